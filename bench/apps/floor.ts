@@ -1,0 +1,12 @@
+/** What the floor answers: as many bytes and the same headers as Marquee, the same for every request. */
+export const body: string = 'x'.repeat(1000)
+
+export const headers: Readonly<Record<string, string>> = {
+  'Content-Type': 'application/json; charset=utf-8',
+  ETag: '"0123456789abcdef"',
+  Age: '3',
+  'Cache-Control': 'public, max-age=27',
+  Vary: 'Accept',
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+}

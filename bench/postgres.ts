@@ -1,0 +1,133 @@
+// What PostgreSQL costs, and how soon a change is served: `bun bench/postgres.ts [ROWS]`. The figures in
+// docs/crm/postgres.md come from here.
+import { openCrm } from '../src/crm/open-crm.ts'
+import { systemTime } from '../src/replica/time.ts'
+import { openZone } from '../src/domain/zone.ts'
+import type { Crm, Cursor, Held, ReadKind } from '../src/replica/port.ts'
+import type { Guid } from '../src/domain/guid.ts'
+import type { Running } from '../test/postgres/world.ts'
+import { idOf, World } from '../test/postgres/world.ts'
+
+const rows = Number(process.argv[2] ?? 100_000)
+const CHANGES = 1000
+
+const world = await World.create({
+  shared_preload_libraries: 'pg_stat_statements',
+  shared_buffers: '256MB',
+  autovacuum: 'off',
+})
+await world.query('CREATE EXTENSION pg_stat_statements')
+await world.fill(rows)
+await world.query('VACUUM ANALYZE')
+console.log(`${rows} events, PostgreSQL on this machine\n`)
+
+await measureReads()
+if (!process.argv.includes('--reads')) await measureLatency()
+await world.remove()
+
+/** Each kind of read by the connector alone: its time, what the server did for it, and the memory it took here. */
+async function measureReads(): Promise<void> {
+  const configuration = await world.configuration({ freshness: { bound: '30s' } })
+  const surroundings = {
+    showIn: openZone('UTC') ?? configuration.timeZone,
+    requestTimeoutMs: 60_000,
+    boundMs: 30_000,
+    openWeb: () => {
+      throw new Error('nobody speaks HTTP here')
+    },
+    env: {},
+    time: systemTime,
+    observe: () => {},
+  }
+  const open = (sweepEveryMs: number): Crm =>
+    openCrm(
+      configuration.crm.kind === 'postgres' ? { ...configuration.crm, sweepEveryMs } : configuration.crm,
+      surroundings,
+    )
+  const [crm, sweeping] = [open(3_600_000), open(0)]
+  const versions = new Map<Guid, number>()
+  const held: Held = { version: (id) => versions.get(id) ?? Number.NaN, size: rows }
+
+  async function read(of: Crm, kind: ReadKind, cursor: Cursor | null, keep = false): Promise<Cursor | null> {
+    const reading = of.events.read({ kind, cursor, held, signal: new AbortController().signal })
+    for (;;) {
+      const next = await reading.next()
+      if (next.done === true) {
+        if (!next.value.ok) throw new Error(next.value.failure.message)
+        return next.value.cursor
+      }
+      pages++
+      if (pages % 50 === 0) peak = Math.max(peak, process.memoryUsage().rss)
+      if (!keep) continue
+      for (const change of next.value.changes) if (change.kind === 'record') versions.set(change.id, change.version)
+    }
+  }
+
+  let peak = 0
+  let pages = 0
+  async function told(name: string, work: () => Promise<unknown>): Promise<void> {
+    await world.query('SELECT pg_stat_statements_reset()')
+    Bun.gc(true)
+    const before = process.memoryUsage().rss
+    peak = before
+    const from = performance.now()
+    await work()
+    const ms = performance.now() - from
+    const [cost] = await world.query(`SELECT round(sum(total_exec_time)::numeric, 2) AS ms, sum(rows)::int AS rows,
+        sum(shared_blks_hit + shared_blks_read)::int AS pages, sum(calls)::int AS calls
+      FROM pg_stat_statements s JOIN pg_roles r ON r.oid = s.userid WHERE rolname = 'marquee'`)
+    const memory = `memory ${(before / 2 ** 20).toFixed(0)} MB, at most ${(peak / 2 ** 20).toFixed(0)} MB`
+    const server = ['ms', 'rows', 'pages', 'calls'].map((key) => `${String(cost?.[key])} ${key}`).join(', ')
+    console.log(`${name}: ${ms.toFixed(1)} ms here; server: ${server}; ${memory}`)
+  }
+
+  await read(crm, 'full', null, true)
+  const cursor = await read(sweeping, 'full', null)
+  const deltaCursor = await read(crm, 'full', null)
+  await told('full read', () => read(crm, 'full', null))
+  // The first one still reads what was changed within the overlap, here all rows.
+  const settled = await read(crm, 'changes', deltaCursor)
+  await new Promise((resolve) => setTimeout(resolve, 6000))
+  const idle = await read(crm, 'changes', settled)
+  await told('idle refresh (changes)', () => read(crm, 'changes', idle))
+  const sweepIdle = await read(sweeping, 'changes', await read(sweeping, 'changes', cursor))
+  await told('idle refresh with sweep', () => read(sweeping, 'changes', sweepIdle))
+  await crm.close()
+  await sweeping.close()
+}
+
+/** From the commit to what a request would be answered, at random times. */
+async function measureLatency(): Promise<void> {
+  const from = performance.now()
+  const running = await world.start()
+  console.log(`\nfirst read, until served: ${(performance.now() - from).toFixed(0)} ms`)
+  await new Promise((resolve) => setTimeout(resolve, 6000))
+  const kinds = {
+    change: ["UPDATE crm.event SET title = 'Changed' WHERE event_id = $1", (name: string | null) => name === 'Changed'],
+    unpublish: ['UPDATE crm.event SET on_web = false WHERE event_id = $1', (name: string | null) => name === null],
+    delete: ['DELETE FROM crm.event WHERE event_id = $1', (name: string | null) => name === null],
+  } as const
+  for (const [kind, [sql, isIt]] of Object.entries(kinds)) {
+    const latencies: number[] = []
+    for (let change = 0; change < CHANGES; change++) {
+      const id = idOf(Math.floor(Math.random() * rows))
+      if (running.event(id) === null || running.event(id)?.Name === 'Changed') continue
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))
+      await world.query(sql, [id])
+      latencies.push(await untilServed(running, id, isIt))
+    }
+    latencies.sort((left, right) => left - right)
+    const at = (part: number): string => (latencies[Math.floor(latencies.length * part)] ?? 0).toFixed(1)
+    console.log(
+      `${kind}: ${latencies.length} commits, served after p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, worst ${at(0.9999)} ms`,
+    )
+  }
+}
+
+async function untilServed(running: Running, id: string, isIt: (name: string | null) => boolean): Promise<number> {
+  const from = performance.now()
+  for (;;) {
+    if (isIt(running.event(id)?.Name ?? null)) return performance.now() - from
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

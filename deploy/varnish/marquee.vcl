@@ -1,0 +1,77 @@
+vcl 4.1;
+
+# Marquee behind Varnish: a cache that never carries an answer past the bound. Yours to change: the backend.
+# TLS is for what stands before Varnish. Start it with a ceiling: varnishd -s malloc,256m -s Transient=malloc,64m
+# (without one Transient has none). test/faults/proxies.test.ts runs this file as it is.
+
+backend default {
+  .host = "127.0.0.1";
+  .port = "8080";
+  .connect_timeout = 1s;
+  # Longer than limits.waitFor (10s): a request may wait for a refresh.
+  .first_byte_timeout = 15s;
+  .between_bytes_timeout = 5s;
+  .max_connections = 500;
+}
+
+sub vcl_recv {
+  # Nothing of these is looked at, so they must not make copies, nor keep an answer from the cache.
+  unset req.http.Cookie;
+  unset req.http.Authorization;
+  set req.url = regsub(req.url, "\?.*$", "");
+
+  if (req.method == "PRI") {
+    return (synth(405));
+  }
+  # Marquee says itself which methods it has; never a pipe, in which anything could follow.
+  if (req.method != "GET" && req.method != "HEAD") {
+    return (pass);
+  }
+
+  # Answers vary by Accept, whose values are endless. The usual ones become the type they stand for, and share an answer; any
+  # other is handed on as it is, and its answer is not cached. Marquee alone negotiates (RFC 9110 section 12.5.1).
+  if (!req.http.Accept || req.http.Accept == "" || req.http.Accept == "*/*" ||
+      req.http.Accept == "application/json, text/plain, */*") {
+    set req.http.Accept = "application/json";
+  } else if (req.http.Accept ~ "^text/html,application/xhtml\+xml,application/xml;q=0\.9,(image/[a-z+]+,)*\*/\*;q=0\.8(,application/signed-exchange;v=b3;q=0\.7)?$") {
+    set req.http.Accept = "application/xml";
+  } else if (req.http.Accept !~ "^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml)$") {
+    return (pass);
+  }
+  return (hash);
+}
+
+sub vcl_hash {
+  # Whatever the Host, the answer is the same.
+  hash_data(req.url);
+  return (lookup);
+}
+
+sub vcl_backend_response {
+  # Never past the bound: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
+  set beresp.grace = 0s;
+  set beresp.keep = 0s;
+  if (beresp.http.Content-Type ~ "(json|xml)") {
+    set beresp.do_gzip = true;
+  }
+  # An error, no-store, no-cache, or nothing left of the bound: not kept. For a second it is remembered that it is not (hit
+  # for miss), for else those who ask meanwhile would wait for one another.
+  if (beresp.status >= 500 || beresp.http.Cache-Control ~ "no-(store|cache)" || beresp.ttl <= 0s) {
+    set beresp.uncacheable = true;
+    set beresp.ttl = 1s;
+  }
+  return (deliver);
+}
+
+sub vcl_backend_error {
+  # No instance answers at all; Marquee's own 502 goes through as it is.
+  set beresp.status = 502;
+  set beresp.reason = "Bad Gateway";
+  set beresp.ttl = 0s;
+  set beresp.http.Content-Type = "application/problem+json";
+  set beresp.http.Retry-After = "5";
+  set beresp.http.Cache-Control = "no-store";
+  set beresp.http.Vary = "Accept";
+  set beresp.body = {"{"type":"about:blank","title":"Bad Gateway","status":502,"detail":"The service cannot be reached. Try again after the seconds that Retry-After names.""} + "}";
+  return (deliver);
+}

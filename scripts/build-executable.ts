@@ -1,0 +1,68 @@
+/**
+ * Builds one executable: `bun scripts/build-executable.ts [FILE]`, `dist/marquee` otherwise. What the source reads from files
+ * beside it (the dashboard, the sample CRM) is put inside, for an executable has no files beside it.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { BunPlugin } from 'bun'
+
+const ROOT = join(import.meta.dirname, '..')
+const outfile = resolve(process.argv[2] ?? join(ROOT, 'dist/marquee'))
+
+/** The module that reads the dashboard's files, with their texts inside. */
+const DASHBOARD = `
+const files = ${JSON.stringify(textsIn(join(ROOT, 'src/operations/page'), /\.(?:html|css|js|svg)$/))}
+export function readPageFile(name) {
+  const text = files[name]
+  if (text === undefined) throw new Error(\`there is no \${name}\`)
+  return text
+}`
+
+/** The module that says where the sample is: nowhere, until it is unpacked into a folder of its own. */
+const SAMPLE = `
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+const files = ${JSON.stringify(textsIn(join(ROOT, 'sample'), /\.json$/))}
+export function sampleDirectory() {
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-sample-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}`
+
+const EMBEDDED = new Map([
+  [join(ROOT, 'src/operations/page/read-page-file.ts'), DASHBOARD],
+  [join(ROOT, 'src/commands/sample-directory.ts'), SAMPLE],
+])
+
+const replaced = new Set<string>()
+const embed: BunPlugin = {
+  name: 'embed',
+  setup(build) {
+    build.onLoad({ filter: /(?:read-page-file|sample-directory)\.ts$/ }, ({ path }) => {
+      const contents = EMBEDDED.get(path)
+      if (contents === undefined) throw new Error(`nothing is known of ${path}`)
+      replaced.add(path)
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
+const built = await Bun.build({
+  entrypoints: [join(ROOT, 'src/main.ts')],
+  compile: { outfile },
+  minify: { syntax: true, whitespace: true },
+  sourcemap: 'inline',
+  plugins: [embed],
+})
+if (!built.success || replaced.size !== EMBEDDED.size) {
+  for (const log of built.logs) console.error(log.message)
+  throw new Error(`${replaced.size} of ${EMBEDDED.size} modules were replaced`)
+}
+console.log(`built ${outfile}`)
+
+function textsIn(folder: string, filter: RegExp): Record<string, string> {
+  const names = readdirSync(folder).filter((name) => filter.test(name))
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}

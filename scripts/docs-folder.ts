@@ -1,0 +1,161 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Child, programOf, ROOT } from '../test/support/child.ts'
+import { freePort } from '../test/support/free-port.ts'
+import type { MarqueeProcess } from '../test/support/marquee-process.ts'
+import { untilListening } from '../test/support/marquee-process.ts'
+
+/** Where the reader is said to stand, and what listens there. */
+const SHOWN_FOLDER = '/home/you/marquee'
+const PUBLIC = 'http://127.0.0.1:8080'
+const OPERATIONS = 'http://127.0.0.1:8081'
+const ASK_THE_INSTANCE: ReadonlySet<string> = new Set(['explain', 'accept', 'ready'])
+const MAIN = join(ROOT, 'src/main.ts')
+
+/** A folder in which what a page shows is really done, with a service where something asks one. */
+export class DocsFolder {
+  readonly #path: string = mkdtempSync(join(tmpdir(), 'marquee-docs-'))
+  #service: MarqueeProcess | null = null
+
+  /** `sample` is a folder without a configuration; other names may be exports of test/exports. */
+  constructor(name: string) {
+    const exported = join(ROOT, 'test/exports', name)
+    if (!existsSync(exported)) return
+    cpSync(exported, join(this.#path, 'crm'), { recursive: true })
+    const configuration = 'timeZone: Europe/London\ncrm: { kind: files, directory: ./crm }\n'
+    writeFileSync(join(this.#path, 'marquee.yaml'), configuration)
+  }
+
+  write(name: string, content: string): void {
+    const path = join(this.#path, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.#path, name), 'utf8')
+  }
+
+  async remove(): Promise<void> {
+    await this.#service?.child.stop()
+    rmSync(this.#path, { recursive: true })
+  }
+
+  /** What a command says, as a reader would see it after typing it; null where its program is not on this machine. */
+  async run(command: string): Promise<string | null> {
+    const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? '')
+    const [program = '', ...args] = words
+    if (program === 'marquee') return this.#shown(`npx ${command}`, await this.#marquee(args))
+    if (program === 'curl') return this.#shown(command, await this.#curl(args))
+    if (program === 'npm') return this.#shown(command, await this.#firstLine())
+    return this.#script(program, args, command)
+  }
+
+  async #marquee(args: readonly string[]): Promise<string> {
+    // The order of what goes to standard output and to standard error is what a terminal would show.
+    // The page says that nothing runs; whatever has the usual port here is not meant.
+    const unused = ASK_THE_INSTANCE.has(args[0] ?? '') ? await this.#awayFromPort() : null
+    // The order of what goes to standard output and to standard error is what a terminal would show.
+    const child = new Child('sh', ['-c', 'exec "$0" "$@" 2>&1', programOf('bun'), MAIN, ...args], { cwd: this.#path })
+    const status = await child.exited
+    const said = unused === null ? child.stdout : child.stdout.replaceAll(`127.0.0.1:${unused}`, '127.0.0.1:8081')
+    return `${said}${status === 0 ? '' : `[exit status ${status}]\n`}`
+  }
+
+  async #awayFromPort(): Promise<number> {
+    const port = await freePort()
+    const own = this.read('marquee.yaml').replace(/\noperations: .*\n$/, '\n')
+    this.write('marquee.yaml', `${own}operations: { port: ${port} }\n`)
+    return port
+  }
+
+  async #curl(args: readonly string[]): Promise<string> {
+    const headers: Record<string, string> = {}
+    let method = 'GET'
+    let address = ''
+    let showsHead = false
+    for (let index = 0; index < args.length; index++) {
+      const arg = args[index] ?? ''
+      if (arg === '-H') {
+        const [name = '', value = ''] = (args[++index] ?? '').split(': ')
+        headers[name] = value
+      } else if (arg === '-X') method = args[++index] ?? ''
+      else if (arg === '-i') showsHead = true
+      else address = arg
+    }
+    const reply = await fetch(await this.#real(address), { method, headers })
+    const shown = ['content-type', 'etag', 'age', 'cache-control', 'vary'].flatMap((name) => {
+      const value = reply.headers.get(name)
+      // How old the data is depends on the moment.
+      const still = name === 'age' ? '2' : (value ?? '').replace(/^public, max-age=\d+$/, 'public, max-age=28')
+      return value === null ? [] : [`${name}: ${still}\n`]
+    })
+    const head = showsHead ? `HTTP/1.1 ${reply.status} ${reply.statusText}\n${shown.join('')}\n` : ''
+    return `${head}${await reply.text()}`
+  }
+
+  /** The first line of a start that no person watches. */
+  async #firstLine(): Promise<string> {
+    const { child } = await this.#started()
+    const line = child.stdout.split('\n', 1)[0] ?? ''
+    const stamp = /"time":"[^"]+"/
+    return line.replace(stamp, '"time":"2036-01-07T08:00:00.000Z"')
+  }
+
+  async #script(program: string, args: readonly string[], command: string): Promise<string | null> {
+    const [file = '', ...rest] = args
+    const real = `real-${file}`
+    this.write(real, await this.#real(this.read(file)))
+    const paths = { node: programOf('node'), bun: programOf('bun') }
+    const child = new Child(program === 'node' || program === 'bun' ? paths[program] : program, [real, ...rest], {
+      cwd: this.#path,
+    })
+    const status = await child.exited
+    if (status === -1) return null
+    if (status !== 0) throw new Error(`${command} failed:\n${child.stderr}`)
+    return this.#shown(command, child.stdout)
+  }
+
+  /** The text with the ports that are really listened on, by a service that is started where there is none. */
+  async #real(text: string): Promise<string> {
+    if (!text.includes(PUBLIC) && !text.includes(OPERATIONS)) return text
+    const { listening } = await this.#started()
+    const operations = listening.operations?.replace(/\/$/, '') ?? ''
+    return text.replaceAll(PUBLIC, listening.address.replace(/\/$/, '')).replaceAll(OPERATIONS, operations)
+  }
+
+  async #started(): Promise<MarqueeProcess> {
+    if (this.#service === null) {
+      const crm = existsSync(join(this.#path, 'crm')) ? './crm' : join(ROOT, 'sample')
+      const own = existsSync(join(this.#path, 'marquee.yaml'))
+        ? this.read('marquee.yaml')
+        : `crm: { kind: files, directory: ${JSON.stringify(crm)} }\n`
+      this.write('any-port.yaml', onAnyPort(own))
+      const child = new Child(programOf('bun'), [MAIN, 'serve', '--config', 'any-port.yaml'], { cwd: this.#path })
+      this.#service = await untilListening(child)
+    }
+    return this.#service
+  }
+
+  #shown(command: string, said: string): string {
+    const { address = '', operations = null } = this.#service?.listening ?? {}
+    let text = said.replaceAll(this.#path, SHOWN_FOLDER)
+    if (address !== '') text = text.replaceAll(address.replace(/\/$/, ''), PUBLIC)
+    if (operations !== null) text = text.replaceAll(operations.replace(/\/$/, ''), OPERATIONS)
+    text = text.replaceAll(
+      `${SHOWN_FOLDER}/any-port.yaml, named by --config`,
+      'the sample, as there is no marquee.yaml here',
+    )
+    return `$ ${command}\n${text}`
+  }
+}
+
+/** The ports that are shown may be taken where this runs. */
+function onAnyPort(configuration: string): string {
+  const away = configuration.replace(/^operations: \{ port: \d+ \}$/m, 'operations: { port: 0 }')
+  const [listen, operations] = ['listen', 'operations'].map((section) =>
+    new RegExp(`^${section}:`, 'm').test(configuration) ? '' : `${section}: { port: 0 }\n`,
+  )
+  return `${away.replaceAll('port: 8080', 'port: 0')}\n${listen}${operations}`
+}

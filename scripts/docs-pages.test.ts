@@ -1,0 +1,17 @@
+import { expect, it } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DOCS_PAGES, reproduced } from './docs-pages.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+it.each([...DOCS_PAGES])('%s shows what happens when one does what it says', async (name) => {
+  expect(await reproduced(name)).toBe(readFileSync(join(ROOT, name), 'utf8'))
+})
+
+it.each([...DOCS_PAGES])('%s links to what is there', (name) => {
+  const page = readFileSync(join(ROOT, name), 'utf8')
+  const links = Array.from(page.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g), ([, link = '']) => link)
+  const missing = links.filter((link) => !existsSync(join(ROOT, dirname(name), link)))
+  expect(missing).toEqual([])
+})

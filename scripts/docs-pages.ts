@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DocsFolder } from './docs-folder.ts'
+import { reproducePage } from './docs-page.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** The pages whose examples are done rather than made up. */
+export const DOCS_PAGES = [
+  'README.md',
+  'docs/consuming.md',
+  'docs/publishing-from-files.md',
+  'docs/running.md',
+] as const
+
+/** A page as it must be, from doing what it shows. */
+export async function reproduced(name: string): Promise<string> {
+  const folders = new Map<string, DocsFolder>()
+  try {
+    return await reproducePage(readFileSync(join(ROOT, name), 'utf8'), async ({ kind, folder, what, content }) => {
+      if (kind === 'show') return asText(readFileSync(join(ROOT, 'test', folder, what), 'utf8'))
+      const existing = folders.get(folder)
+      const docsFolder = existing ?? new DocsFolder(folder)
+      if (existing === undefined) folders.set(folder, docsFolder)
+      if (kind === 'run') return (await docsFolder.run(what)) ?? content
+      docsFolder.write(what, content)
+      return content
+    })
+  } finally {
+    await Promise.all([...folders.values()].map((folder) => folder.remove()))
+  }
+}
+
+/** Without the mark and the line ends that no page can show. */
+function asText(content: string): string {
+  return content.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'bun:test'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../test/support/child.ts'
+import { textOfDrawing, withoutStyle } from './draw-terminal.ts'
+import { startUpOnTerminal } from './start-up-on-terminal.ts'
+
+const PORTS = /127\.0\.0\.1:\d+/g
+const ORIGIN = /^( {2}read from +).*$/m
+
+async function printedOnTerminal(env: Readonly<Record<string, string>>): Promise<string> {
+  const configuration = join(tmpdir(), `marquee-start-up-${process.pid}.yaml`)
+  const crm = { kind: 'files', directory: join(ROOT, 'sample') }
+  writeFileSync(configuration, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, crm }))
+  try {
+    return await startUpOnTerminal(['serve', '--config', configuration], env)
+  } finally {
+    rmSync(configuration)
+  }
+}
+
+it('docs/images/start-up.svg shows what a start on a terminal prints', async () => {
+  const printed = await printedOnTerminal({})
+  expect(printed).toContain('\x1b[1m')
+  const still = (text: string): string => text.replaceAll(PORTS, '127.0.0.1:8080').replace(ORIGIN, '$1…')
+  const drawn = textOfDrawing(readFileSync(join(ROOT, 'docs/images/start-up.svg'), 'utf8'))
+  expect(drawn[0]).toBe('$ npx marquee serve')
+  expect(still(drawn.slice(1).join('\n'))).toBe(still(withoutStyle(printed)))
+})
+
+it('where NO_COLOR is set, nothing is coloured', async () => {
+  const printed = await printedOnTerminal({ NO_COLOR: '1' })
+  expect(printed).toContain('Marquee')
+  expect(printed).not.toContain('\x1b')
+})

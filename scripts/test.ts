@@ -1,0 +1,43 @@
+// Runs the tests and ends with one line that a person and a machine can both read: `N passed, N failed, N skipped`.
+// Arguments narrow the run: `npm test -- src/domain`, `npm test -- -t negotiation`.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { junitCounts } from './junit-counts.ts'
+
+const TIMEOUT_MS = 30_000
+
+const args = process.argv.slice(2)
+const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
+const folder = mkdtempSync(join(tmpdir(), 'marquee-test-'))
+const reportPath = join(folder, 'junit.xml')
+const run = Bun.spawn(
+  [
+    process.execPath,
+    'test',
+    `--timeout=${TIMEOUT_MS}`,
+    '--reporter=junit',
+    `--reporter-outfile=${reportPath}`,
+    ...args,
+  ],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => run.kill(signal))
+const status = await run.exited
+
+const counts = existsSync(reportPath)
+  ? junitCounts(readFileSync(reportPath, 'utf8'))
+  : { passed: 0, failed: 0, skipped: [] }
+rmSync(folder, { recursive: true })
+
+// A file that cannot be loaded, and a run that was cut short, are in no report: only the exit status tells.
+const failed = counts.failed === 0 && status !== 0 ? 1 : counts.failed
+const skipped = counts.skipped.length
+const problems: string[] = []
+if (counts.failed === 0 && status !== 0) problems.push(`bun test exited with ${status}: see above`)
+if (counts.passed + counts.failed === 0) problems.push('NOTHING RAN')
+if (skipped > 0 && skipsAreFailures) problems.push('SKIPPED TESTS ARE NOT ALLOWED HERE')
+for (const name of counts.skipped) console.log(`SKIPPED ${name}`)
+for (const problem of problems) console.log(problem)
+if (problems.length > 0 || failed > 0) process.exitCode = 1
+console.log(`${counts.passed} passed, ${failed} failed, ${skipped} skipped`)

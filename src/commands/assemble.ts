@@ -1,0 +1,66 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { IdsOf } from '../crm/ids-of.ts'
+import { idsOf } from '../crm/ids-of.ts'
+import { openCrm } from '../crm/open-crm.ts'
+import { openWeb } from '../runtime/web.ts'
+import { Formatter } from '../formats/format.ts'
+import { createNegotiator } from '../formats/negotiation-cache.ts'
+import { Service } from '../http/service.ts'
+import type { RequestWatch } from '../http/request-watch.ts'
+import { bugPlace } from '../observe/bug-place.ts'
+import type { Observe } from '../observe/observation.ts'
+import { Admissions } from '../replica/admission.ts'
+import type { Crm } from '../replica/port.ts'
+import { Replica } from '../replica/replica.ts'
+import type { Time } from '../replica/time.ts'
+
+/** All parts of a running Marquee but its listeners. */
+export interface Marquee {
+  readonly crm: Crm
+  readonly replica: Replica
+  readonly admissions: Admissions
+  readonly service: Service
+  /** Null where the CRM's ids are GUIDs. */
+  readonly idsOf: IdsOf | null
+}
+
+const REQUEST_TIMEOUT_CEILING_MS = 10_000
+
+/** Puts the parts together as the configuration says; nothing runs yet. */
+export function assemble(configuration: Configuration, time: Time, observe: Observe, watch?: RequestWatch): Marquee {
+  const { freshness, limits, listen, representation, timeZone } = configuration
+  const { boundMs } = freshness
+  const requestTimeoutMs =
+    boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+  const crm = openCrm(configuration.crm, {
+    showIn: timeZone,
+    requestTimeoutMs,
+    boundMs,
+    openWeb,
+    env: process.env,
+    time,
+    observe,
+  })
+  const replica = new Replica({
+    crm,
+    formatter: new Formatter({ basePath: listen.basePath, ...representation }),
+    settings: freshness,
+    memoryLimitBytes: limits.memoryBytes,
+    time,
+    observe,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+  })
+  const admissions = new Admissions(freshness, limits, time)
+  const service = new Service({
+    replica,
+    admissions,
+    negotiate: createNegotiator(),
+    time,
+    basePath: listen.basePath,
+    boundMs,
+    conditionalRequests: configuration.conditionalRequests,
+    onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+    ...(watch === undefined ? {} : { watch }),
+  })
+  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm) }
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { Configuration } from '../config/configuration.ts'
+import { printable } from '../observe/printable.ts'
+import { explain as explainHeld } from '../operations/explain.ts'
+import { systemTime } from '../replica/time.ts'
+import { readConfiguration } from './configuration.ts'
+import { readCrm } from './read-crm.ts'
+import { askRunning, whyRefused } from './running-instance.ts'
+import type { Surroundings } from './surroundings.ts'
+import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+
+/** What `explain --json` prints; the running instance's answer has more. */
+const TOLD = z.object({
+  id: z.string(),
+  kind: z.enum(['event', 'venue']).nullable(),
+  shown: z.boolean(),
+  steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
+})
+
+interface Explained {
+  readonly told: z.infer<typeof TOLD>
+  /** Where it comes from, as the end of a sentence. */
+  readonly from: string
+  /** The configuration names what the CRM does not have. */
+  readonly misconfigured: boolean
+}
+
+/** Tells why a record is, or is not, on the web: from the running instance where there is one, else from the CRM. */
+export async function explain(
+  id: string,
+  { config, json = false }: { readonly config?: string; readonly json?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
+  const read = await readConfiguration(config, surroundings)
+  if (read === null) return WRONG_USAGE
+  const { configuration } = read
+  const explained =
+    (await fromRunning(id, configuration, surroundings)) ?? (await fromCrm(id, configuration, surroundings))
+  const { told, misconfigured } = explained
+  if (!json) print(explained, surroundings)
+  else if (!(await surroundings.answer(JSON.stringify(told)))) return ANSWER_IS_NO
+  if (misconfigured) return WRONG_USAGE
+  return told.shown ? FINE : ANSWER_IS_NO
+}
+
+/** Null where no instance runs, or what answers there is none. */
+async function fromRunning(
+  id: string,
+  configuration: Configuration,
+  { error }: Surroundings,
+): Promise<Explained | null> {
+  // No id is no path: it would be another question.
+  const reply = id === '' ? null : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
+  if (reply?.kind !== 'answered') return null
+  const told = TOLD.safeParse(reply.body)
+  if (told.success) {
+    return { told: told.data, from: `the running instance was asked, at ${reply.address}`, misconfigured: false }
+  }
+  error(`warning: the CRM is asked, as ${whyRefused(reply)}`)
+  return null
+}
+
+async function fromCrm(id: string, configuration: Configuration, { error }: Surroundings): Promise<Explained> {
+  const { marquee, failures } = await readCrm(configuration)
+  for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
+  const { replica, idsOf } = marquee
+  const options = { replica, now: systemTime.now(), mayAnswer: () => true, idsOf }
+  return {
+    told: TOLD.parse(explainHeld(id, options)),
+    from: 'no instance runs, so the CRM was read now',
+    misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
+  }
+}
+
+function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: Surroundings): void {
+  const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
+  out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
+  for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : '  NO  '} ${detail}`))
+}

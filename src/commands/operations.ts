@@ -1,0 +1,83 @@
+import type { Configuration } from '../config/configuration.ts'
+import { bugPlace } from '../observe/bug-place.ts'
+import { createOperations } from '../operations/app.ts'
+import { explain } from '../operations/explain.ts'
+import { createMetrics } from '../operations/metrics/metrics.ts'
+import type { Status } from '../operations/status.ts'
+import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
+import { WithheldSearch } from '../operations/withheld-search.ts'
+import { systemTime } from '../replica/time.ts'
+import type { Listener, ListenFetch } from '../runtime/listener.ts'
+import type { Marquee } from './assemble.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Telemetry } from './telemetry.ts'
+import { runtimeName, VERSION } from './version.ts'
+
+/** A Marquee that serves. */
+export interface Running {
+  readonly configuration: Configuration
+  readonly marquee: Marquee
+  readonly telemetry: Telemetry
+  /** A signal has come. */
+  stopping: boolean
+}
+
+/** Opens the operations listener; null where it is switched off. Rejects with a system error. */
+export async function openOperations(
+  running: Running,
+  { droppedLines = () => 0 }: Surroundings,
+  listenFetch: ListenFetch,
+): Promise<Listener | null> {
+  const { configuration, marquee, telemetry } = running
+  const { operations, freshness } = configuration
+  if (operations === null) return null
+  const { replica, admissions, idsOf } = marquee
+  const { requests, reads, history, observe } = telemetry
+  const lists = { events: replica.events, venues: replica.venues }
+  const waiting = (): number => admissions.waiting
+  const startedAt = new Date(systemTime.now().wallMs).toISOString()
+  const ready = (): boolean => !running.stopping && isReady(replica, freshness, systemTime.now())
+  const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
+  const status = (): Status => {
+    const now = systemTime.now()
+    const { stopping } = running
+    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
+    return statusOf({ replica, settings: freshness, now, ...told })
+  }
+  const metrics = createMetrics({
+    replica,
+    requests,
+    reads,
+    time: systemTime,
+    isReady: ready,
+    waiting,
+    droppedLines,
+    version: VERSION,
+    runtime: runtimeName(),
+  })
+  const search = new WithheldSearch(
+    (list) => lists[list].list.withheldBatches(),
+    () => new Promise((resolve) => setImmediate(resolve)),
+  )
+  const app = createOperations({
+    isReady: ready,
+    status,
+    explain(id) {
+      const now = systemTime.now()
+      return explain(id, { replica, now, idsOf, mayAnswer: (list) => mayAnswer(lists[list], freshness, now) })
+    },
+    withheld: (query, signal) => search.search(query, signal),
+    reads: () => history.reads,
+    metrics: () => metrics.metrics(),
+    accept() {
+      const accepted = Object.values(lists)
+        .filter((list) => list.reader.braked)
+        .map((list) => list.acceptShorter())
+      if (accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
+      return accepted
+    },
+    onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+    token: operations.token?.reveal() ?? null,
+  })
+  return listenFetch({ host: operations.host, port: operations.port, fetch: (request) => app.fetch(request) })
+}

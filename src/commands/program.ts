@@ -1,0 +1,107 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { bugPlace } from '../observe/bug-place.ts'
+import { printable } from '../observe/printable.ts'
+import { commandFirst } from './command-first.ts'
+import type { CommandName } from './help.ts'
+import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
+import type { Surroundings } from './surroundings.ts'
+import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { VERSION } from './version.ts'
+
+interface ConfigOption {
+  readonly config?: string
+}
+
+type JsonOption = ConfigOption & { readonly json?: boolean }
+
+/** Runs the command the arguments name; resolves with the exit status. */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const ordered = commandFirst(args)
+  if (ordered === null) {
+    surroundings.error('error: a command is missing, such as `marquee serve`; `marquee --help` lists them')
+    return WRONG_USAGE
+  }
+  let status = FINE
+  const program = new Command('marquee')
+    .description('Publishes the events and venues of a CRM to the web, read-only.')
+    .usage('<command> [options]')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', FIRST_STEPS)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => surroundings.out(text.trimEnd()),
+      writeErr: (text) => surroundings.error(text.trimEnd()),
+      outputError: (text, write) => write(oneSentence(text, 'marquee --help')),
+    })
+  const command = (name: CommandName): Command =>
+    program
+      .command(name)
+      .summary(HELP[name].summary)
+      .description(HELP[name].teaches)
+      .helpOption('-h, --help', 'print this help')
+      .addHelpText('after', helpAfter(HELP[name]))
+      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `marquee ${name} --help`)) })
+  const configured = (name: CommandName): Command =>
+    command(name).option(
+      '--config <file>',
+      'the configuration; else the file MARQUEE_CONFIG names,\nelse ./marquee.yaml, else the sample',
+      fileName,
+    )
+
+  configured('serve').action(async ({ config }: ConfigOption) => {
+    const { serve } = await import('./serve.ts')
+    status = await serve(config, surroundings)
+  })
+  asJson(configured('check')).action(async (options: JsonOption) => {
+    const { check } = await import('./check.ts')
+    status = await check(options, surroundings)
+  })
+  asJson(configured('explain'))
+    .argument('<id>', 'the id of an event or a venue')
+    .action(async (id: string, options: JsonOption) => {
+      const { explain } = await import('./explain.ts')
+      status = await explain(id, options, surroundings)
+    })
+  const { kinds } = await import('./init-templates.ts')
+  command('init')
+    .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
+    .action(async (kind: string) => {
+      const { init } = await import('./init.ts')
+      status = await init(kind, surroundings)
+    })
+  configured('accept').action(async ({ config }: ConfigOption) => {
+    const { accept } = await import('./accept.ts')
+    status = await accept(config, surroundings)
+  })
+  configured('ready').action(async ({ config }: ConfigOption) => {
+    const { ready } = await import('./ready.ts')
+    status = await ready(config, surroundings)
+  })
+  try {
+    await program.parseAsync(ordered, { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
+    // A bug of ours; a stack would tell the operator nothing.
+    surroundings.error(`Marquee failed by a fault of its own, which is worth a report: ${bugPlace(error)}`)
+    return ANSWER_IS_NO
+  }
+}
+
+function asJson(command: Command): Command {
+  return command.option('--json', 'print one JSON object')
+}
+
+function fileName(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('The name of a file is expected.')
+  return value
+}
+
+/** Commander's message on one line, with where to read on. */
+function oneSentence(text: string, help: string): string {
+  const [message = '', ...hints] = text.trim().split('\n')
+  const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
+  return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
+}

@@ -1,0 +1,81 @@
+// oxlint-disable-next-line no-restricted-imports -- only as a client: fetch takes the proxies of the environment
+import { request } from 'node:http'
+import type { Configuration } from '../config/configuration.ts'
+
+/** What a command asks of the instance that runs by the same configuration. */
+export type Reply =
+  | { readonly kind: 'answered'; readonly status: number; readonly body: unknown; readonly address: string }
+  /** Nothing listens there, or the operations listener is switched off: `message` says which. */
+  | { readonly kind: 'not-running'; readonly message: string }
+
+const PATIENCE_MS = 5000
+const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
+
+/** Asks the operations listener of the running instance, where there is one. */
+export async function askRunning({ operations }: Configuration, method: 'GET' | 'POST', path: string): Promise<Reply> {
+  if (operations === null) {
+    return { kind: 'not-running', message: 'its operations listener is switched off (operations: null)' }
+  }
+  const { host, port, token } = operations
+  if (port === 0) {
+    const message = 'operations.port is 0, so only the first line of the running instance says which port it took'
+    return { kind: 'not-running', message }
+  }
+  const address = `http://${dialable(host)}:${port}`
+  const headers = token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }
+  const exchanged = await exchange(new URL(path, address), method, headers)
+  if (typeof exchanged === 'string') {
+    return { kind: 'not-running', message: `${exchanged} on ${address} (operations.host, operations.port)` }
+  }
+  return { kind: 'answered', status: exchanged.status, body: parse(exchanged.text), address }
+}
+
+/** Why an answer is none that was hoped for, as a sentence. */
+export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {
+  if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
+  if (status === 403)
+    return `${address} refused to answer: it was started without operations.token, and answers localhost alone`
+  return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
+}
+
+interface Exchanged {
+  readonly status: number
+  readonly text: string
+}
+
+/** One exchange by node:http: `fetch` would send the token to the proxy that HTTP_PROXY names. */
+function exchange(url: URL, method: string, headers: Record<string, string>): Promise<Exchanged | string> {
+  const { promise, resolve } = Promise.withResolvers<Exchanged | string>()
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const asked = request(url, { method, headers, agent: false, signal }, (response) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > LARGEST_ANSWER_BYTES) response.destroy(new Error('too large'))
+    })
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
+    response.on('error', () => resolve('what was answered broke off'))
+  })
+  asked.on('error', () =>
+    resolve(signal.aborted ? `nothing was answered within ${PATIENCE_MS / 1000} s` : 'nothing answers'),
+  )
+  asked.end()
+  return promise
+}
+
+/** An address to connect to for one to listen on. */
+function dialable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,141 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { Observe } from '../observe/observation.ts'
+import { systemTime } from '../replica/time.ts'
+import type { Listen, Listener, ListenFetch } from '../runtime/listener.ts'
+import { addressOf } from '../runtime/listener.ts'
+import type { Marquee } from './assemble.ts'
+import { assemble } from './assemble.ts'
+import { readConfiguration } from './configuration.ts'
+import type { Running } from './operations.ts'
+import { openOperations } from './operations.ts'
+import { startUp } from './start-up.ts'
+import type { Surroundings } from './surroundings.ts'
+import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { createTelemetry } from './telemetry.ts'
+
+/** How long the first line waits for something to try: a large list goes on loading after it. */
+const FIRST_READ_MS = 2000
+
+/** Runs the service until a signal ends it; resolves with the exit status. */
+export async function serve(option: string | undefined, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(option, surroundings)
+  if (read === null) return WRONG_USAGE
+  const { configuration, from } = read
+  const { out, isTerminal } = surroundings
+  const telemetry = createTelemetry({ out, isTerminal, logRequests: configuration.log.requests })
+  const { observe, watch, log } = telemetry
+  const marquee = assemble(configuration, systemTime, observe, watch)
+  const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
+  const listener = await open(configuration, marquee, runtime.listen, surroundings)
+  if (listener === null) return ANSWER_IS_NO
+  const running: Running = { configuration, marquee, telemetry, stopping: false }
+  const operations = await openAside(running, runtime.listenFetch, surroundings)
+  const ended = untilSignal(running, listener, operations, observe)
+  marquee.replica.start()
+  await firstRead(marquee)
+  const wrong = misconfigurations(marquee)
+  if (wrong.length > 0) {
+    for (const message of wrong) surroundings.error(message)
+    return WRONG_USAGE
+  }
+  const addresses = {
+    address: addressOf(listener),
+    operations: operations === null ? null : `${addressOf(operations)}/`,
+  }
+  startUp({ configuration, from, marquee, ...addresses }, surroundings)
+  log.begin()
+  return ended
+}
+
+async function open(
+  { listen: { host, port }, limits }: Configuration,
+  { service }: Marquee,
+  start: Listen,
+  { error }: Surroundings,
+): Promise<Listener | null> {
+  try {
+    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => service.answer(call) })
+  } catch (cause) {
+    error(whyNotListening(cause, { host, port }, 'listen'))
+    return null
+  }
+}
+
+/** The operations side must never keep the public from being served: without its port, the service goes on without it. */
+async function openAside(
+  running: Running,
+  listenFetch: ListenFetch,
+  surroundings: Surroundings,
+): Promise<Listener | null> {
+  try {
+    return await openOperations(running, surroundings, listenFetch)
+  } catch (cause) {
+    const place = running.configuration.operations ?? { host: '', port: 0 }
+    const why = whyNotListening(cause, place, 'operations')
+    surroundings.error(`warning: serving without the operations listener: ${why}`)
+    return null
+  }
+}
+
+function whyNotListening(cause: unknown, { host, port }: { host: string; port: number }, section: string): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+  const where = `${host}:${port} (${section}.host, ${section}.port)`
+  if (code === 'EADDRINUSE')
+    return `${where} is in use: stop what listens there, or set ${section}.port to another, 0 for any`
+  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a right that this user has not`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is no address of this machine`
+  return `${where} cannot be listened on (${code})`
+}
+
+/** The first attempt at both lists, or a while: what comes first. */
+async function firstRead({ replica }: Marquee): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const cancel = systemTime.after(FIRST_READ_MS, resolve)
+  await Promise.race([Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()]), late])
+  cancel()
+}
+
+/** What the configuration names and the CRM lacks: no waiting mends that. */
+function misconfigurations({ replica }: Marquee): readonly string[] {
+  const failures = [replica.events.lastFailure, replica.venues.lastFailure]
+  return failures.flatMap((failure) => (failure?.kind === 'misconfigured' ? [failure.message] : []))
+}
+
+/** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
+const LAST_READS_MS = 1000
+
+/** How long what the operations listener answers last may take. */
+const LAST_ANSWERS_MS = 1000
+
+async function endReads({ crm, replica }: Marquee): Promise<void> {
+  const refreshed = replica.stop()
+  await crm.close()
+  await refreshed
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void systemTime.after(ms, resolve))
+}
+
+/** Ends in order at the first SIGTERM or SIGINT, at once at the second. */
+function untilSignal(
+  running: Running,
+  listener: Listener,
+  operations: Listener | null,
+  observe: Observe,
+): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const { drainMs } = running.configuration.limits
+  const stop = async (signal: string): Promise<void> => {
+    if (running.stopping) return resolve(ANSWER_IS_NO)
+    // Not ready from now on, and said so until all is over: the operations listener closes last.
+    running.stopping = true
+    observe({ kind: 'stopping', signal, drainMs })
+    await listener.stop(drainMs)
+    await Promise.race([endReads(running.marquee), pause(LAST_READS_MS)])
+    await operations?.stop(LAST_ANSWERS_MS)
+    resolve(FINE)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  return promise
+}

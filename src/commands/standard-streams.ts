@@ -1,0 +1,27 @@
+import { LineSink } from '../observe/line-sink.ts'
+
+/** How long an end waits for a reader of the output that stands still. */
+const LAST_LINES_MS = 1000
+
+const output = new LineSink(process.stdout)
+const errors = new LineSink(process.stderr)
+
+export const out = (line: string): void => output.write(line)
+export const error = (line: string): void => errors.write(line)
+/** An answer that a script goes on with is whole, or said not to be; how slowly it is read is the reader's affair. */
+export const answer = (text: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    process.stdout.write(`${text}\n`, (cause) => {
+      if (cause !== undefined && cause !== null) error('the answer could not be written to standard output')
+      resolve(cause === undefined || cause === null)
+    })
+  })
+export const droppedLines = (): number => output.dropped
+
+/** Pipes are written to in the background: what was said must be out before the end, where anybody reads it. */
+export async function lastLines(): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, LAST_LINES_MS)
+  await Promise.race([Promise.all([output.drained(), errors.drained()]), late])
+  clearTimeout(timer)
+}

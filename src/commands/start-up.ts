@@ -1,0 +1,82 @@
+import type { Configuration } from '../config/configuration.ts'
+import { printable } from '../observe/printable.ts'
+import { SERVED } from '../replica/shard.ts'
+import { systemTime } from '../replica/time.ts'
+import type { Marquee } from './assemble.ts'
+import type { Surroundings } from './surroundings.ts'
+import { paletteFor } from './palette.ts'
+import { runtimeName, VERSION } from './version.ts'
+
+export interface StartUp {
+  readonly configuration: Configuration
+  readonly from: string
+  readonly marquee: Marquee
+  readonly address: string
+  readonly operations: string | null
+}
+
+/** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
+export function startUp(
+  { configuration, from, marquee, address, operations }: StartUp,
+  { isTerminal, env, out }: Surroundings,
+): void {
+  const { basePath } = configuration.listen
+  const id = firstId(marquee)
+  const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
+  if (!isTerminal) {
+    const line = {
+      event: 'listening',
+      address: `${address}/`,
+      operations,
+      try: link,
+      version: VERSION,
+      runtime: runtimeName(),
+    }
+    out(JSON.stringify({ time: new Date().toISOString(), level: 'info', ...line, configuration: from }))
+    return
+  }
+  const { strong, quiet, good, bad, link: blue } = paletteFor(env)
+  const said = standingOf(marquee)
+  const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
+  out('')
+  out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
+  out('')
+  out(`  ${said.isGood ? good('●') : bad('●')} ${printable(said.sentence)}`)
+  out('')
+  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}`)
+  if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
+  out(`${label('read from')}${printable(from)}`)
+  out('')
+  if (link !== null) {
+    out(`${label('try')}${strong(`curl ${link}`)}`)
+    out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
+    out('')
+  }
+  out(`  ${quiet('Ctrl-C ends it. What happens is said below.')}`)
+  out('')
+}
+
+/** Whether anything can be served, for a person. */
+function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood: boolean; readonly sentence: string } {
+  const failure = events.lastFailure ?? venues.lastFailure
+  if (failure !== null) {
+    return { isGood: false, sentence: `Requests get 502 until the CRM can be read: ${failure.message}` }
+  }
+  const served = `${counted(events.list.served, 'event')} and ${counted(venues.list.served, 'venue')}`
+  const now = systemTime.now()
+  if (events.ageMs(now) === null || venues.ageMs(now) === null) {
+    return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
+  }
+  const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
+  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, marquee check tells why`
+  return { isGood: true, sentence: `Serving ${served}${rest}` }
+}
+
+function counted(count: number, one: string): string {
+  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+}
+
+function firstId({ replica }: Marquee): string | null {
+  for (const [shard, slot] of replica.events.list.places()) if (shard.state[slot] === SERVED) return shard.guid(slot)
+  return null
+}

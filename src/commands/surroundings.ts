@@ -1,0 +1,18 @@
+/** What a command has of the world: passed in, so that tests can be it. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Standard output is a terminal, so that a person reads along. */
+  readonly isTerminal: boolean
+  readonly out: (line: string) => void
+  readonly error: (line: string) => void
+  /** Writes a text of any length to standard output, and waits for whoever reads it; false, and said, where that fails. */
+  readonly answer: (text: string) => Promise<boolean>
+  /** Lines that could not be written: a full disk, a reader that is gone or stands still. */
+  readonly droppedLines?: () => number
+}
+
+/** The exit statuses of every command. */
+export const FINE = 0
+export const ANSWER_IS_NO = 1
+export const WRONG_USAGE = 2

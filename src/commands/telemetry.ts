@@ -1,0 +1,53 @@
+import type { RequestWatch } from '../http/request-watch.ts'
+import { traceIdOf } from '../http/traceparent.ts'
+import { Log } from '../observe/log.ts'
+import type { Observe } from '../observe/observation.ts'
+import { ReadHistory } from '../observe/read-history.ts'
+import { ReadMeter } from '../observe/read-meter.ts'
+import { RequestMeter, typeLabel } from '../observe/request-meter.ts'
+import { printable } from '../observe/printable.ts'
+
+/** What becomes of the observations of a running Marquee. */
+export interface Telemetry {
+  readonly observe: Observe
+  readonly watch: RequestWatch
+  readonly log: Log
+  readonly requests: RequestMeter
+  readonly reads: ReadMeter
+  readonly history: ReadHistory
+}
+
+export interface TelemetryOptions {
+  readonly out: (line: string) => void
+  readonly isTerminal: boolean
+  /** A line for each request. */
+  readonly logRequests: boolean
+}
+
+const LONGEST_PATH = 200
+
+export function createTelemetry({ out, isTerminal, logRequests }: TelemetryOptions): Telemetry {
+  const log = new Log({ out, isTerminal, now: () => Date.now() })
+  const requests = new RequestMeter()
+  const reads = new ReadMeter(['events', 'venues'])
+  const history = new ReadHistory()
+  const observe: Observe = (observation) => {
+    log.write(observation)
+    reads.note(observation)
+    history.note(observation, Date.now())
+  }
+  const count: RequestWatch = (route, _, { status, headers }, durationMs) =>
+    requests.count(route, status, headers['Content-Type'], durationMs)
+  const countAndLog: RequestWatch = (route, call, answer, durationMs) => {
+    count(route, call, answer, durationMs)
+    const { status, headers } = answer
+    const path = printable(call.pathname, LONGEST_PATH)
+    const traceId = traceIdOf(call.header('traceparent'))
+    const type = typeLabel(headers['Content-Type'])
+    log.write({
+      kind: 'request-answered',
+      request: { method: call.method, route, path, status, type, durationMs, traceId },
+    })
+  }
+  return { observe, watch: logRequests ? countAndLog : count, log, requests, reads, history }
+}

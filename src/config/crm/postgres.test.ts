@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'bun:test'
+import { loadConfiguration } from '../load-configuration.ts'
+
+const ENV = { DATABASE_URL: 'postgres://marquee:s3cret@db.example.org/crm' }
+
+async function load(crm: string, more = ''): Promise<{ crm: unknown; problems: readonly string[] }> {
+  const text = `crm:\n  kind: postgres\n${crm.replace(/^/gm, '  ')}\n${more}`
+  const loaded = await loadConfiguration({
+    path: '/etc/m.yaml',
+    text,
+    env: ENV,
+    readFile: async () => new Uint8Array(),
+  })
+  if (loaded.ok) return { crm: loaded.configuration.crm, problems: [] }
+  return { crm: null, problems: loaded.problems.map(({ key, message }) => `${key} ${message}`) }
+}
+
+const LEAST = 'url: { env: DATABASE_URL }\nevents: { from: crm.public_events }\nvenues: { from: venues }'
+
+describe('the configuration of PostgreSQL', () => {
+  it('needs a URL and two tables, and has defaults for the rest', async () => {
+    const { crm } = await load(LEAST)
+    expect(crm).toMatchObject({
+      kind: 'postgres',
+      listen: null,
+      sweepEveryMs: 15_000,
+      requestTimeoutMs: null,
+      ca: null,
+      idNamespace: null,
+      events: { from: 'crm.public_events', changedAt: 'changed_at', fields: {} },
+      venues: { from: 'venues', changedAt: 'changed_at', fields: {} },
+    })
+  })
+
+  it('shows the URL nowhere', async () => {
+    const { crm } = await load(LEAST)
+    expect(JSON.stringify(crm)).not.toContain('s3cret')
+  })
+
+  it('reads where fields come from', async () => {
+    const { crm } = await load(`url: postgres://marquee@db.example.org/crm
+ca: ./ca.pem
+events:
+  from: events
+  changedAt: null
+  fields:
+    Id: event_id
+    Name: title
+    Price: { value: '0' }
+    TicketsAvailable: { subtract: [seats, sold] }
+    TicketCapacity: { column: seats, whenBlank: '0' }
+    Start: { column: starts, wallTimeIn: Europe/London }
+    Finish: { column: ends, wallTimeIn: { column: zone } }
+    Tags: null
+  active: { status: [1, planned, true] }
+  showOnWeb: null
+venues: { from: venues }`)
+    expect(crm).toMatchObject({
+      ca: '/etc/ca.pem',
+      events: {
+        changedAt: null,
+        fields: {
+          Id: { kind: 'column', column: 'event_id' },
+          Name: { kind: 'column', column: 'title', whenBlank: null },
+          Price: { kind: 'value', value: '0' },
+          TicketsAvailable: { kind: 'subtract', columns: ['seats', 'sold'] },
+          TicketCapacity: { kind: 'column', column: 'seats', whenBlank: '0' },
+          Start: { kind: 'column', column: 'starts', wallTimeIn: { kind: 'zone' } },
+          Finish: { kind: 'column', column: 'ends', wallTimeIn: { kind: 'column', column: 'zone' } },
+          Tags: null,
+        },
+        active: [{ column: 'status', oneOf: [1, 'planned', true] }],
+        showOnWeb: null,
+      },
+    })
+  })
+
+  it.each([
+    [
+      'url: { env: DATABASE_URL }',
+      [
+        'crm.events is missing; it must be a mapping with the keys from, changedAt, active, showOnWeb, fields',
+        'crm.venues is missing; it must be a mapping with the keys from, changedAt, active, fields',
+      ],
+    ],
+    [`${LEAST}\nurl2: x`, ['crm.url2 is not a known key; did you mean url?']],
+    [
+      LEAST.replace('{ env: DATABASE_URL }', 'postgres://marquee@db/crm?sslmode=on'),
+      ['crm.url has an sslmode that does not exist; known: disable, allow, prefer, require, verify-ca, verify-full'],
+    ],
+    [
+      LEAST.replace('{ env: DATABASE_URL }', 'postgres://marquee:pw@db/crm'),
+      [
+        'crm.url must not be written in the file; give { env: NAME } or { file: PATH }: it is a URL with a password in it',
+      ],
+    ],
+    [
+      LEAST.replace('from: venues', 'from: a.b.c'),
+      ['crm.venues.from must be the name of a table or view, or schema.name'],
+    ],
+    [
+      `${LEAST}\nsweepEvery: 31s`,
+      ['crm.sweepEvery is longer than freshness.bound, so that every answer would have to wait for a sweep of its own'],
+    ],
+    [`${LEAST}\nidNamespace: x`, ['crm.idNamespace must be a UUID that is not all zeros']],
+    [
+      LEAST.replace('from: venues', 'from: venues, fields: { Nmae: x }'),
+      ['crm.venues.fields.Nmae is not a known key; did you mean Name?'],
+    ],
+    [
+      LEAST.replace('from: venues', 'from: venues, active: { status: 1 }'),
+      ['crm.venues.active must be a mapping of columns to lists of values, such as { status: [1, 2] }'],
+    ],
+    [
+      LEAST.replace('from: venues', "from: venues, fields: { Name: { column: '' } }"),
+      ['crm.venues.fields.Name must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'],
+    ],
+  ])('%s', async (crm, problems) => {
+    expect((await load(crm)).problems).toEqual(problems)
+  })
+})

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'bun:test'
+import { inspect } from 'node:util'
+import type { CrmConfiguration } from './crm/kinds.ts'
+import { loadConfiguration } from './load-configuration.ts'
+import type { LoadedConfiguration } from './load-configuration.ts'
+import { renderProblem } from './problem.ts'
+import type { ReadFile } from './read-text.ts'
+
+const CRM = 'crm: { kind: files, directory: ./crm }\n'
+
+function folder(files: Readonly<Record<string, string | Uint8Array>>): ReadFile {
+  return async (path) => {
+    const content = files[path]
+    if (content === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
+    return typeof content === 'string' ? new TextEncoder().encode(content) : content
+  }
+}
+
+async function load(text: string, env: Record<string, string> = {}, files = {}): Promise<LoadedConfiguration> {
+  return loadConfiguration({ path: '/etc/marquee.yaml', text, env, readFile: folder(files) })
+}
+
+async function sentences(text: string, env: Record<string, string> = {}, files = {}): Promise<string[]> {
+  const loaded = await load(text, env, files)
+  return loaded.ok ? [] : loaded.problems.map((problem) => renderProblem(problem).replace('/etc/', ''))
+}
+
+async function configured(text: string, env: Record<string, string> = {}, files = {}) {
+  const loaded = await load(text, env, files)
+  if (!loaded.ok) throw new Error(loaded.problems.map(renderProblem).join('\n'))
+  return loaded.configuration
+}
+
+describe('a configuration', () => {
+  it('has a default for every key but those of the CRM', async () => {
+    const { crm, timeZone, ...rest } = await configured(CRM)
+    expect(rest).toEqual({
+      listen: { host: '127.0.0.1', port: 8080, basePath: '/' },
+      operations: { host: '127.0.0.1', port: 8081, token: null },
+      freshness: { boundMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, brake: true },
+      representation: { namespace: 'Marquee', links: { event: [], venue: [] } },
+      conditionalRequests: false,
+      limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
+      log: { requests: false },
+    })
+    expect(timeZone.id).toBe('UTC')
+    expect(crm).toEqual({ kind: 'files', directory: '/etc/crm', timeZone })
+  })
+
+  it('takes every key that is documented', async () => {
+    const configuration = await configured(
+      `listen: { host: "[::1]", port: 0, basePath: /Events%20now/é/ }
+operations: { host: 0.0.0.0, port: 9000, token: { env: TOKEN } }
+timeZone: europe/london
+freshness: { bound: 2m, refreshEvery: 500ms, fullReadEvery: 1h, staleIfError: 12h, brake: off }
+representation:
+  namespace: EventsApi
+  links:
+    event: [ { rel: tickets, href: 'https://tickets.example.org/{Id}', title: Book } ]
+    venue: [ { rel: map, href: ~/maps } ]
+conditionalRequests: true
+limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
+log: { requests: on }
+crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
+      { TOKEN: 'open-sesame' },
+    )
+    const { operations, timeZone, crm, ...rest } = configuration
+    expect(rest).toEqual({
+      listen: { host: '::1', port: 0, basePath: '/Events%20now/%C3%A9' },
+      freshness: {
+        boundMs: 120_000,
+        refreshEveryMs: 500,
+        fullReadEveryMs: 3_600_000,
+        staleIfErrorMs: 43_200_000,
+        brake: false,
+      },
+      representation: {
+        namespace: 'EventsApi',
+        links: {
+          event: [{ rel: 'tickets', href: 'https://tickets.example.org/{Id}', title: 'Book' }],
+          venue: [{ rel: 'map', href: '~/maps', title: null }],
+        },
+      },
+      conditionalRequests: true,
+      limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
+      log: { requests: true },
+    })
+    expect(operations?.token?.reveal()).toBe('open-sesame')
+    expect([timeZone.id, crm.timeZone.id, directoryOf(crm)]).toEqual([
+      'Europe/London',
+      'America/New_York',
+      '/srv/lists',
+    ])
+  })
+
+  it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {
+    const text = '\uFEFF{\r\n\t"crm": {\r\n\t\t"kind": "files",\r\n\t\t"directory": "x\\/y"\r\n\t}\r\n}\r\n'
+    const bytes = new TextEncoder().encode(text)
+    const loaded = await loadConfiguration({ path: '/etc/m.json', env: {}, readFile: folder({ '/etc/m.json': bytes }) })
+    expect(loaded.ok && directoryOf(loaded.configuration.crm)).toBe('/etc/x/y')
+  })
+
+  it('is frozen throughout', async () => {
+    const { listen, representation } = await configured(CRM)
+    expect(Object.isFrozen(listen) && Object.isFrozen(representation.links.event)).toBe(true)
+  })
+
+  it('takes a section whose keys are all commented out for an absent one, but a null operations for off', async () => {
+    const { operations, representation } = await configured(
+      `${CRM}listen:\nfreshness:\nlimits:\noperations:\nrepresentation:\n  links:\n    event:\n`,
+    )
+    expect([operations, representation.links]).toEqual([null, { event: [], venue: [] }])
+  })
+
+  it('refreshes every 5 s or twice within the bound, whichever is more often', async () => {
+    const every = async (bound: string) =>
+      (await configured(`${CRM}freshness: { bound: ${bound} }`)).freshness.refreshEveryMs
+    expect(await Promise.all(['1h', '10s', '9s', '200ms', '1ms', '0'].map(every))).toEqual([
+      5000, 5000, 4500, 100, 10, 5000,
+    ])
+  })
+
+  it('takes anchors and aliases', async () => {
+    const { freshness, limits } = await configured(`${CRM}freshness: { bound: &short 3s }\nlimits: { waitFor: *short }`)
+    expect([freshness.boundMs, limits.waitForMs]).toEqual([3000, 3000])
+  })
+
+  it('warns of what is allowed but hardly meant', async () => {
+    const loaded = await load(
+      `${CRM}freshness: { bound: 1s, refreshEvery: 5s }
+representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, href: 'x{Id' } ], venue: [ { rel: a, href: '{Id}' } ] } }`,
+    )
+    expect(loaded.ok && loaded.warnings).toEqual([
+      'freshness.refreshEvery is longer than freshness.bound: requests will wait for refreshes of their own',
+      'representation.links.event[0].href holds a name in braces that is no field, and stays as it is; did you mean {Id}?',
+      'representation.links.event[1].href has a { without its }',
+    ])
+  })
+})
+
+describe('{ env } and { file }', () => {
+  it('may give any value, and text is read as what the key needs', async () => {
+    const { listen, freshness, crm, conditionalRequests } = await configured(
+      `listen: { port: { env: PORT } }
+freshness: { bound: { file: bound.txt }, brake: { env: BRAKE } }
+conditionalRequests: { env: CONDITIONAL }
+crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
+      { PORT: ' 99 ', BRAKE: 'OFF', KIND: 'files', CONDITIONAL: 'true' },
+      { '/etc/bound.txt': '3s\r\n', '/run/dir': 'lists\n' },
+    )
+    expect([listen.port, freshness.boundMs, freshness.brake]).toEqual([99, 3000, false])
+    expect([conditionalRequests, directoryOf(crm)]).toEqual([true, '/etc/lists'])
+  })
+
+  it('drop one newline at the end of a file, and no more', async () => {
+    const file = { '/etc/t': 'a=\n' }
+    const { operations } = await configured(`${CRM}operations: { token: { file: t } }`, {}, file)
+    expect(operations?.token?.reveal()).toBe('a=')
+    expect(await sentences(`${CRM}operations: { token: { file: t } }`, {}, { '/etc/t': 'a\n\n' })).toHaveLength(1)
+  })
+
+  it('let a secret in a file be read again, so that rotation needs no restart', async () => {
+    const files: Record<string, string> = { '/etc/t': 'old\n' }
+    const { operations } = await configured(`${CRM}operations: { token: { file: t } }`, {}, files)
+    files['/etc/t'] = 'new\n'
+    const fresh = await operations?.token?.refresh()
+    expect(fresh?.ok && fresh.secret.reveal()).toBe('new')
+    expect(operations?.token?.reveal()).toBe('old')
+    delete files['/etc/t']
+    expect(await operations?.token?.refresh()).toEqual({ ok: false, message: 'needs the file t, which does not exist' })
+  })
+
+  it('are never printed with what they hold', async () => {
+    const configuration = await configured(`${CRM}operations: { token: { env: TOKEN } }`, { TOKEN: 'hunter2' })
+    const shown = [
+      inspect(configuration, { depth: 9, showHidden: true }),
+      JSON.stringify(configuration),
+      String(configuration.operations?.token),
+    ]
+    expect(shown.join('')).not.toContain('hunter2')
+    expect(shown[2]).toBe('[secret]')
+  })
+})
+
+describe('all that is wrong', () => {
+  it('is told together, in the order of the lines, rules between keys included', async () => {
+    const text = `bound: 3s
+listen:
+  port: "8080"
+  hst: x
+  port: 80
+freshness:
+  bonud: 3s
+operations: { host: 0.0.0.0, port: many }
+timeZone: { env: ZONE }
+__proto__: 1
+crm:
+  kind: files
+`
+    expect(await sentences(text)).toEqual([
+      'marquee.yaml:1: bound is not a known key; did you mean freshness.bound?',
+      'marquee.yaml:3: listen.port is "8080"; it must be a whole number from 0 to 65535, without quotes',
+      'marquee.yaml:4: listen.hst is not a known key; did you mean host?',
+      'marquee.yaml:5: listen.port is given twice, first on line 3; remove one',
+      'marquee.yaml:7: freshness.bonud is not a known key; did you mean bound?',
+      'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
+      'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
+      'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, limits, log, crm',
+      'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
+    ])
+  })
+
+  it('is told of at most a hundred times', async () => {
+    const told = await sentences(CRM + Array.from({ length: 300 }, (_, index) => `key${index}: 1`).join('\n'))
+    expect([told.length, told.at(-1)]).toEqual([101, 'marquee.yaml: has 200 more problems'])
+  })
+
+  it('names the file as the person did', async () => {
+    const loaded = await loadConfiguration({ path: 'nope\n.yaml', env: {}, readFile: folder({}) })
+    expect(loaded.ok ? [] : loaded.problems.map(renderProblem)).toEqual(['"nope\\n.yaml": does not exist'])
+  })
+})
+
+function directoryOf(crm: CrmConfiguration): string | null {
+  return crm.kind === 'files' ? crm.directory : null
+}

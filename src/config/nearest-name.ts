@@ -1,0 +1,45 @@
+const LONGEST = 64
+
+/** The name a person most likely meant: equal but for case, or few slips away; null where none is near. */
+export function nearestName(given: string, names: Iterable<string>): string | null {
+  if (given.length > LONGEST) return null
+  const wanted = given.toLowerCase()
+  let best: string | null = null
+  let bestSlips = Math.max(1, Math.floor(given.length / 3)) + 1
+  for (const name of names) {
+    const slips = slipsBetween(wanted, name.toLowerCase())
+    if (slips < bestSlips) {
+      best = name
+      bestSlips = slips
+    }
+  }
+  return best
+}
+
+/** How many letters were added, dropped, changed or swapped with their neighbour (optimal string alignment). */
+export function slipsBetween(left: string, right: string): number {
+  let before: number[] = []
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1]
+      let slips = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (same ? 0 : 1),
+      )
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      if (swapped) slips = Math.min(slips, at(before, column - 2) + 1)
+      current.push(slips)
+    }
+    before = previous
+    previous = current
+  }
+  return at(previous, right.length)
+}
+
+function at(numbers: readonly number[], index: number): number {
+  return numbers[index] ?? Number.POSITIVE_INFINITY
+}

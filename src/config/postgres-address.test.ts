@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { BadAddress, parsePostgresUrl } from './postgres-address.ts'
+
+const PLAIN = {
+  host: 'db.example.org',
+  port: 5432,
+  user: 'marquee',
+  password: null,
+  database: 'crm',
+  sslMode: 'prefer',
+  sslRootCert: null,
+  sslCert: null,
+  sslKey: null,
+  applicationName: null,
+}
+
+describe('a URL of PostgreSQL', () => {
+  it.each([
+    ['postgres://marquee@db.example.org/crm', {}],
+    ['postgresql://marquee@db.example.org:6432/crm', { port: 6432 }],
+    ['postgres://marquee:p%40ss%2Fword@db.example.org/crm', { password: 'p@ss/word' }],
+    ['postgres://marquee@db.example.org', { database: 'marquee' }],
+    ['postgres://marquee@[::1]:5433/crm', { host: '::1', port: 5433 }],
+    ['postgres://marquee@/crm?host=/var/run/postgresql', { host: '/var/run/postgresql' }],
+    ['postgres://marquee@db.example.org/crm?sslmode=verify-full', { sslMode: 'verify-full' }],
+    [
+      'postgres://marquee@db.example.org/crm?sslmode=verify-ca&sslrootcert=./ca.pem&sslcert=c.pem&sslkey=k.pem',
+      { sslMode: 'verify-ca', sslRootCert: './ca.pem', sslCert: 'c.pem', sslKey: 'k.pem' },
+    ],
+    ['postgres://marquee@db.example.org/crm?application_name=web', { applicationName: 'web' }],
+    [' postgres://marquee@db.example.org/crm\n', {}],
+  ])('%s', (url, differs) => {
+    const expected: unknown = { ...PLAIN, ...differs }
+    const found: unknown = parsePostgresUrl(url)
+    expect(found).toEqual(expected)
+  })
+
+  it.each([
+    ['mysql://marquee@db.example.org/crm', 'must begin with postgres://'],
+    ['db.example.org', 'is no URL; percent-encode what is no letter or digit in the password'],
+    ['postgres://db.example.org/crm', 'must name a user: postgres://user@host/database'],
+    ['postgres://marquee@/crm', 'must name a host; a Unix socket is ?host=/var/run/postgresql'],
+    ['postgres://marquee@one:5432,two:5432/crm', 'must name one host'],
+    ['postgres://marquee@one,two/crm', 'must name one host'],
+    ['postgres://marquee@db/crm/more', 'must name one database behind the host'],
+    ['postgres://marquee@db/crm#x', 'must not hold a #; write %23'],
+    ['postgres://marquee:50%@db/crm', 'holds a % without two hex digits; write %25'],
+    [
+      'postgres://marquee@db/crm?sslmode=verify_full',
+      'has an sslmode that does not exist; did you mean verify-full? known: disable, allow, prefer, require, verify-ca, verify-full',
+    ],
+    ['postgres://marquee@db/crm?ssl_mode=require', 'has a parameter that is not known; did you mean sslmode?'],
+  ])('%s: %s', (url, message) => {
+    const parsed = parsePostgresUrl(url)
+    expect(parsed instanceof BadAddress ? parsed.message : parsed).toBe(message)
+  })
+
+  it('gives back every password that is percent-encoded', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (password) => {
+        const parsed = parsePostgresUrl(`postgres://u:${encodeURIComponent(password)}@h/d`)
+        expect(parsed instanceof BadAddress ? parsed.message : parsed.password).toBe(password)
+      }),
+    )
+  })
+
+  it('says nothing of what it was given, but for known words', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 6 }), (text) => {
+        const parsed = parsePostgresUrl(`postgres://u:secret-${text}@h/d?x-${text}=1`)
+        if (parsed instanceof BadAddress) expect(parsed.message).not.toContain('secret')
+      }),
+    )
+  })
+})

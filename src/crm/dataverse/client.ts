@@ -1,0 +1,150 @@
+import type { Outcome } from '../../observe/observation.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import type { Answered } from '../web/ask.ts'
+import { ask } from '../web/ask.ts'
+import { Gate } from '../web/gate.ts'
+import { retryAfterMs } from '../web/retry-after.ts'
+import type { Web, WebReply } from '../web/web.ts'
+import type { ErrorBody } from './error-body.ts'
+import { parseErrorBody } from './error-body.ts'
+import type { ErrorKind } from './error-kind.ts'
+import { errorKind } from './error-kind.ts'
+import { failureOf } from './failure-of.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface ClientSettings {
+  readonly web: Web
+  readonly tokens: Tokens
+  readonly time: Time
+  readonly timeoutMs: number
+  /** `https://example.crm11.dynamics.com`: the only place the token is ever sent to. */
+  readonly origin: string
+  readonly clientId: string
+  /** Told of each exchange with the CRM, for the metrics. */
+  readonly onRequest: (outcome: Outcome) => void
+}
+
+/** An answer that was a success, or what it was instead. */
+export type Got =
+  | { readonly kind: 'text'; readonly text: string; readonly preferenceApplied: string; readonly begunAt: Moment }
+  | { readonly kind: 'nothing'; readonly begunAt: Moment }
+  | {
+      readonly kind: 'error'
+      readonly error: ErrorKind | 'no-answer'
+      readonly body: ErrorBody
+      readonly failure: CrmFailure
+    }
+
+const API = '/api/data/v9.2/'
+const MOST_AT_ONCE = 3
+const MOST_BYTES = 64 * 1024 * 1024
+/** Where a server asks for peace and does not say for how long. */
+const DEFAULT_PEACE_MS = 10_000
+
+/** All requests to one environment: with its token, few at once, and none while it has asked for peace. */
+export class DataverseClient {
+  readonly origin: string
+  readonly #settings: ClientSettings
+  readonly #gate: Gate
+
+  constructor(settings: ClientSettings) {
+    this.#settings = settings
+    this.origin = settings.origin
+    this.#gate = new Gate(settings.time, MOST_AT_ONCE)
+  }
+
+  urlOf(path: string): string {
+    return `${this.origin}${API}${path}`
+  }
+
+  /** Whether a link may be followed: the token goes nowhere else. */
+  isOwn(link: string): boolean {
+    const url = URL.parse(link)
+    return url !== null && url.origin === this.origin && url.username === '' && link.startsWith(url.protocol)
+  }
+
+  /** Asks for a URL of this environment, with these preferences. */
+  async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
+    const leave = await this.#gate.enter(signal)
+    if (leave === null) return failed({ kind: 'internal', message: 'the read was given up', retryAfterMs: null })
+    try {
+      const got = await this.#getWithToken(url, prefer, signal)
+      this.#settings.onRequest(got.kind === 'error' ? got.failure.kind : 'ok')
+      return got
+    } finally {
+      leave()
+    }
+  }
+
+  async #getWithToken(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
+    for (let isLast = false; ; isLast = true) {
+      const token = await this.#settings.tokens.current()
+      if (!token.ok) return failed(token.failure)
+      const closedForMs = this.#gate.closedForMs
+      if (closedForMs > 0) {
+        const message = 'Dataverse has asked for fewer requests, and is left in peace until then'
+        return failed({ kind: 'throttled', message, retryAfterMs: closedForMs })
+      }
+      const answered = await this.#send(url, prefer, token.text, signal)
+      if (!('reply' in answered)) return failed(answered)
+      // Once: a token can end, or be taken back, while a list is being read.
+      if (answered.reply.status !== 401 || isLast) return this.#gotOf(answered)
+      this.#settings.tokens.refused(token.text)
+    }
+  }
+
+  #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | CrmFailure> {
+    const { web, timeoutMs, time } = this.#settings
+    if (!this.isOwn(url)) throw new Error('a token must not leave its environment')
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'odata-maxversion': '4.0',
+      'odata-version': '4.0',
+      'if-none-match': 'null',
+      authorization: `Bearer ${token}`,
+    }
+    if (prefer.length > 0) headers['prefer'] = prefer.join(',')
+    return ask(web, { method: 'GET', url, headers, body: null, mostBytes: MOST_BYTES, signal, timeoutMs, time })
+  }
+
+  #gotOf({ reply, begunAt }: Answered): Got {
+    const { status, headers, body } = reply
+    const text = textOf(body)
+    if (status === 204) return { kind: 'nothing', begunAt }
+    if (status === 200 && text !== null) {
+      return { kind: 'text', text, preferenceApplied: headers['preference-applied'] ?? '', begunAt }
+    }
+    if (text === null) {
+      return failed({ kind: 'broken', message: `the answer (${status}) is not UTF-8`, retryAfterMs: null })
+    }
+    const parsed = parseErrorBody(text)
+    const error = errorKind(status, parsed)
+    const waitMs = this.#peaceMs(error, reply)
+    if (error === 'throttled' || waitMs !== null) this.#gate.closeFor(waitMs ?? DEFAULT_PEACE_MS)
+    const retryMs = error === 'throttled' ? (waitMs ?? DEFAULT_PEACE_MS) : waitMs
+    return {
+      kind: 'error',
+      error,
+      body: parsed,
+      failure: failureOf({ status, error, body: parsed, ...this.#settings }, retryMs),
+    }
+  }
+
+  #peaceMs(error: ErrorKind, { headers }: WebReply): number | null {
+    if (error !== 'throttled' && error !== 'outage') return null
+    return retryAfterMs(headers['retry-after'], this.#settings.time.now().wallMs)
+  }
+}
+
+function failed(failure: CrmFailure): Got {
+  return { kind: 'error', error: 'no-answer', body: { code: '', message: '' }, failure }
+}
+
+function textOf(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,105 @@
+import type { Secret } from '../../config/secret.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Observe, Outcome } from '../../observe/observation.ts'
+import type { Crm } from '../../replica/port.ts'
+import type { Time } from '../../replica/time.ts'
+import { proxyOf } from '../web/proxy-of.ts'
+import { trustingWeb } from '../web/trusting-web.ts'
+import type { OpenWeb } from '../web/web.ts'
+import { DataverseClient } from './client.ts'
+import { Labels } from './labels.ts'
+import type { ListTable, TableParts } from './list-table.ts'
+import { eventsTable, venuesTable } from './list-table.ts'
+import { Pace } from './pace.ts'
+import type { EventsTable, VenuesTable } from './stock-mapping.ts'
+import { eventsSetting, venuesSetting } from './stock-mapping.ts'
+import { LONGEST_WAIT_MS, TableReader } from './table-reader.ts'
+import { TableSource } from './table-source.ts'
+import { Tokens } from './tokens.ts'
+import { Tracking } from './tracking.ts'
+import { ZoneCodes } from './zone-codes.ts'
+import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
+import { mappedColumns } from '../mapping/mapped-columns.ts'
+
+export interface DataverseSettings {
+  readonly kind: 'dataverse'
+  /** Without a path, as everything else is. */
+  readonly origin: string
+  readonly tenant: string
+  readonly clientId: string
+  readonly clientSecret: Secret
+  readonly authority: string
+  /** The LCID of labels. */
+  readonly labels: number
+  readonly proxy: Secret | null
+  /** The path of a PEM file with further certificates to trust. */
+  readonly ca: string | null
+  readonly availabilityEveryMs: number | null
+  /** What a date without an offset is wall time in. */
+  readonly timeZone: Zone
+  readonly events: EventsTable
+  readonly venues: VenuesTable
+}
+
+export interface DataverseSurroundings {
+  readonly showIn: Zone
+  readonly requestTimeoutMs: number
+  readonly boundMs: number
+  readonly time: Time
+  readonly observe: Observe
+  readonly openWeb: OpenWeb
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Two tables of a Dataverse environment, read by its Web API. */
+export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
+  const { origin, ca, proxy, clientId } = settings
+  const { showIn, requestTimeoutMs: timeoutMs, boundMs, time, observe, openWeb, env } = surroundings
+  const proxies = { configured: proxy?.reveal() ?? null, env }
+  const web = trustingWeb(openWeb, ca, (url) => proxyOf(url, proxies))
+  const tokens = new Tokens({ ...settings, web, time, timeoutMs, scope: `${origin}/.default` })
+  const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
+  const client = new DataverseClient({ web, tokens, time, timeoutMs, origin, clientId, onRequest })
+  const zones = new ZoneCodes(client, time)
+
+  const partsOf = (setting: EventsSetting | VenuesSetting): TableParts => {
+    const labelled = mappedColumns(setting).filter(({ label }) => label)
+    const columns = [...new Set(labelled.map(({ column }) => column))]
+    const labels = new Labels(client, time, setting.from, settings.labels, columns)
+    return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
+  }
+  const sourceOf = <Item>(table: ListTable<Item>): TableSource<Item> => {
+    const onOff = (): void => observe({ kind: 'no-change-tracking', list: table.name, table: table.from })
+    return new TableSource({
+      reader: new TableReader(client, table, time),
+      tracking: new Tracking(time, onOff),
+      pace: new Pace(boundMs, time),
+      time,
+      // An exchange is tried once more on a fresh connection, and a long read waits a while before it gives up.
+      patienceMs: timeoutMs * 2 + LONGEST_WAIT_MS + 1000,
+      availabilityEveryMs: table.availabilityColumns.length === 0 ? null : settings.availabilityEveryMs,
+    })
+  }
+  const events = eventsSetting(settings.events)
+  const venues = venuesSetting(settings.venues)
+  const sources = {
+    events: sourceOf(eventsTable(events, partsOf(events))),
+    venues: sourceOf(venuesTable(venues, partsOf(venues))),
+  }
+  return {
+    ...sources,
+    async examine() {
+      const warnings: string[] = []
+      if (!sources.events.reportsChanges) warnings.push(untracked(events.from))
+      if (!sources.venues.reportsChanges) warnings.push(untracked(venues.from))
+      return { problems: [], warnings }
+    },
+    async close() {
+      web.close()
+    },
+  }
+}
+
+function untracked(table: string): string {
+  return `the table ${table} has no change tracking: it is read in full each time; switch on "Track changes" in the table's properties`
+}

@@ -1,0 +1,114 @@
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Cell, CellObject } from '../mapping/cell.ts'
+import { isList, isObject, sourceDigits } from '../mapping/cell.ts'
+import { parseCell } from '../mapping/parse-cell.ts'
+import type { DataverseClient } from './client.ts'
+import { readRows } from './read-rows.ts'
+
+/** The definitions of a table's columns: their type by logical name. */
+export type Attributes = ReadonlyMap<string, string>
+
+/** The tables of the environment: the logical name of each by the name of its entity set. */
+export async function readTables(
+  client: DataverseClient,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | CrmFailure> {
+  return tablesOf(await readRows(client, client.urlOf('EntityDefinitions?$select=LogicalName,EntitySetName'), signal))
+}
+
+/** The logical name of one table. */
+export async function readLogicalName(
+  client: DataverseClient,
+  entitySet: string,
+  signal: AbortSignal,
+): Promise<string | CrmFailure> {
+  const filter = `EntitySetName%20eq%20'${encodeURIComponent(entitySet)}'`
+  const path = `EntityDefinitions?$select=LogicalName,EntitySetName&$filter=${filter}`
+  const tables = tablesOf(await readRows(client, client.urlOf(path), signal))
+  if ('kind' in tables) return tables
+  const name = tables.get(entitySet)
+  return name ?? { kind: 'broken', message: `the definition of ${entitySet} was not found`, retryAfterMs: null }
+}
+
+export async function readAttributes(
+  client: DataverseClient,
+  table: string,
+  signal: AbortSignal,
+): Promise<Attributes | CrmFailure> {
+  const path = `EntityDefinitions(LogicalName='${table}')/Attributes?$select=LogicalName,AttributeType`
+  const rows = await readRows(client, client.urlOf(path), signal)
+  if ('kind' in rows) return rows
+  const attributes = new Map<string, string>()
+  for (const { LogicalName = null, AttributeType = null } of rows) {
+    if (typeof LogicalName === 'string')
+      attributes.set(LogicalName, typeof AttributeType === 'string' ? AttributeType : '')
+  }
+  return attributes
+}
+
+// In the order they are likely: a choice's definition is only found under its own type.
+const CHOICES = ['MultiSelectPicklist', 'Picklist', 'Status', 'State', 'Boolean'] as const
+
+/** The words for each code of a column of choices, in one language. */
+export async function readLabels(
+  client: DataverseClient,
+  table: string,
+  column: string,
+  language: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | CrmFailure> {
+  let failure: CrmFailure | null = null
+  for (const type of CHOICES) {
+    const path = `EntityDefinitions(LogicalName='${table}')/Attributes(LogicalName='${column}')/Microsoft.Dynamics.CRM.${type}AttributeMetadata?$select=LogicalName&$expand=OptionSet,GlobalOptionSet`
+    const got = await client.get(client.urlOf(path), [], signal)
+    if (got.kind === 'error') {
+      failure = got.failure
+      // Another type's definition is not found, or refused as a wrong cast: anything else is a real failure.
+      if (got.error === 'other' || got.error === 'unknown-table' || got.error === 'unknown-column') continue
+      return failure
+    }
+    const parsed = got.kind === 'text' ? parseCell(got.text) : null
+    const labels = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
+    if (labels !== null) return labels
+  }
+  const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
+  return { kind: failure?.kind === 'refused' ? 'refused' : 'misconfigured', message, retryAfterMs: null }
+}
+
+function tablesOf(rows: readonly CellObject[] | CrmFailure): ReadonlyMap<string, string> | CrmFailure {
+  if ('kind' in rows) return rows
+  const tables = new Map<string, string>()
+  for (const { LogicalName = null, EntitySetName = null } of rows) {
+    if (typeof LogicalName === 'string' && typeof EntitySetName === 'string') tables.set(EntitySetName, LogicalName)
+  }
+  return tables
+}
+
+function labelsOf(definition: Cell, language: number): ReadonlyMap<string, string> | null {
+  if (!isObject(definition)) return null
+  const labels = new Map<string, string>()
+  for (const set of [definition['GlobalOptionSet'] ?? null, definition['OptionSet'] ?? null]) {
+    if (!isObject(set)) continue
+    const { Options = null, TrueOption = null, FalseOption = null } = set
+    for (const option of isList(Options) ? Options : []) addLabel(labels, option, null, language)
+    addLabel(labels, TrueOption, 'true', language)
+    addLabel(labels, FalseOption, 'false', language)
+  }
+  return labels.size === 0 ? null : labels
+}
+
+function addLabel(labels: Map<string, string>, option: Cell, code: string | null, language: number): void {
+  if (!isObject(option)) return
+  const value = code ?? sourceDigits(option['Value'] ?? null)
+  const text = labelText(option['Label'] ?? null, language)
+  if (value !== null && text !== null) labels.set(value, text)
+}
+
+/** In the language asked for, else in that of the application user: a word in another language is better than none. */
+function labelText(label: Cell, language: number): string | null {
+  if (!isObject(label)) return null
+  const { LocalizedLabels = null, UserLocalizedLabel = null } = label
+  const candidates = [...(isList(LocalizedLabels) ? LocalizedLabels : []), UserLocalizedLabel].filter(isObject)
+  const found = candidates.find(({ LanguageCode }) => LanguageCode === language) ?? candidates.at(-1)
+  return typeof found?.['Label'] === 'string' ? found['Label'] : null
+}

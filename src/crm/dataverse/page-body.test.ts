@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { parseCell } from '../mapping/parse-cell.ts'
+import { parsePageBody } from './page-body.ts'
+import { splitPage } from './split-page.ts'
+
+describe('a page', () => {
+  it('is read row by row to the same as all at once', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom('},{', '}]', '"value":[', '\\"}],{', '"},{"a":1.50', '__proto__', '{"a":1}'),
+    )
+    const number = fc.constantFrom('1', '20000.0000', '-0', '1e3', '12345678901234567890', '0.10')
+    const value = fc.oneof(
+      text.map((given) => JSON.stringify(given)),
+      number,
+      fc.constantFrom('null', 'true', '[1.0]', '{"b":2.0}'),
+    )
+    const row = fc.dictionary(text, value).map(
+      (fields) =>
+        `{${Object.entries(fields)
+          .map(([name, cell]) => `${JSON.stringify(name)}:${cell}`)
+          .join(',')}}`,
+    )
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), text, (rows, link) => {
+        const page = `{"@odata.context":${JSON.stringify(link)},"value":[${rows.join(',')}],"@odata.nextLink":${JSON.stringify(link)}}`
+        const whole = parseCell(page)
+        const split = splitPage(page)
+        expect(whole.ok).toBe(true)
+        if (split !== null && whole.ok) expect(split as unknown).toEqual(whole.cell)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('as Dataverse writes it is never read the slow way', () => {
+    expect(
+      splitPage('{"@odata.context":"x","value":[{"a":"},{","b":20000.0000},{"a":"}]"}],"@odata.nextLink":"n"}'),
+    ).not.toBeNull()
+  })
+
+  it('costs linear time where its texts look like the ends of rows', () => {
+    const hostile = JSON.stringify({ value: [{ text: '},{'.repeat(300_000) }] })
+    const began = performance.now()
+    expect(parsePageBody(hostile)).toMatchObject({ isDelta: false })
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+
+  it('that is none says why', () => {
+    expect(parsePageBody('<html>')).toContain('HTML')
+    expect(parsePageBody('{"value":[{"a":1},{"a"')).toContain('cut short')
+    expect(parsePageBody('{"value":[1]}')).toContain('no object')
+    expect(parsePageBody('{"value":{}}')).toContain('no list')
+    expect(parsePageBody('{"value":[],"@odata.nextLink":5}')).toContain('link')
+    expect(parsePageBody('[]')).toContain('no JSON object')
+  })
+})

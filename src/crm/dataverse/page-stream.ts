@@ -1,0 +1,62 @@
+import type { Change, CrmFailure, Page } from '../../replica/port.ts'
+import type { CellObject } from '../mapping/cell.ts'
+import { slices } from './row-changes.ts'
+import type { PageAnswer, TableReader } from './table-reader.ts'
+
+export interface StreamOptions<Item> {
+  readonly reader: TableReader<Item>
+  /** The same with every page: a size that changes midway is refused. */
+  readonly prefer: readonly string[]
+  readonly signal: AbortSignal
+  /** What a page without `value` means: no change, or a fault. */
+  readonly valueMayBeMissing: boolean
+  /** Whether to wait for a while where a further page does not come. */
+  readonly isPatient: boolean
+  /** Null where the rows cannot be understood. */
+  readonly changesOf: (rows: readonly CellObject[]) => readonly Change<Item>[] | null
+}
+
+export type StreamEnd =
+  | { readonly ok: true; readonly deltaLink: string | null; readonly requests: number }
+  | { readonly ok: false; readonly failure: CrmFailure }
+
+// Twenty million rows: whoever has more has other troubles.
+const MOST_PAGES = 20_000
+
+/** The pages from a first one on, each in slices that the replica applies between two requests. */
+export async function* streamPages<Item>(
+  first: PageAnswer,
+  options: StreamOptions<Item>,
+): AsyncGenerator<Page<Item>, StreamEnd, void> {
+  const { reader, prefer, signal, valueMayBeMissing, isPatient, changesOf } = options
+  const { from } = reader.table
+  const followed = new Set<string>()
+  let answer = first
+  for (let requests = 1; ; requests++) {
+    if (answer.kind === 'error') return { ok: false, failure: answer.failure }
+    const { page, begunAt } = answer
+    if (page.rows === null && !valueMayBeMissing) return broken(`${from}: the answer has no value`)
+    const rows = page.rows ?? []
+    const unprepared = await reader.table.rows.prepare(rows, signal)
+    if (unprepared !== null) return { ok: false, failure: unprepared }
+    const changes = changesOf(rows)
+    if (changes === null) return broken(`${from}: a deleted entry names no row`)
+    for (const slice of slices(changes)) {
+      yield {
+        begunAt,
+        sourceLagMs: 0,
+        changes: slice,
+        whereIs: (index) => `${from}, id ${slice[index]?.id ?? 'unknown'}`,
+      }
+    }
+    const { nextLink } = page
+    if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests }
+    if (followed.has(nextLink) || followed.size === MOST_PAGES) return broken(`${from}: the pages have no end`)
+    followed.add(nextLink)
+    answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
+  }
+}
+
+function broken(message: string): StreamEnd {
+  return { ok: false, failure: { kind: 'broken', message, retryAfterMs: null } }
+}

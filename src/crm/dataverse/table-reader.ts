@@ -1,0 +1,142 @@
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import { pause } from '../web/pause.ts'
+import type { DataverseClient, Got } from './client.ts'
+import type { ListTable } from './list-table.ts'
+import { definedNames } from './column-names.ts'
+import { unknownColumn } from './error-kind.ts'
+import { readAttributes, readTables } from './metadata.ts'
+import { nearestName } from '../../config/nearest-name.ts'
+import type { PageBody } from './page-body.ts'
+import { parsePageBody } from './page-body.ts'
+
+/** A page that came, or what came instead. */
+export type PageAnswer =
+  | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
+  | Extract<Got, { readonly kind: 'error' }>
+
+export const LONGEST_WAIT_MS = 30_000
+const FIRST_WAIT_MS = 1000
+const MOST_WAITS = 5
+
+/** Asks for the pages of one table, and finds out what is wrong where one is refused. */
+export class TableReader<Item> {
+  readonly client: DataverseClient
+  readonly table: ListTable<Item>
+  readonly #time: Time
+  #definitionKnown = false
+
+  constructor(client: DataverseClient, table: ListTable<Item>, time: Time) {
+    this.client = client
+    this.table = table
+    this.#time = time
+  }
+
+  /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
+  async first(columns: readonly string[], prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const { from, rows } = this.table
+    const ask = (): Promise<PageAnswer> =>
+      this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
+    const answer = await ask()
+    if (answer.kind === 'page') return answer
+    if (answer.error === 'unknown-table') return this.#withTables(answer, signal)
+    if (answer.error !== 'unknown-column') return this.#named(answer)
+    const before = rows.selectOf(columns)
+    const failure = await this.#learnNames(answer, signal)
+    if (failure !== null) return { ...answer, failure }
+    return rows.selectOf(columns) === before ? this.#named(answer) : ask()
+  }
+
+  /** A page by its whole URL. */
+  async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const got = await this.client.get(url, prefer, signal)
+    if (got.kind === 'error') return got
+    const { begunAt } = got
+    if (got.kind === 'nothing') {
+      return {
+        kind: 'page',
+        page: { rows: null, isDelta: true, nextLink: null, deltaLink: null },
+        begunAt,
+        preferenceApplied: '',
+      }
+    }
+    const page = parsePageBody(got.text)
+    if (typeof page === 'string') return this.#broken(`the answer ${page}`)
+    for (const link of [page.nextLink, page.deltaLink]) {
+      if (link !== null && !this.client.isOwn(link)) {
+        return this.#broken('a link of the answer leads to another host, where the token must not go')
+      }
+    }
+    return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
+  }
+
+  /** The next page of a long read: where Dataverse is busy or gone for a moment, what was read so far is not thrown away. */
+  async patientPage(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    let waitedMs = 0
+    for (let waits = 0; ; waits++) {
+      const answer = await this.page(url, prefer, signal)
+      if (answer.kind === 'page' || signal.aborted || waits === MOST_WAITS || !isPassing(answer.failure)) {
+        return answer.kind === 'page' ? answer : this.#named(answer)
+      }
+      const waitMs = answer.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** waits * (0.5 + this.#time.random() / 2)
+      waitedMs += waitMs
+      if (waitedMs > LONGEST_WAIT_MS) return answer
+      await pause(waitMs, this.#time, signal)
+    }
+  }
+
+  #broken(message: string): PageAnswer {
+    const failure: CrmFailure = { kind: 'broken', message: `${this.table.from}: ${message}`, retryAfterMs: null }
+    return { kind: 'error', error: 'no-answer', body: { code: '', message: '' }, failure }
+  }
+
+  /** With the table's name, where the failure is about it. */
+  #named(answer: Extract<PageAnswer, { kind: 'error' }>): PageAnswer {
+    const { error, failure, body } = answer
+    const { from, name, rows } = this.table
+    if (error === 'missing-privilege') {
+      return { ...answer, failure: { ...failure, message: `${from}: ${failure.message}` } }
+    }
+    if (error !== 'unknown-column') return answer
+    const named = unknownColumn(body.message)
+    // Only a name of our own: the rest of an error's text may hold anything.
+    const column =
+      rows.columns.find((known) => known.column === named || rows.names.get(known.column) === named)?.column ?? null
+    const words = column === null ? 'a column that the configuration names' : `the column ${column}`
+    const message = `crm.${name}: ${from} does not have ${words}; name another in crm.${name}.fields, or null for none`
+    return { ...answer, failure: { ...failure, message } }
+  }
+
+  async #learnNames(answer: Extract<PageAnswer, { kind: 'error' }>, signal: AbortSignal): Promise<CrmFailure | null> {
+    const { from, rows, name } = this.table
+    if (this.#definitionKnown) return null
+    const tables = await readTables(this.client, signal)
+    const logicalName = 'kind' in tables ? undefined : tables.get(from)
+    if (logicalName === undefined) return null
+    const attributes = await readAttributes(this.client, logicalName, signal)
+    if ('kind' in attributes) return null
+    const names = definedNames(rows.columns, attributes, name)
+    if (typeof names === 'string') {
+      return { ...answer.failure, message: `crm.${name}: ${from}: ${names}` }
+    }
+    rows.names = names
+    this.#definitionKnown = true
+    return null
+  }
+
+  async #withTables(answer: Extract<PageAnswer, { kind: 'error' }>, signal: AbortSignal): Promise<PageAnswer> {
+    const { from, name } = this.table
+    const tables = await readTables(this.client, signal)
+    let near: string | null = null
+    if (!('kind' in tables)) {
+      near = Array.from(tables).find(([, logical]) => logical === from)?.[0] ?? nearestName(from, tables.keys())
+    }
+    const hint = near === null ? 'it takes the entity set name, such as msevtmgt_events' : `did you mean ${near}?`
+    const message = `crm.${name}.from: the environment has no table ${from}; ${hint}`
+    return { ...answer, failure: { ...answer.failure, message } }
+  }
+}
+
+function isPassing({ kind }: CrmFailure): boolean {
+  return kind === 'throttled' || kind === 'unreachable' || kind === 'timeout'
+}

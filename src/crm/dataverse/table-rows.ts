@@ -1,0 +1,103 @@
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Cell, CellObject } from '../mapping/cell.ts'
+import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
+import type { MappedColumn } from '../mapping/mapped-columns.ts'
+import { mappedColumns } from '../mapping/mapped-columns.ts'
+import type { RowAccess } from '../mapping/row-access.ts'
+import type { ColumnNames } from './column-names.ts'
+import { likelyNames } from './column-names.ts'
+import type { Labels } from './labels.ts'
+import { ZONE_CODES } from './stock-mapping.ts'
+import type { ZoneCodes } from './zone-codes.ts'
+
+/** Looks into the rows of one table by the names that the configuration uses. */
+export class TableRows implements RowAccess<CellObject> {
+  /** All that is asked for: CRM rows hold secrets too, such as the password of a venue's wifi. */
+  readonly columns: readonly MappedColumn[]
+  /** May be replaced once the table's definition is known. */
+  names: ColumnNames
+  readonly #labels: Labels
+  readonly #zones: ZoneCodes
+  readonly #tagColumn: string | null
+  readonly #zoneColumns: ReadonlySet<string>
+
+  constructor(setting: EventsSetting | VenuesSetting, labels: Labels, zones: ZoneCodes) {
+    this.#labels = labels
+    this.#zones = zones
+    const tags = 'Tags' in setting.fields ? setting.fields.Tags : null
+    this.#tagColumn = tags?.kind === 'column' ? tags.column : null
+    this.#zoneColumns = new Set(zoneColumns(setting))
+    const codes: MappedColumn[] = []
+    for (const column of this.#zoneColumns) {
+      const code = ZONE_CODES.get(column)
+      if (code !== undefined) codes.push({ column: code, label: false, key: 'fields.Start' })
+    }
+    this.columns = [...mappedColumns(setting), ...codes]
+    this.names = likelyNames(this.columns)
+  }
+
+  /** The columns in the words of the Web API, each once. */
+  selectOf(columns: readonly string[]): string {
+    return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
+  }
+
+  get select(): string {
+    return this.selectOf(this.columns.map(({ column }) => column))
+  }
+
+  /** Fetches what the rows need besides themselves: words for new codes, zones. */
+  async prepare(rows: readonly CellObject[], signal: AbortSignal): Promise<CrmFailure | null> {
+    for (const column of this.#zoneColumns) {
+      const cellOf = this.cell(column)
+      const failure = await this.#zones.prepare(cellsOf(rows, cellOf), signal)
+      if (failure !== null) return failure
+    }
+    return this.#labels.prepare((column) => cellsOf(rows, this.#plainCell(column)), signal)
+  }
+
+  cell(column: string): (row: CellObject) => Cell {
+    const plain = this.#plainCell(column)
+    const code = this.#zoneColumns.has(column) ? ZONE_CODES.get(column) : undefined
+    if (code === undefined) return plain
+    // Nobody says what is in the column of the name: where it is no zone's, the code counts.
+    const codeCell = this.#plainCell(code)
+    return (row) => {
+      const cell = plain(row)
+      return this.#zones.zoneOf(cell) === null ? (codeCell(row) ?? cell) : cell
+    }
+  }
+
+  label(column: string): (row: CellObject) => Cell {
+    const cellOf = this.#plainCell(column)
+    // A list, because a label may hold any separator.
+    if (column === this.#tagColumn) return (row) => this.#labels.wordsOf(column, cellOf(row))
+    return (row) => {
+      const words = this.#labels.wordsOf(column, cellOf(row)).filter((word) => word !== null)
+      return words.length === 0 ? null : words.join(', ')
+    }
+  }
+
+  zoneOf(cell: Cell): ReturnType<ZoneCodes['zoneOf']> {
+    return this.#zones.zoneOf(cell)
+  }
+
+  #plainCell(column: string): (row: CellObject) => Cell {
+    return (row) => {
+      const name = this.names.get(column) ?? column
+      return Object.hasOwn(row, name) ? (row[name] ?? null) : null
+    }
+  }
+}
+
+function zoneColumns(setting: EventsSetting | VenuesSetting): string[] {
+  if (!('Start' in setting.fields)) return []
+  const columns: string[] = []
+  for (const date of [setting.fields.Start, setting.fields.Finish]) {
+    if (date?.kind === 'column' && date.wallTimeIn?.kind === 'column') columns.push(date.wallTimeIn.column)
+  }
+  return columns
+}
+
+function* cellsOf(rows: readonly CellObject[], cellOf: (row: CellObject) => Cell): Generator<Cell> {
+  for (const row of rows) yield cellOf(row)
+}

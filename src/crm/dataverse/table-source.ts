@@ -1,0 +1,166 @@
+import { unreachable } from '../../domain/unreachable.ts'
+import type { CrmFailure, Cursor, Page, ReadEnd, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type { Time } from '../../replica/time.ts'
+import type { Pace } from './pace.ts'
+import type { StreamOptions } from './page-stream.ts'
+import { streamPages } from './page-stream.ts'
+import { changesOf } from './row-changes.ts'
+import type { PageAnswer, TableReader } from './table-reader.ts'
+import type { Tracking } from './tracking.ts'
+
+export interface TableSourceSettings<Item> {
+  readonly reader: TableReader<Item>
+  readonly tracking: Tracking
+  readonly pace: Pace
+  readonly time: Time
+  readonly patienceMs: number
+  readonly availabilityEveryMs: number | null
+}
+
+type Pages<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
+
+const PAGE_SIZE = 'odata.maxpagesize=1000'
+// Rows of three columns: five thousand of them are no larger than a thousand whole ones.
+const SMALL_ROWS_PAGE_SIZE = 'odata.maxpagesize=5000'
+const TRACK_CHANGES = 'odata.track-changes'
+
+/** Errors that are the link's fault, or that a full read says more of. */
+const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
+  'expired-token',
+  'not-tracked',
+  'unknown-column',
+  'unknown-table',
+  'other',
+])
+
+/** One list in a table: in full by pages, then by what has changed since. */
+export class TableSource<Item> implements Source<Item> {
+  readonly repeatedId = 'read-later'
+  readonly availabilityEveryMs: number | null
+  readonly patienceMs: number
+  readonly #settings: TableSourceSettings<Item>
+
+  constructor(settings: TableSourceSettings<Item>) {
+    this.#settings = settings
+    this.availabilityEveryMs = settings.availabilityEveryMs
+    this.patienceMs = settings.patienceMs
+  }
+
+  /** True until the table is found to have no change tracking. */
+  get reportsChanges(): boolean {
+    return this.#settings.tracking.works
+  }
+
+  read(request: ReadRequest): Pages<Item> {
+    switch (request.kind) {
+      case 'full':
+        return this.#readFull(request)
+      case 'changes':
+        return this.#readChanges(request)
+      case 'availability':
+        return this.#readAvailability(request)
+      default:
+        return unreachable(request.kind)
+    }
+  }
+
+  async *#readFull({ cursor, signal }: ReadRequest): Pages<Item> {
+    const { reader, tracking, pace, time } = this.#settings
+    const early = tracking.works ? null : this.#tooEarly(cursor)
+    if (early !== null) return early
+    const begunAt = time.now()
+    const unlabelled = await reader.table.labels.read(signal)
+    if (unlabelled !== null) return failed(unlabelled)
+    const columns = reader.table.rows.columns.map(({ column }) => column)
+    let prefer = tracking.isAsked ? [TRACK_CHANGES, PAGE_SIZE] : [PAGE_SIZE]
+    let first = await reader.first(columns, prefer, signal)
+    if (first.kind === 'error' && first.error === 'not-tracked') {
+      tracking.isOff()
+      prefer = [PAGE_SIZE]
+      first = await reader.first(columns, prefer, signal)
+    }
+    const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
+    if (!ended.ok) return ended
+    if (prefer.includes(TRACK_CHANGES)) {
+      if (ended.deltaLink !== null) tracking.began()
+      else tracking.isOff()
+    }
+    const link = tracking.works ? ended.deltaLink : null
+    return endOf({ cursor: link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link), complete: true })
+  }
+
+  #tooEarly(cursor: Cursor | null): ReadOutcome | null {
+    const { reader, pace } = this.#settings
+    const turn = pace.turn(cursor)
+    if (turn.kind === 'read') return null
+    if (turn.kind === 'rest') return endOf({ cursor, asOf: turn.asOf })
+    const message = `${reader.table.from} has no change tracking, and more full reads would break Dataverse's limits`
+    return failed({ kind: 'throttled', message, retryAfterMs: turn.waitMs })
+  }
+
+  async *#readChanges({ cursor, signal }: ReadRequest): Pages<Item> {
+    const { reader, tracking } = this.#settings
+    if (cursor === null || !reader.client.isOwn(cursor)) return cursorRefused('there is nothing to go on from')
+    const prefer = [PAGE_SIZE]
+    const first = await reader.page(cursor, prefer, signal)
+    const refusal = refusalOf(first)
+    if (refusal !== null) {
+      tracking.refused()
+      return cursorRefused(refusal)
+    }
+    const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
+    if (!ended.ok) return ended
+    tracking.followed()
+    return endOf({ cursor: ended.deltaLink === null ? cursor : cursorOf(ended.deltaLink) })
+  }
+
+  async *#readAvailability({ signal }: ReadRequest): Pages<Item> {
+    const { reader } = this.#settings
+    const { table } = reader
+    const prefer = [SMALL_ROWS_PAGE_SIZE]
+    const first = await reader.first(table.availabilityColumns, prefer, signal)
+    const options = this.#options(prefer, signal, {
+      changesOf: (rows) => rows.map((row) => table.mapAvailability(row)).filter((change) => change !== null),
+    })
+    const ended = yield* streamPages(first, options)
+    return ended.ok ? endOf({}) : ended
+  }
+
+  #options(prefer: readonly string[], signal: AbortSignal, given: Partial<StreamOptions<Item>>): StreamOptions<Item> {
+    const { reader } = this.#settings
+    return {
+      reader,
+      prefer,
+      signal,
+      valueMayBeMissing: false,
+      isPatient: false,
+      changesOf: (rows) => changesOf(rows, reader.table),
+      ...given,
+    }
+  }
+}
+
+/** Why a link must be given up and the list read in full, null where it need not be. */
+function refusalOf(first: PageAnswer): string | null {
+  if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
+  const { rows, isDelta } = first.page
+  // A full read then tells what is there, and by its own absence what is not: of this one nobody knows how whole it is.
+  return rows !== null && !isDelta ? 'the whole list came, not what has changed in it' : null
+}
+
+function endOf(given: Partial<ReadEnd>): ReadEnd {
+  return { ok: true, cursor: null, complete: false, unchanged: false, asOf: null, confirms: true, ...given }
+}
+
+function failed(failure: CrmFailure): ReadOutcome {
+  return { ok: false, failure }
+}
+
+function cursorRefused(message: string): ReadOutcome {
+  return failed({ kind: 'cursor-refused', message: `the changes cannot be read: ${message}`, retryAfterMs: null })
+}
+
+function cursorOf(link: string): Cursor {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- cursors are a connector's own
+  return link as Cursor
+}

@@ -1,0 +1,100 @@
+import type { Secret } from '../../config/secret.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import { elapsedMs } from '../../replica/time.ts'
+import type { Web } from '../web/web.ts'
+import type { Granted } from './grant.ts'
+import { grantToken } from './grant.ts'
+
+export interface TokenSettings {
+  readonly web: Web
+  readonly time: Time
+  readonly timeoutMs: number
+  readonly authority: string
+  readonly tenant: string
+  readonly clientId: string
+  readonly clientSecret: Secret
+  readonly scope: string
+}
+
+export type TokenText =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly failure: CrmFailure }
+
+interface Held {
+  readonly text: string
+  readonly since: Moment
+  readonly lifeMs: number
+}
+
+const LONGEST_MARGIN_MS = 300_000
+const RENEWAL_PAUSE_MS = 30_000
+const REFUSAL_PAUSE_MS = 1000
+
+/** The token all requests share: asked for once at a time, renewed before it ends, given up when it is refused. */
+export class Tokens {
+  readonly #settings: TokenSettings
+  #secret: Secret
+  #held: Held | null = null
+  #asking: Promise<TokenText> | null = null
+  /** An early renewal, or credentials that were refused, are not tried again at once. */
+  #failed: { readonly at: Moment; readonly failure: CrmFailure } | null = null
+
+  constructor(settings: TokenSettings) {
+    this.#settings = settings
+    this.#secret = settings.clientSecret
+  }
+
+  async current(): Promise<TokenText> {
+    const ageMs = this.#held === null ? 0 : elapsedMs(this.#held.since, this.#settings.time.now())
+    const held = this.#held !== null && ageMs < this.#held.lifeMs ? this.#held : null
+    const isEarly = held !== null
+    if (held !== null && ageMs < held.lifeMs - Math.min(LONGEST_MARGIN_MS, held.lifeMs / 5))
+      return { ok: true, text: held.text }
+    const failed = this.#recentFailure(isEarly ? RENEWAL_PAUSE_MS : REFUSAL_PAUSE_MS, isEarly)
+    const asked = failed ?? (await this.#ask())
+    return asked.ok || held === null ? asked : { ok: true, text: held.text }
+  }
+
+  /** The CRM refused this token: the next request needs another. */
+  refused(text: string): void {
+    if (this.#held?.text === text) this.#held = null
+  }
+
+  #recentFailure(pauseMs: number, isEarly: boolean): TokenText | null {
+    const failed = this.#failed
+    if (failed === null || elapsedMs(failed.at, this.#settings.time.now()) >= pauseMs) return null
+    return isEarly || failed.failure.kind === 'refused' ? { ok: false, failure: failed.failure } : null
+  }
+
+  #ask(): Promise<TokenText> {
+    this.#asking ??= this.#askAnew().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #askAnew(): Promise<TokenText> {
+    let granted = await grantToken(this.#settings, this.#secret)
+    if (granted.kind === 'secret-refused') {
+      // Rotation without a restart: the file may hold another one by now.
+      const fresh = await this.#secret.refresh()
+      if (fresh.ok && fresh.secret !== this.#secret) {
+        this.#secret = fresh.secret
+        granted = await grantToken(this.#settings, this.#secret)
+      }
+    }
+    return this.#take(granted)
+  }
+
+  #take(granted: Granted): TokenText {
+    const { time } = this.#settings
+    if (granted.kind !== 'token') {
+      this.#failed = { at: time.now(), failure: granted.failure }
+      return { ok: false, failure: granted.failure }
+    }
+    this.#failed = null
+    this.#held = { text: granted.text, since: granted.since, lifeMs: granted.lifeMs }
+    return { ok: true, text: granted.text }
+  }
+}

@@ -1,0 +1,72 @@
+import type { Zone } from '../../domain/zone.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import type { Time } from '../../replica/time.ts'
+import type { Cell } from '../mapping/cell.ts'
+import { sourceDigits } from '../mapping/cell.ts'
+import { openNamedZone } from '../mapping/named-zone.ts'
+import type { DataverseClient } from './client.ts'
+import { readRows } from './read-rows.ts'
+
+const MOST_NAMES = 1000
+const AGAIN_AFTER_MS = 900_000
+
+/** The zones that cells name: by an IANA or Windows name, or by Dataverse's own code, which is looked up once it is met. */
+export class ZoneCodes {
+  readonly #client: DataverseClient
+  readonly #time: Time
+  readonly #named = new Map<string, Zone | null>()
+  #codes: ReadonlyMap<string, string> = new Map()
+  #askedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(client: DataverseClient, time: Time) {
+    this.#client = client
+    this.#time = time
+  }
+
+  zoneOf(cell: Cell): Zone | null {
+    const text = textOf(cell)
+    if (text === null) return null
+    return this.#zoneNamed(this.#codes.get(text) ?? text)
+  }
+
+  /** Looks the codes up where one of these cells is none that is known; a failure where that must be tried again. */
+  async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<CrmFailure | null> {
+    for (const cell of cells) {
+      const text = textOf(cell)
+      if (text === null || !/^-?\d+$/.test(text) || this.zoneOf(cell) !== null) continue
+      return this.#time.now().monotonicMs - this.#askedAtMs < AGAIN_AFTER_MS ? null : this.#lookUp(signal)
+    }
+    return null
+  }
+
+  async #lookUp(signal: AbortSignal): Promise<CrmFailure | null> {
+    const path = 'timezonedefinitions?$select=timezonecode,standardname'
+    const rows = await readRows(this.#client, this.#client.urlOf(path), signal)
+    if ('kind' in rows) {
+      // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
+      if (rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
+      this.#askedAtMs = this.#time.now().monotonicMs
+      return null
+    }
+    this.#askedAtMs = this.#time.now().monotonicMs
+    const codes = new Map<string, string>()
+    for (const { timezonecode = null, standardname = null } of rows) {
+      const code = textOf(timezonecode)
+      if (code !== null && typeof standardname === 'string') codes.set(code, standardname)
+    }
+    this.#codes = codes
+    return null
+  }
+
+  #zoneNamed(name: string): Zone | null {
+    const known = this.#named.get(name)
+    if (known !== undefined) return known
+    const zone = openNamedZone(name)
+    if (this.#named.size < MOST_NAMES) this.#named.set(name, zone)
+    return zone
+  }
+}
+
+function textOf(cell: Cell): string | null {
+  return typeof cell === 'string' ? cell.trim() : sourceDigits(cell)
+}

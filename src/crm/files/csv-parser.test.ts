@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { CsvParser } from './csv-parser.ts'
+import type { CsvRow } from './csv-rows.ts'
+import type { SyntaxFault } from './row-parser.ts'
+
+interface Outcome {
+  readonly header: CsvRow | null
+  readonly rows: readonly CsvRow[]
+  readonly lines: readonly number[]
+  readonly fault: SyntaxFault | null
+}
+
+async function run(text: string, size = 1000): Promise<Outcome> {
+  let header: CsvRow | null = null
+  const rows: CsvRow[] = []
+  const lines: number[] = []
+  const parser = new CsvParser((names) => {
+    header = names
+    return (row, line) => {
+      rows.push(row)
+      lines.push(line)
+    }
+  })
+  const bytes = Buffer.from(text)
+  for (let from = 0; from < bytes.length; from += size) {
+    const piece = Buffer.from(bytes.subarray(from, from + size))
+    const fault = await parser.feed(piece)
+    piece.fill('?')
+    if (fault !== null) return { header, rows, lines, fault }
+  }
+  const fault = await parser.finish()
+  return { header, rows, lines, fault }
+}
+
+describe('reading CSV', () => {
+  it('says so where another separator than the comma was used, whatever follows', async () => {
+    for (const [header, name] of [
+      ['Id;Name;Price', 'semicolons'],
+      ['Id\tName', 'tabs'],
+      ['Id|Name', 'vertical bars'],
+    ] as const) {
+      const { fault } = await run(`${header}\nx,y\nz\n`)
+      expect(fault?.line).toBe(1)
+      expect(fault?.problem).toContain(`separated by ${name} here, and commas are expected`)
+    }
+    expect((await run('Id\nx\n')).fault).toBe(null)
+    expect((await run('Id,a;b\nx,y\n')).fault).toBe(null)
+  })
+
+  it('tells a blank cell from a quoted empty one', async () => {
+    const { rows } = await run('a,b,c,d\n,"", ,"x ""y"""\n')
+    expect(rows).toEqual([[null, '', null, 'x "y"']])
+  })
+
+  it.each(['\n', '\r\n', '\r'])('knows the line of each row, with %j, blank lines and quoted ones', async (end) => {
+    const text = ['a,b', '', '1,2', `3,"x${end}${end}y"`, '', '', '5,6', '7,8'].join(end)
+    for (const size of [1, 2, 3, 7, 1000]) {
+      const { rows, lines, fault } = await run(text, size)
+      expect(fault).toBeNull()
+      expect(rows).toEqual([
+        ['1', '2'],
+        ['3', `x${end}${end}y`],
+        ['5', '6'],
+        ['7', '8'],
+      ])
+      expect(lines).toEqual([3, 4, 9, 10])
+    }
+  })
+
+  it('takes a header row alone as an empty list', async () => {
+    expect(await run('a,b')).toEqual({ header: ['a', 'b'], rows: [], lines: [], fault: null })
+    expect(await run('a,b\r\n')).toEqual({ header: ['a', 'b'], rows: [], lines: [], fault: null })
+  })
+
+  it.each([
+    ['', 1, 'a header row is expected'],
+    ['\n\n', 1, 'a header row is expected'],
+    ['a,b,a\n', 1, 'the header names "a" twice'],
+    ['a,b\n1,2\n\n1\n', 4, '2 cells are expected, as in the header row, and 1 are found'],
+    ['a,b\n1,2,3\n1,2', 2, '2 cells are expected, as in the header row, and 3 are found'],
+    ['a,b\n1,2\n"x,2\n3,4\n', 3, 'a quote is opened in the row that begins here, and not closed'],
+    [
+      'a,b\n1,2\n"x"y,2\n',
+      3,
+      'a comma or the end of the line is expected after a quote that closes a cell; a quote in a cell is doubled',
+    ],
+    [
+      'a,b\n12" vinyl,2\n',
+      2,
+      'a quote stands within a cell that does not begin with one; such a cell is quoted, and the quote doubled',
+    ],
+  ])('refuses %j in line %d: %s', async (text, line, problem) => {
+    expect((await run(text)).fault).toEqual({ line, problem })
+    expect((await run(text, 1)).fault).toEqual({ line, problem })
+  })
+
+  it('does not take two columns without a name for one name twice', async () => {
+    expect((await run('a,,\n1,,\n')).fault).toBeNull()
+  })
+
+  it('reads back whatever was quoted, wherever the chunks are cut', async () => {
+    const cell = fc.oneof(fc.string(), fc.constantFrom('', '"', ',', '\n', '\r\n', 'é', ';', ' '))
+    const rows = fc.array(fc.tuple(cell, cell), { maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(rows, fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 9 }), async (list, end, size) => {
+        const quoted = list.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(','))
+        const found = await run(['a,b', ...quoted].join(end), size)
+        expect(found.fault).toBeNull()
+        expect(found.rows).toEqual(list)
+      }),
+    )
+  })
+})

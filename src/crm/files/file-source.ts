@@ -1,0 +1,191 @@
+import { constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import type { CrmFailure, Cursor, Page, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import type { Batch } from './batch.ts'
+import { Gathering } from './batch.ts'
+import { openParser, placeOf } from './file-format.ts'
+import type { FoundFile } from './found-file.ts'
+import { errorCode, failure, findFile, fingerprintOf, reasonOf } from './found-file.ts'
+import { IgnoredColumns } from './ignored-columns.ts'
+import { LIST_COLUMNS } from './list-columns.ts'
+import type { ListFile } from './list-file.ts'
+import { readBatches } from './read-batches.ts'
+import type { SyntaxFault } from './row-parser.ts'
+
+export interface FileSourceSettings<Item> {
+  readonly directory: string
+  readonly list: ListFile<Item>
+  readonly time: Time
+  readonly patienceMs: number
+  /** The whole CRM was let go of. */
+  readonly isClosed: () => boolean
+  readonly onColumns: (ignored: readonly string[]) => void
+}
+
+const MOST_ATTEMPTS = 5
+// A clock that stamps files may tick as slowly as this, so a change soon after another may leave no trace.
+const SETTLING_MS = 2000
+/** Files up to this size are shown only once they were read to their end and had not changed meanwhile. */
+const HELD_BACK_BYTES = 8 * 1024 * 1024
+const HELD_BACK_ROWS = 50_000
+
+/** One list in a file: read in full whenever the file is not what it was, and compared. */
+export class FileSource<Item> implements Source<Item> {
+  readonly reportsChanges = false
+  readonly availabilityEveryMs = null
+  readonly repeatedId = 'withheld'
+  readonly patienceMs: number
+  readonly #settings: FileSourceSettings<Item>
+  /** A broken file is not read again while it stays what it is. */
+  #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
+
+  constructor(settings: FileSourceSettings<Item>) {
+    this.#settings = settings
+    this.patienceMs = settings.patienceMs
+  }
+
+  async *read({ cursor, signal }: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
+    const { directory, list, time } = this.#settings
+    for (let attempts = 1; ; attempts++) {
+      const begunAt = time.now()
+      const found = await findFile(directory, list.name)
+      if ('kind' in found) return { ok: false, failure: found }
+      if (found.fingerprint === cursor) return unchanged(cursor, begunAt)
+      if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
+      const outcome = yield* this.#readFile(found, begunAt, signal)
+      if (outcome.kind === 'ended') return outcome.outcome
+      if (outcome.kind === 'shown' || attempts === MOST_ATTEMPTS) {
+        return failed('broken', `${found.name} changed while it was read`)
+      }
+    }
+  }
+
+  async *#readFile(found: FoundFile, begunAt: Moment, signal: AbortSignal): AsyncGenerator<Page<Item>, Attempt, void> {
+    const { name, path } = found
+    let handle: FileHandle | null = null
+    try {
+      // Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
+      handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+      if (fingerprintOf(name, await handle.stat({ bigint: true })) !== found.fingerprint) return { kind: 'changed' }
+      return yield* this.#readOpen(handle, found, begunAt, signal)
+    } catch (cause) {
+      const code = errorCode(cause)
+      if (code === null) throw new Error(`${name} cannot be read`, { cause })
+      if (code === 'ENOENT') return { kind: 'changed' }
+      return ended(failed('unreachable', `${name} cannot be read: ${reasonOf(code)}`))
+    } finally {
+      await handle?.close()
+    }
+  }
+
+  async *#readOpen(
+    handle: FileHandle,
+    found: FoundFile,
+    begunAt: Moment,
+    signal: AbortSignal,
+  ): AsyncGenerator<Page<Item>, Attempt, void> {
+    const { list, time, isClosed, onColumns } = this.#settings
+    const { name, format, fingerprint } = found
+    const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
+    const rows = new Gathering<Item>()
+    const columns = new IgnoredColumns(LIST_COLUMNS[list.name])
+    const parser = openParser(format, list, { rows, whereIs }, columns)
+    const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, begunAt, whereIs)
+    const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
+    const held: Page<Item>[] = []
+    let shown = false
+    const isGivenUp = (): boolean => signal.aborted || isClosed()
+    const batches = readBatches(handle, parser, rows, isGivenUp)
+    let fault: SyntaxFault | null = null
+    for (;;) {
+      const next = await batches.next()
+      if (next.done === true) {
+        fault = next.value
+        break
+      }
+      held.push(pageOf(next.value))
+      if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
+      shown = true
+      for (const page of held.splice(0)) yield page
+    }
+    if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))
+    const confirmedAt = time.now()
+    const standing = await this.#standing(handle, found)
+    if (standing === 'changed' || (standing === 'replaced' && (!shown || fault !== null))) {
+      return { kind: shown ? 'shown' : 'changed' }
+    }
+    if (fault !== null) {
+      const broken = failure('broken', `${name}, line ${fault.line}: ${fault.problem}`)
+      this.#refused = isSettled(found, begunAt) ? { fingerprint, failure: broken } : null
+      return ended({ ok: false, failure: broken })
+    }
+    for (const page of held) {
+      yield page
+      await setImmediate()
+    }
+    this.#refused = null
+    onColumns(columns.names)
+    // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
+    const isCurrent = standing === 'same'
+    const cursor = toCursor(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)
+    const asOf = isCurrent ? confirmedAt : begunAt
+    return ended({ ok: true, cursor, complete: true, unchanged: false, asOf, confirms: true })
+  }
+
+  /** What became of the file while it was read; `replaced` is one whose bytes stayed and whose name is another's now. */
+  async #standing(handle: FileHandle, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
+    const { directory, list } = this.#settings
+    const opened = await handle.stat({ bigint: true })
+    const named = await findFile(directory, list.name)
+    const isNamed = !('kind' in named) && named.fingerprint === fingerprint
+    if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
+    // Losing its name changes a file's ctime, so that it cannot be compared here.
+    const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
+    const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
+    return isSameInside && isElsewhere ? 'replaced' : 'changed'
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'ended'; readonly outcome: ReadOutcome }
+  /** The file changed while it was read, and nothing of it was shown. */
+  | { readonly kind: 'changed' }
+  /** It changed, and some of it was shown: what was seen once cannot be read again within one read. */
+  | { readonly kind: 'shown' }
+
+function ended(outcome: ReadOutcome): Attempt {
+  return { kind: 'ended', outcome }
+}
+
+function failed(kind: CrmFailure['kind'], message: string): ReadOutcome {
+  return { ok: false, failure: failure(kind, message) }
+}
+
+function unchanged(cursor: Cursor, asOf: Moment): ReadOutcome {
+  return { ok: true, cursor, complete: false, unchanged: true, asOf, confirms: true }
+}
+
+/** Tells whether any later change will show in the file's times. */
+function isSettled({ changedAtMs }: FoundFile, begunAt: Moment): boolean {
+  return begunAt.wallMs - changedAtMs >= SETTLING_MS
+}
+
+function withoutChangeTime(fingerprint: string): string {
+  return fingerprint.slice(0, fingerprint.lastIndexOf(':'))
+}
+
+function toPage<Item>(
+  { before, changes, lines }: Batch<Item>,
+  begunAt: Moment,
+  whereIs: (index: number, line: number) => string,
+): Page<Item> {
+  return { begunAt, sourceLagMs: 0, changes, whereIs: (index) => whereIs(before + index, lines[index] ?? 0) }
+}
+
+function toCursor(fingerprint: string): Cursor {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
+  return fingerprint as Cursor
+}

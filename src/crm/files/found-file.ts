@@ -1,0 +1,89 @@
+import type { BigIntStats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CrmFailure } from '../../replica/port.ts'
+import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
+import type { FileFormat } from './file-format.ts'
+import type { ListName } from './list-columns.ts'
+
+/** The one file of a list, as it was when it was looked for. */
+export interface FoundFile {
+  readonly name: string
+  readonly path: string
+  readonly format: FileFormat
+  readonly fingerprint: string
+  readonly sizeBytes: number
+  readonly changedAtMs: number
+}
+
+/** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
+export async function findFile(directory: string, list: ListName): Promise<FoundFile | CrmFailure> {
+  const stats = await Promise.all(FILE_FORMATS.map((format) => statOf(join(directory, `${list}.${format}`))))
+  const present = FILE_FORMATS.flatMap((format, index) => {
+    const found = stats[index]
+    return found === undefined || found === 'ENOENT' || found === 'ENOTDIR' ? [] : [{ format, found }]
+  })
+  const [first, second] = present
+  if (first === undefined) return missing(directory, list)
+  if (second !== undefined && typeof first.found === 'string' && present.every(({ found }) => found === first.found)) {
+    // No name in it can be looked up, whether it is there or not.
+    return failure('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
+  }
+  if (second !== undefined) {
+    const names = present.map(({ format }) => `${list}.${format}`).join(' and ')
+    return failure('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
+  }
+  const name = `${list}.${first.format}`
+  if (typeof first.found === 'string') return failure('unreachable', `${name} cannot be read: ${reasonOf(first.found)}`)
+  if (!first.found.isFile()) return failure('unreachable', `${name} is not a file that can be read`)
+  if (first.found.size === 0n) {
+    return failure('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
+  }
+  return {
+    name,
+    path: join(directory, name),
+    format: first.format,
+    fingerprint: fingerprintOf(name, first.found),
+    sizeBytes: Number(first.found.size),
+    changedAtMs: Number(first.found.ctimeNs / 1_000_000n),
+  }
+}
+
+/** What tells a file from what it was: another one of the same name, or other bytes. */
+export function fingerprintOf(name: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${name}:${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
+}
+
+export function failure(kind: CrmFailure['kind'], message: string): CrmFailure {
+  return { kind, message, retryAfterMs: null }
+}
+
+/** The code of a file system's error; null for an error that is none. */
+export function errorCode(cause: unknown): string | null {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && /^E[A-Z0-9]+$/.test(cause.code)
+    ? cause.code
+    : null
+}
+
+export function reasonOf(code: string): string {
+  return code === 'EACCES' || code === 'EPERM' ? `permission is denied (${code})` : `the file system says ${code}`
+}
+
+async function statOf(path: string): Promise<BigIntStats | string> {
+  try {
+    return await stat(path, { bigint: true })
+  } catch (cause) {
+    const code = errorCode(cause)
+    if (code === null) throw new Error('a file cannot be looked for', { cause })
+    return code
+  }
+}
+
+async function missing(directory: string, list: ListName): Promise<CrmFailure> {
+  const found = await statOf(directory)
+  if (found === 'ENOENT' || found === 'ENOTDIR') return failure('unreachable', `there is no directory ${directory}`)
+  if (typeof found === 'string') return failure('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
+  if (!found.isDirectory()) return failure('unreachable', `${directory} is not a directory`)
+  const names = FILE_FORMATS.map((format) => `${list}.${format}`)
+  return failure('unreachable', `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`)
+}

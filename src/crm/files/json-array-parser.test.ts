@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { JsonArrayParser } from './json-array-parser.ts'
+import type { SyntaxFault } from './row-parser.ts'
+
+interface Outcome {
+  readonly items: readonly string[]
+  readonly lines: readonly number[]
+  readonly fault: SyntaxFault | null
+}
+
+/** Feeds a text in pieces cut at `cuts`; the memory of each piece is used again, as the reader does. */
+function run(text: string, cuts: readonly number[] = []): Outcome {
+  const items: string[] = []
+  const lines: number[] = []
+  const parser = new JsonArrayParser((item, line) => {
+    items.push(item)
+    lines.push(line)
+    return null
+  })
+  const bytes = Buffer.from(text)
+  const borders = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].toSorted(
+    (a, b) => a - b,
+  )
+  for (const [index, from] of borders.slice(0, -1).entries()) {
+    const piece = Buffer.from(bytes.subarray(from, borders[index + 1]))
+    const fault = parser.feed(piece)
+    piece.fill('?')
+    if (fault !== null) return { items, lines, fault }
+  }
+  return { items, lines, fault: parser.finish() }
+}
+
+describe('finding the items of a JSON array in its bytes', () => {
+  it.each([
+    ['[]', [], []],
+    [' [ ] \n', [], []],
+    [
+      '[{"a":1},\n{"a":"]}\\"{["}\n,3,null,"x",[1,[2]],-1.5e3]',
+      ['{"a":1}', '{"a":"]}\\"{["}', '3', 'null', '"x"', '[1,[2]]', '-1.5e3'],
+      [1, 2, 3, 3, 3, 3, 3],
+    ],
+    ['[\n\n{\n"a":\n1}\n,\n2\n]\n', ['{\n"a":\n1}', '2'], [3, 7]],
+  ])('finds those of %j', (text, items, lines) => {
+    expect(run(text)).toEqual({ items, lines, fault: null })
+  })
+
+  it.each([
+    ['', 1, 'a list in [ ] is expected, and the file holds nothing'],
+    ['{"a":1}', 1, 'a list in [ ] is expected'],
+    ['\n\n"x"', 3, 'a list in [ ] is expected'],
+    ['[1,\n]', 2, 'an item is expected after the comma, and ] is found'],
+    ['[,1]', 1, 'an item is expected, and , is found'],
+    ['[1,,1]', 1, 'an item is expected, and , is found'],
+    ['[}', 1, 'an item is expected, and } is found'],
+    ['[1\n2]', 2, 'a comma or ] is expected after item 1'],
+    ['["a""b"]', 1, 'a comma or ] is expected after item 1'],
+    ['[1]\n\nx', 3, 'nothing is expected after the list'],
+    ['[1][2]', 1, 'nothing is expected after the list'],
+    ['[', 1, 'the file ends before the list does: ] is expected'],
+    ['[1,\n2', 2, 'the file ends before the list does: ] is expected'],
+    ['[1,\n', 2, 'the file ends before the list does: ] is expected'],
+    ['[{"a":\n"x\n"}]', 2, 'a text is not closed by a quote on its line'],
+  ])('refuses %j in line %d: %s', (text, line, problem) => {
+    expect(run(text).fault).toEqual({ line, problem })
+  })
+
+  it('finds what JSON.parse finds, wherever the chunks are cut', () => {
+    const spaced = fc.tuple(fc.array(fc.json({ noUnicodeString: false })), fc.constantFrom('', ' ', '\n', '\r\n\t'))
+    fc.assert(
+      fc.property(spaced, fc.array(fc.nat(), { maxLength: 12 }), ([items, space], cuts) => {
+        const text = `${space}[${space}${items.join(`${space},${space}`)}${space}]${space}`
+        const found = run(text, cuts)
+        expect(found.fault).toBeNull()
+        const whole: unknown = JSON.parse(text)
+        expect(found.items.map((item): unknown => JSON.parse(item))).toEqual(whole as unknown[])
+      }),
+    )
+  })
+
+  it('says the same wherever the chunks are cut, of any text', () => {
+    const noise = fc.array(fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', ':', '1', 'a', 'é', ' ', '\n'))
+    fc.assert(
+      fc.property(noise, fc.array(fc.nat(), { maxLength: 6 }), (pieces, cuts) => {
+        const text = `[${pieces.join('')}`
+        expect(run(text, cuts)).toEqual(run(text))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('refuses an item beyond 16 MB before it fills the memory', () => {
+    const parser = new JsonArrayParser(() => null)
+    expect(parser.feed(Buffer.from('[\n{"a":['))).toBeNull()
+    const piece = Buffer.alloc(1024 * 1024, '1,')
+    let fault: SyntaxFault | null = null
+    let fed = 0
+    while (fault === null && fed < 20) {
+      fault = parser.feed(piece)
+      fed++
+    }
+    expect(fault).toEqual({ line: 2, problem: 'item 1 is larger than 16 MB' })
+    expect(fed).toBe(16)
+  })
+})

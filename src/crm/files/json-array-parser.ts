@@ -1,0 +1,185 @@
+import { unreachable } from '../../domain/unreachable.ts'
+import { CarriedBytes } from './carried-bytes.ts'
+import type { RowParser, SyntaxFault } from './row-parser.ts'
+import { LONGEST_ROW_BYTES } from './row-parser.ts'
+
+type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
+
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const RETURN = 0x0d
+const SPACE = 0x20
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_LIST = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern. */
+export class JsonArrayParser implements RowParser {
+  #line = 1
+  readonly #onItem: (text: string, line: number) => SyntaxFault | null
+  readonly #carried = new CarriedBytes()
+  #phase: Phase = 'before'
+  #item = 0
+  #itemLine = 1
+  #depth = 0
+  #inText = false
+  #escaped = false
+
+  constructor(onItem: (text: string, line: number) => SyntaxFault | null) {
+    this.#onItem = onItem
+  }
+
+  feed(bytes: Buffer): SyntaxFault | null {
+    let index = 0
+    while (index < bytes.length) {
+      const next = this.#phase === 'item' ? this.#inItem(bytes, index) : this.#between(bytes, index)
+      if (typeof next !== 'number') return next
+      index = next
+    }
+    return null
+  }
+
+  finish(): SyntaxFault | null {
+    switch (this.#phase) {
+      case 'after':
+        return null
+      case 'before':
+        return this.#fault('a list in [ ] is expected, and the file holds nothing')
+      case 'item': {
+        const text = this.#carried.take(Buffer.alloc(0))
+        // Where it broke off is a fault of its own, but for a number or a word that ended with the file.
+        return this.#onItem(text, this.#itemLine) ?? this.#fault(CUT_SHORT)
+      }
+      case 'first':
+      case 'after-item':
+      case 'next':
+        return this.#fault(CUT_SHORT)
+      default:
+        return unreachable(this.#phase)
+    }
+  }
+
+  /** Goes on with an item; gives the index of what comes next. */
+  #inItem(bytes: Buffer, from: number): number | SyntaxFault {
+    const end = this.#itemEnd(bytes, from)
+    if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
+    const until = end === UNFINISHED ? bytes.length : end
+    if (this.#carried.length + until - from > LONGEST_ROW_BYTES) {
+      return { line: this.#itemLine, problem: `item ${this.#item} is larger than 16 MB` }
+    }
+    if (end === UNFINISHED) {
+      this.#carried.add(bytes.subarray(from))
+      return until
+    }
+    this.#phase = 'after-item'
+    return this.#onItem(this.#carried.take(bytes.subarray(from, end)), this.#itemLine) ?? end
+  }
+
+  /** Takes a byte between two items; the first byte of an item is left to it. */
+  #between(bytes: Buffer, index: number): number | SyntaxFault {
+    const byte = bytes[index]
+    if (byte === LINE_FEED) this.#line++
+    if (byte === undefined || isSpace(byte)) return index + 1
+    switch (this.#phase) {
+      case 'before':
+        if (byte !== OPEN_LIST) return this.#fault('a list in [ ] is expected')
+        this.#phase = 'first'
+        return index + 1
+      case 'first':
+      case 'next':
+        if (byte === COMMA || byte === CLOSE_OBJECT) {
+          return this.#fault(`an item is expected, and ${String.fromCharCode(byte)} is found`)
+        }
+        if (byte !== CLOSE_LIST) {
+          this.#begin()
+          return index
+        }
+        if (this.#phase === 'next') return this.#fault('an item is expected after the comma, and ] is found')
+        this.#phase = 'after'
+        return index + 1
+      case 'after-item':
+        if (byte !== COMMA && byte !== CLOSE_LIST) {
+          return this.#fault(`a comma or ] is expected after item ${this.#item}`)
+        }
+        this.#phase = byte === COMMA ? 'next' : 'after'
+        return index + 1
+      case 'after':
+        return this.#fault('nothing is expected after the list')
+      case 'item':
+        return index
+      default:
+        return unreachable(this.#phase)
+    }
+  }
+
+  #begin(): void {
+    this.#phase = 'item'
+    this.#item++
+    this.#itemLine = this.#line
+    this.#depth = 0
+    this.#inText = this.#escaped = false
+  }
+
+  /** Where the item ends whose next byte is at `from`, UNFINISHED where it goes on, BROKEN where a text does not end in its line. */
+  #itemEnd(bytes: Buffer, from: number): number {
+    let depth = this.#depth
+    let inText = this.#inText
+    let escaped = this.#escaped
+    let lines = 0
+    let end = UNFINISHED
+    for (let index = from; index < bytes.length; index++) {
+      const byte = bytes[index]
+      if (inText) {
+        if (escaped) escaped = false
+        else if (byte === QUOTE) {
+          inText = false
+          if (depth === 0) {
+            end = index + 1
+            break
+          }
+        } else if (byte === BACKSLASH) escaped = true
+        if (byte === LINE_FEED) {
+          end = BROKEN
+          break
+        }
+      } else if (byte === QUOTE) inText = true
+      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        // The end of the list also ends a number.
+        if (depth === 0) {
+          end = index
+          break
+        }
+        if (--depth === 0) {
+          end = index + 1
+          break
+        }
+      } else if (depth === 0 && (byte === COMMA || (byte !== undefined && isSpace(byte)))) {
+        end = index
+        break
+      } else if (byte === LINE_FEED) lines++
+    }
+    this.#line += lines
+    this.#depth = depth
+    this.#inText = inText
+    this.#escaped = escaped
+    return end
+  }
+
+  #fault(problem: string): SyntaxFault {
+    return { line: this.#line, problem }
+  }
+}
+
+const CUT_SHORT = 'the file ends before the list does: ] is expected'
+
+const UNFINISHED = -1
+const BROKEN = -2
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB
+}

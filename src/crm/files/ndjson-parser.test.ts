@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { NdjsonParser } from './ndjson-parser.ts'
+
+function run(text: string, size = 1000): unknown {
+  const found: [string, number][] = []
+  const parser = new NdjsonParser((line, number) => {
+    found.push([line.trim(), number])
+    return null
+  })
+  const bytes = Buffer.from(text)
+  for (let from = 0; from < bytes.length; from += size) {
+    const piece = Buffer.from(bytes.subarray(from, from + size))
+    const fault = parser.feed(piece)
+    piece.fill('?')
+    if (fault !== null) return fault
+  }
+  return parser.finish() ?? found
+}
+
+describe('reading NDJSON line by line', () => {
+  it.each([
+    ['\n', []],
+    [' \t\r\n\r\n', []],
+    ['{"a":1}', [['{"a":1}', 1]]],
+    [
+      '{"a":1}\r\n\r\n {"b":"é"}\n',
+      [
+        ['{"a":1}', 1],
+        ['{"b":"é"}', 3],
+      ],
+    ],
+    ['', { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }],
+  ])('reads %j', (text, expected) => {
+    expect(run(text)).toEqual(expected)
+  })
+
+  it('finds the same lines wherever the chunks are cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('{', 'é', '\n', '\r', ' ', 'x')),
+        fc.integer({ min: 1, max: 9 }),
+        (pieces, size) => {
+          const text = pieces.join('')
+          expect(run(text, size)).toEqual(run(text))
+        },
+      ),
+    )
+  })
+
+  it('refuses a line beyond 16 MB before it fills the memory', () => {
+    const parser = new NdjsonParser(() => null)
+    expect(parser.feed(Buffer.from('\n{'))).toBeNull()
+    const piece = Buffer.alloc(1024 * 1024, 'x')
+    for (let fed = 1; fed < 16; fed++) expect(parser.feed(piece)).toBeNull()
+    expect(parser.feed(piece)).toEqual({ line: 2, problem: 'the line is longer than 16 MB' })
+  })
+})

@@ -1,0 +1,14 @@
+/** Turns the bytes of one file into rows, which it hands on as it finds them. All bytes are whole UTF-8. */
+export interface RowParser {
+  feed(bytes: Buffer): SyntaxFault | null | Promise<SyntaxFault | null>
+  finish(): SyntaxFault | null | Promise<SyntaxFault | null>
+}
+
+/** What keeps a file from being read. `problem` is the rest of a sentence that begins with file and line. */
+export interface SyntaxFault {
+  readonly line: number
+  readonly problem: string
+}
+
+/** No row is larger; beyond it a quote or a bracket was left open. */
+export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024

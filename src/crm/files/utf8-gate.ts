@@ -1,0 +1,64 @@
+import { isUtf8 } from 'node:buffer'
+
+const LINE_FEED = 0x0a
+
+export interface GatedBytes {
+  readonly bytes: Buffer
+  /** What follows `bytes` is no UTF-8; it is in the line that `bytes` ends in. */
+  readonly broken: boolean
+}
+
+/** Lets UTF-8 through, a whole number of characters at a time, without the byte order mark that may come first. */
+export class Utf8Gate {
+  /** The line that the next byte to pass stands in. */
+  line = 1
+  #rest: Buffer = Buffer.alloc(0)
+  #isFirst = true
+
+  pass(chunk: Buffer): GatedBytes {
+    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    if (this.#isFirst && bytes.length < 3 && BOM.subarray(0, bytes.length).equals(bytes)) {
+      this.#rest = Buffer.from(bytes)
+      return { bytes: bytes.subarray(0, 0), broken: false }
+    }
+    if (this.#isFirst && bytes.subarray(0, 3).equals(BOM)) bytes = bytes.subarray(3)
+    this.#isFirst = false
+    const end = wholeEnd(bytes)
+    this.#rest = Buffer.from(bytes.subarray(end))
+    bytes = bytes.subarray(0, end)
+    const broken = !isUtf8(bytes)
+    if (broken) bytes = validLines(bytes)
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) this.line++
+    return { bytes, broken }
+  }
+
+  /** Tells whether the file ends within a character. */
+  finish(): boolean {
+    return this.#rest.length > 0
+  }
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** Where the last whole character ends; what is no UTF-8 counts as whole. */
+function wholeEnd(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) break
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? bytes.length - back : bytes.length
+    }
+  }
+  return bytes.length
+}
+
+/** The lines before the first one that is no UTF-8. A line feed is never part of another character. */
+function validLines(bytes: Buffer): Buffer {
+  let from = 0
+  for (;;) {
+    const at = bytes.indexOf(LINE_FEED, from)
+    if (at === -1 || !isUtf8(bytes.subarray(from, at))) return bytes.subarray(0, from)
+    from = at + 1
+  }
+}

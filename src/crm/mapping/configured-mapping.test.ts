@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'bun:test'
+import { parseGuid } from '../../domain/guid.ts'
+import { openZone } from '../../domain/zone.ts'
+import type { Cell, CellObject } from './cell.ts'
+import { NumberText } from './cell.ts'
+import { configuredEventMapping, configuredVenueMapping } from './configured-mapping.ts'
+import { mapEvent, mapVenue } from './map-row.ts'
+import { mappedColumns } from './mapped-columns.ts'
+import type { ColumnSetting, EventsSetting, MappingSurroundings, VenuesSetting } from './mapping-settings.ts'
+import { openNamedZone } from './named-zone.ts'
+import type { RowAccess } from './row-access.ts'
+import { uuidV5 } from './uuid-v5.ts'
+import { WINDOWS_ZONES } from './windows-zones.ts'
+
+const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
+const utc = openZone('UTC')
+const paris = openZone('Europe/Paris')
+const namespace = parseGuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8')
+if (utc === null || paris === null || namespace === null) throw new Error('the runtime has no zones')
+
+const access: RowAccess<CellObject> = {
+  cell: (column) => (row) => row[column] ?? null,
+  label: (column) => (row) => row[`${column}_label`] ?? null,
+  zoneOf: (cell: Cell) => (typeof cell === 'string' ? openNamedZone(cell) : cell === 85 ? paris : null),
+}
+const column = (name: string): ColumnSetting => ({ kind: 'column', column: name, whenBlank: null, label: false })
+const events: EventsSetting = {
+  from: 'crm.public_events',
+  fields: {
+    Id: column('id'),
+    Name: column('name'),
+    VenueId: column('venue'),
+    TicketCapacity: { ...column('capacity'), whenBlank: '100' },
+    TicketsAvailable: { kind: 'subtract', columns: ['capacity', 'registered', 'held'] },
+    Start: { ...column('start'), wallTimeIn: { kind: 'column', column: 'zone' } },
+    Finish: { ...column('finish'), wallTimeIn: { kind: 'zone', zone: paris } },
+    Price: { kind: 'value', value: '12.50' },
+    Tags: { ...column('tags'), label: true },
+    Links: null,
+  },
+  active: [{ column: 'state', oneOf: [0, 'open'] }],
+  showOnWeb: [
+    { column: 'published', oneOf: [true] },
+    { column: 'template', oneOf: [100000002] },
+  ],
+}
+const surroundings: MappingSurroundings = { idNamespace: null, venuesFrom: 'crm.venues', zone: utc, showIn: utc }
+const good: CellObject = {
+  id: GUID,
+  name: 'x',
+  venue: null,
+  capacity: 250,
+  registered: 200,
+  held: null,
+  start: '2026-07-12T19:30:00Z',
+  finish: '2026-07-12 23:00',
+  zone: 'GMT Standard Time',
+  tags: 1,
+  tags_label: 'Dinner; Black Tie',
+  state: 0,
+  published: true,
+  template: new NumberText('100000002'),
+}
+
+function mapped(row: CellObject, changed: Partial<MappingSurroundings> = {}, setting: EventsSetting = events): unknown {
+  const mapping = configuredEventMapping(setting, access, { ...surroundings, ...changed })
+  const change = mapEvent(mapping, row, () => 'here', 0)
+  return change.kind === 'record' ? change.record : change.withheld
+}
+
+describe('the mapping that all connectors share', () => {
+  it('reads columns, labels, constants, differences and wall times', () => {
+    expect(mapped(good)).toEqual({
+      Id: GUID,
+      Name: 'x',
+      VenueId: '00000000-0000-0000-0000-000000000000',
+      TicketCapacity: 250,
+      TicketsAvailable: 50,
+      Start: '2026-07-12T18:30:00+00:00',
+      Finish: '2026-07-12T21:00:00+00:00',
+      Price: '12.50',
+      Tags: ['Dinner', 'Black Tie'],
+      Links: [],
+    })
+  })
+
+  it('reads a blank as what whenBlank says, and never leaves less than 0', () => {
+    expect(mapped({ ...good, capacity: null })).toMatchObject({ TicketCapacity: 100, TicketsAvailable: 0 })
+    expect(mapped({ ...good, capacity: ' ' })).toMatchObject({ TicketCapacity: 100, TicketsAvailable: 0 })
+    expect(mapped({ ...good, registered: -2_147_483_648 })).toMatchObject({ TicketsAvailable: 2_147_483_647 })
+  })
+
+  it('names the column that is at fault', () => {
+    expect(mapped({ ...good, registered: 'x' })).toMatchObject({
+      fault: 'unreadable',
+      column: 'registered',
+      found: '"x"',
+    })
+    expect(mapped({ ...good, start: '12/07/2026' })).toMatchObject({ fault: 'unreadable', column: 'start' })
+    expect(mapped({ ...good, start: null })).toMatchObject({ fault: 'missing', column: 'start' })
+    expect(mapped({ ...good, id: 17 })).toMatchObject({ fault: 'no-id', column: 'id' })
+  })
+
+  it.each<[Cell, string | null]>([
+    ['Europe/Paris', '2026-07-12T17:30:00+00:00'],
+    ['Romance Standard Time', '2026-07-12T17:30:00+00:00'],
+    [85, '2026-07-12T17:30:00+00:00'],
+    ['Paris', null],
+    ['+02:00', null],
+    [null, null],
+    [105, null],
+  ])('reads a wall time in the zone that a column names: %j', (zone, start) => {
+    const expected = start === null ? { fault: 'unreadable', column: 'start' } : { Start: start }
+    expect(mapped({ ...good, zone })).toMatchObject(expected)
+  })
+
+  it('takes Z behind a wall time for nothing, and any other offset for what it says', () => {
+    expect(mapped({ ...good, finish: '2026-07-12T23:00:00Z' })).toMatchObject({ Finish: '2026-07-12T21:00:00+00:00' })
+    expect(mapped({ ...good, finish: '2026-07-12T23:00:00+00:00' })).toMatchObject({
+      Finish: '2026-07-12T23:00:00+00:00',
+    })
+    expect(mapped({ ...good, finish: '2026-07-12T23:00:00+01:00Z' })).toMatchObject({ fault: 'unreadable' })
+  })
+
+  it('takes a date without an offset for a wall time of the CRM, where its field says nothing else', () => {
+    const fields = { ...events.fields, Start: { ...column('start'), wallTimeIn: null } }
+    const setting = { ...events, fields }
+    expect(mapped({ ...good, start: '2026-07-12T19:30' }, { zone: paris }, setting)).toMatchObject({
+      Start: '2026-07-12T17:30:00+00:00',
+    })
+    expect(mapped(good, { zone: paris }, setting)).toMatchObject({ Start: '2026-07-12T19:30:00+00:00' })
+  })
+
+  it.each<[CellObject, object]>([
+    [{ state: 1 }, { fault: 'inactive', column: 'state', expected: 'one of 0, open', found: '1' }],
+    [{ state: null }, { fault: 'inactive', column: 'state', found: 'null' }],
+    [{ state: 1, published: false }, { fault: 'inactive' }],
+    [{ state: 'open' }, { Name: 'x' }],
+    [{ published: false }, { fault: 'not-shown', column: 'published', expected: 'true' }],
+    [{ published: null }, { fault: 'not-shown', column: 'published' }],
+    [{ template: 100000001 }, { fault: 'not-shown', column: 'template' }],
+    [{ template: [100000002] }, { fault: 'not-shown', column: 'template' }],
+  ])('serves a row only where every column holds one of its values: %j', (cells, expected) => {
+    expect(mapped({ ...good, ...cells })).toMatchObject(expected)
+  })
+
+  it('makes ids of other kinds UUIDs that last, apart for each table', () => {
+    const from = (name: string): unknown => uuidV5(namespace, name)
+    expect(mapped({ ...good, id: 17, venue: 17 }, { idNamespace: namespace })).toMatchObject({
+      Id: from('crm.public_events/17'),
+      VenueId: from('crm.venues/17'),
+    })
+    expect(mapped({ ...good, id: 'A-1', venue: null }, { idNamespace: namespace })).toMatchObject({
+      Id: from('crm.public_events/A-1'),
+      VenueId: '00000000-0000-0000-0000-000000000000',
+    })
+    expect(mapped({ ...good, id: ' ' }, { idNamespace: namespace })).toMatchObject({ fault: 'no-id', column: 'id' })
+  })
+
+  it('computes the UUIDs that RFC 9562 computes (appendix A.4)', () => {
+    expect(uuidV5(namespace, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2' as never)
+  })
+
+  it('maps venues, a dropped field and an absent condition included', () => {
+    const dropped = null
+    const venues: VenuesSetting = {
+      from: 'crm.venues',
+      active: null,
+      fields: {
+        Id: column('id'),
+        Name: column('name'),
+        AddressStreet1: dropped,
+        AddressStreet2: dropped,
+        AddressStreet3: dropped,
+        AddressCity: dropped,
+        AddressPostalCode: dropped,
+        AddressState: dropped,
+        AddressCountry: { kind: 'value', value: 'United Kingdom' },
+        Longitude: dropped,
+        Latitude: column('latitude'),
+        Telephone: dropped,
+        Description: dropped,
+        Website: dropped,
+        Links: column('links'),
+      },
+    }
+    const mapping = configuredVenueMapping(venues, access, surroundings)
+    const row: CellObject = { id: GUID, name: 'Hall', latitude: '51.50', links: '[{"Rel":"a","Href":"b"}]' }
+    expect(mapVenue(mapping, row, () => 'here', 3)).toMatchObject({
+      kind: 'record',
+      version: 3,
+      record: {
+        Name: 'Hall',
+        AddressStreet1: null,
+        AddressCountry: 'United Kingdom',
+        Longitude: '0',
+        Latitude: '51.50',
+        Links: [{ Rel: 'a', Href: 'b', Title: null }],
+      },
+    })
+    expect(mappedColumns(venues).map((mappedColumn) => mappedColumn.column)).toEqual([
+      'id',
+      'name',
+      'latitude',
+      'links',
+    ])
+  })
+
+  it('lists the columns that it reads, and who named them', () => {
+    expect(
+      mappedColumns(events).map(({ column: name, label, key }) => `${key}: ${name}${label ? ' (label)' : ''}`),
+    ).toEqual([
+      'fields.Id: id',
+      'fields.Name: name',
+      'fields.VenueId: venue',
+      'fields.TicketCapacity: capacity',
+      'fields.TicketsAvailable: capacity',
+      'fields.TicketsAvailable: registered',
+      'fields.TicketsAvailable: held',
+      'fields.Start: start',
+      'fields.Start: zone',
+      'fields.Finish: finish',
+      'fields.Tags: tags (label)',
+      'active.state: state',
+      'showOnWeb.published: published',
+      'showOnWeb.template: template',
+    ])
+  })
+
+  it('knows every zone of Windows that it names', () => {
+    for (const name of WINDOWS_ZONES.keys()) expect(openNamedZone(name)?.id ?? name).not.toBe(name)
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { openZone } from '../../domain/zone.ts'
+import type { Cell } from './cell.ts'
+import { NumberText } from './cell.ts'
+import { Misfit } from './misfit.ts'
+import { toDateTime } from './to-date-time.ts'
+import { toFlag } from './to-flag.ts'
+import { toId, toVenueId } from './to-guid.ts'
+import { toLinks, toLinksOfText } from './to-links.ts'
+import { toDecimal, toInt32 } from './to-number.ts'
+import { toTags, toTagsOfText } from './to-tags.ts'
+import { toText } from './to-text.ts'
+
+const MISFIT = Symbol('misfit')
+const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
+const NONE = '00000000-0000-0000-0000-000000000000'
+const london = openZone('Europe/London')
+const kolkata = openZone('Asia/Kolkata')
+if (london === null || kolkata === null) throw new Error('the runtime has no zones')
+
+const toLondon = (cell: Cell): unknown => toDateTime(cell, london, london)
+
+const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown])[] = [
+  ['a text as it is', toText, ' Été ', ' Été '],
+  ['an empty text', toText, '', ''],
+  ['a null text', toText, null, null],
+  ['a number in a text column as its source text', toText, new NumberText('1.50e1'), '1.50e1'],
+  ['an integer in a text column', toText, 42, '42'],
+  ['no boolean as a text', toText, true, MISFIT],
+  ['no list as a text', toText, ['a'], MISFIT],
+  ['no object as a text', toText, { a: 1 }, MISFIT],
+
+  ['an integer', toInt32, 250, 250],
+  ['an integer with blanks around', toInt32, ' 42 ', 42],
+  ['an integral fraction', toInt32, new NumberText('250.0'), 250],
+  ['an exponent', toInt32, '1e3', 1000],
+  ['a signed integer', toInt32, '-7', -7],
+  ['a blank integer as 0', toInt32, null, 0],
+  ['an integer of white space as 0', toInt32, ' \t', 0],
+  ['no separators', toInt32, '1,000', MISFIT],
+  ['no fraction', toInt32, new NumberText('2.5'), MISFIT],
+  ['no integer beyond 32 bits', toInt32, 2_147_483_648, MISFIT],
+  ['no boolean as an integer', toInt32, true, MISFIT],
+
+  ['a decimal with its scale', toDecimal, new NumberText('12.50'), '12.50'],
+  ['a decimal of a text', toDecimal, ' .5 ', '0.5'],
+  ['an integer as a decimal', toDecimal, 10, '10'],
+  ['a blank decimal as 0', toDecimal, '', '0'],
+  ['no decimal comma', toDecimal, '12,50', MISFIT],
+  ['no currency', toDecimal, '£12.50', MISFIT],
+  ['no number beyond 96 bits', toDecimal, new NumberText('1e40'), MISFIT],
+
+  ['a GUID in braces', toId, `{${GUID.toUpperCase()}}`, GUID],
+  ['no empty GUID as an id', toId, NONE, MISFIT],
+  ['no null as an id', toId, null, MISFIT],
+  ['no number as an id', toId, 17, MISFIT],
+  ['a venue', toVenueId, GUID, GUID],
+  ['no venue yet', toVenueId, null, NONE],
+  ['a blank venue', toVenueId, ' ', NONE],
+  ['the empty GUID as no venue', toVenueId, `{${NONE}}`, NONE],
+  ['no other text as a venue', toVenueId, 'Guildhall', MISFIT],
+
+  ['true', toFlag, true, true],
+  ['TRUE', toFlag, 'TRUE', true],
+  ['yes with blanks', toFlag, ' Yes ', true],
+  ['1', toFlag, 1, true],
+  ['the text 1', toFlag, '1', true],
+  ['0', toFlag, 0, false],
+  ['no', toFlag, 'no', false],
+  ['false', toFlag, 'False', false],
+  ['a null flag as blank', toFlag, null, null],
+  ['a blank flag', toFlag, ' ', null],
+  ['no 2', toFlag, 2, MISFIT],
+  ['no y', toFlag, 'y', MISFIT],
+  ['no list as a flag', toFlag, [], MISFIT],
+
+  ['an instant in the shown zone', toLondon, '2026-07-12T18:30Z', '2026-07-12T19:30:00+01:00'],
+  ['a wall time with a space', toLondon, '2026-07-12 19:30', '2026-07-12T19:30:00+01:00'],
+  ['a blank date', toLondon, ' ', null],
+  ['a null date', toLondon, null, null],
+  ['no date alone', toLondon, '2026-07-12', MISFIT],
+  ['no American date', toLondon, '7/12/2026 7:30 PM', MISFIT],
+  ['no 24:00', toLondon, '2026-07-12T24:00', MISFIT],
+  ['no number as a date', toLondon, 1_783_881_000, MISFIT],
+  ['no year that cannot be shown', toLondon, '0001-01-01T00:00+01:00', MISFIT],
+
+  ['tags', toTags, ['a', null, new NumberText('1.50'), ''], ['a', '1.50', '']],
+  ['no tags', toTags, null, []],
+  ['no list in a list', toTags, ['a', ['b']], MISFIT],
+  ['no boolean as a tag', toTags, [true], MISFIT],
+  ['no text for a list', toTags, 'a;b', MISFIT],
+  ['tags of a text', toTagsOfText, ' a ; ;b;', ['a', 'b']],
+  ['no tags of a blank text', toTagsOfText, '', []],
+
+  ['links', toLinks, [{ Rel: 'r', Href: 'h' }], [{ Rel: 'r', Href: 'h', Title: null }]],
+  [
+    'a link with more members',
+    toLinks,
+    [{ Rel: 'r', Href: 'h', Title: '', X: 1 }],
+    [{ Rel: 'r', Href: 'h', Title: '' }],
+  ],
+  ['no links', toLinks, null, []],
+  ['no link without Rel', toLinks, [{ Href: 'h' }], MISFIT],
+  ['no link with an empty Href', toLinks, [{ Rel: 'r', Href: '' }], MISFIT],
+  ['no null among links', toLinks, [null], MISFIT],
+  ['no number as a title', toLinks, [{ Rel: 'r', Href: 'h', Title: 1 }], MISFIT],
+  ['no text for links', toLinks, '[]', MISFIT],
+  ['links of a text', toLinksOfText, '[{"Rel":"r","Href":"h","Title":"t"}]', [{ Rel: 'r', Href: 'h', Title: 't' }]],
+  ['no links of a blank text', toLinksOfText, ' ', []],
+  ['no links of broken JSON', toLinksOfText, '[{', MISFIT],
+]
+
+describe('reading a cell as what its field holds (contract §2)', () => {
+  it.each(TABLE)('reads %s', (_name, convert, cell, expected) => {
+    const value = convert(cell)
+    expect(value instanceof Misfit ? MISFIT : value).toEqual(expected)
+  })
+
+  it('reads a wall time in the zone it is given, and shows it in another', () => {
+    expect(toDateTime('2026-07-12T19:30', kolkata, london)).toBe('2026-07-12T15:00:00+01:00' as never)
+  })
+
+  it('never throws, and says in at most 80 characters what was found', () => {
+    const cell = fc.letrec<{ cell: Cell }>((tie) => ({
+      cell: fc.oneof(
+        { maxDepth: 4 },
+        fc.constant(null),
+        fc.boolean(),
+        fc.integer(),
+        fc.string({ unit: 'binary', maxLength: 120 }),
+        fc.double().map((number) => new NumberText(String(number))),
+        fc.array(tie('cell')),
+        fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('Rel')), tie('cell')),
+      ),
+    })).cell
+    const conversions = [...new Set(TABLE.map(([, convert]) => convert))]
+    fc.assert(
+      fc.property(cell, (any) => {
+        for (const convert of conversions) {
+          const value = convert(any)
+          if (value instanceof Misfit) expect(value.found.length).toBeLessThanOrEqual(80)
+        }
+      }),
+    )
+  })
+})

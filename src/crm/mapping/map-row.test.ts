@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'bun:test'
+import { openZone } from '../../domain/zone.ts'
+import { fileEventMapping } from '../files/file-mapping.ts'
+import { jsonCell } from '../files/json-rows.ts'
+import type { CellObject } from './cell.ts'
+import { NumberText } from './cell.ts'
+import { mapEvent } from './map-row.ts'
+
+const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
+const utc = openZone('UTC')
+if (utc === null) throw new Error('the runtime has no zones')
+const mapping = fileEventMapping<CellObject>(jsonCell, 'native', { wall: utc, showIn: utc })
+const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
+
+function mapped(row: CellObject): unknown {
+  const change = mapEvent(mapping, row, () => 'here', 7)
+  return change.kind === 'record' ? change.record : [change.id, change.withheld.fault, change.withheld.column]
+}
+
+describe('mapping a row (contract §2)', () => {
+  it('serves what is left blank as 0, null and empty, with no venue', () => {
+    expect(mapEvent(mapping, good, () => 'here', 7)).toEqual({
+      kind: 'record',
+      id: GUID as never,
+      version: 7,
+      record: {
+        Id: GUID as never,
+        Name: null,
+        VenueId: '00000000-0000-0000-0000-000000000000' as never,
+        TicketCapacity: 0,
+        TicketsAvailable: 0,
+        Start: '2026-07-12T19:30:00+00:00' as never,
+        Finish: '2026-07-12T23:00:00+00:00' as never,
+        Price: '0' as never,
+        Tags: [],
+        Links: [],
+      },
+    })
+  })
+
+  it('says what was expected and what was found, and where', () => {
+    expect(mapEvent(mapping, { ...good, TicketCapacity: '1,000' }, () => 'events.json, item 3 (line 41)', 7)).toEqual({
+      kind: 'withheld',
+      id: GUID as never,
+      version: 7,
+      withheld: {
+        fault: 'unreadable',
+        column: 'TicketCapacity',
+        where: 'events.json, item 3 (line 41)',
+        expected: 'a whole number without separators, such as 250',
+        found: '"1,000"',
+      },
+    })
+  })
+
+  it('gives the first reason: the id, then active, then shown, then the values', () => {
+    const bad: CellObject = { Id: 'x', Active: 'x', ShowOnWeb: 'x', Start: 'x' }
+    expect(mapped(bad)).toEqual([null, 'no-id', 'Id'])
+    expect(mapped({ ...bad, Id: GUID })).toEqual([GUID, 'unreadable', 'Active'])
+    expect(mapped({ ...bad, Id: GUID, Active: false })).toEqual([GUID, 'inactive', 'Active'])
+    expect(mapped({ ...bad, Id: GUID, Active: null })).toEqual([GUID, 'unreadable', 'ShowOnWeb'])
+    expect(mapped({ ...bad, Id: GUID, Active: '1', ShowOnWeb: 0 })).toEqual([GUID, 'not-shown', 'ShowOnWeb'])
+    expect(mapped({ ...bad, Id: GUID, Active: '1', ShowOnWeb: null })).toEqual([GUID, 'not-shown', 'ShowOnWeb'])
+    expect(mapped({ ...good, Start: 'x' })).toEqual([GUID, 'unreadable', 'Start'])
+    expect(mapped({ ...good, Start: null })).toEqual([GUID, 'missing', 'Start'])
+  })
+
+  it.each([
+    ['Name', true],
+    ['VenueId', 'Guildhall'],
+    ['TicketsAvailable', new NumberText('1.5')],
+    ['Finish', 5],
+    ['Price', '12,50'],
+    ['Tags', 'Dinner'],
+    ['Links', [{}]],
+  ])('withholds a row whose %s cannot be read', (column, cell) => {
+    expect(mapped({ ...good, [column]: cell })).toEqual([GUID, 'unreadable', column])
+  })
+})

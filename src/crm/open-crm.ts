@@ -1,0 +1,76 @@
+import type { CrmConfiguration } from '../config/crm/kinds.ts'
+import type { Zone } from '../domain/zone.ts'
+import type { Observe } from '../observe/observation.ts'
+import type { Crm, Examination } from '../replica/port.ts'
+import type { Time } from '../replica/time.ts'
+import { countReads } from './count-reads.ts'
+import { openDataverseCrm } from './dataverse/dataverse-crm.ts'
+import { openFilesCrm } from './files/files-crm.ts'
+import { openPostgresCrm } from './postgres/postgres-crm.ts'
+import type { OpenWeb } from './web/web.ts'
+
+export interface CrmSurroundings {
+  /** What Start and Finish are shown in. */
+  readonly showIn: Zone
+  /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
+  readonly requestTimeoutMs: number
+  readonly boundMs: number
+  /** How the runtime speaks HTTP. */
+  readonly openWeb: OpenWeb
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly time: Time
+  readonly observe: Observe
+}
+
+type Kind = CrmConfiguration['kind']
+
+type Openers = {
+  readonly [Name in Kind]: (settings: Extract<CrmConfiguration, { kind: Name }>, surroundings: CrmSurroundings) => Crm
+}
+
+/** The connectors. A new CRM is a folder beside this file and a line here. */
+const OPENERS: Openers = {
+  dataverse: ({ requestTimeoutMs, ...settings }, surroundings) =>
+    openDataverseCrm(settings, {
+      ...surroundings,
+      requestTimeoutMs: requestTimeoutMs ?? surroundings.requestTimeoutMs,
+    }),
+  files: ({ directory, timeZone: zone }, { requestTimeoutMs, ...surroundings }) =>
+    openFilesCrm({ directory, zone, ...surroundings, patienceMs: patienceOf(requestTimeoutMs) }),
+  postgres: (settings, { showIn, time, ...surroundings }) => {
+    const requestTimeoutMs = settings.requestTimeoutMs ?? surroundings.requestTimeoutMs
+    return openPostgresCrm(settings, { showIn, time, requestTimeoutMs, patienceMs: patienceOf(requestTimeoutMs) })
+  },
+}
+
+/** The connector of a CRM. */
+export function openCrm(settings: CrmConfiguration, surroundings: CrmSurroundings): Crm {
+  const crm = open(settings.kind, settings, surroundings)
+  const { observe } = surroundings
+  // It counts its requests itself: a read of a list is many.
+  if (settings.kind === 'dataverse') return crm
+  const [events, venues] = [countReads(crm.events, observe), countReads(crm.venues, observe)]
+  return {
+    events,
+    venues,
+    ...(crm.examine === undefined ? {} : { examine: () => examine(crm) }),
+    close: () => crm.close(),
+  }
+}
+
+function open<Name extends Kind>(
+  kind: Name,
+  settings: Extract<CrmConfiguration, { kind: Name }>,
+  surroundings: CrmSurroundings,
+): Crm {
+  return OPENERS[kind](settings, surroundings)
+}
+
+async function examine(crm: Crm): Promise<Examination> {
+  return (await crm.examine?.()) ?? { problems: [], warnings: [] }
+}
+
+/** An exchange is tried once more on a fresh connection before a page is given up. */
+function patienceOf(requestTimeoutMs: number): number {
+  return requestTimeoutMs * 2 + 1000
+}

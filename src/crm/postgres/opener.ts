@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import type { PostgresAddress } from '../../config/postgres-address.ts'
+import { BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
+import type { Secret } from '../../config/secret.ts'
+import type { Time } from '../../replica/time.ts'
+import { Connection } from './connection.ts'
+import { Fault } from './fault.ts'
+import type { Certificates, Encryption } from './tls-attempts.ts'
+import { tlsAttempts } from './tls-attempts.ts'
+
+export interface OpenerSettings {
+  readonly url: Secret
+  /** Further certificates to trust, an absolute path; null for those of the URL or the runtime. */
+  readonly ca: string | null
+  /** Makes a path of the URL absolute. */
+  readonly absolute: (path: string) => string
+  readonly requestTimeoutMs: number
+  readonly time: Time
+}
+
+/** Opens connections as the URL says, with the password that its file holds now. */
+export class Opener {
+  readonly #settings: OpenerSettings
+  #url: Secret
+
+  constructor(settings: OpenerSettings) {
+    this.#settings = settings
+    this.#url = settings.url
+  }
+
+  async open(): Promise<Connection | Fault> {
+    const opened = await this.#openWith(this.#url)
+    if (!(opened instanceof Fault) || !isRefusal(opened)) return opened
+    const refreshed = await this.#url.refresh()
+    if (!refreshed.ok) return new Fault('refused', `${opened.failure.message}; ${refreshed.message}`, opened.code, true)
+    if (refreshed.secret === this.#url) return opened
+    this.#url = refreshed.secret
+    return this.#openWith(this.#url)
+  }
+
+  async #openWith(url: Secret): Promise<Connection | Fault> {
+    const address = parsePostgresUrl(url.reveal())
+    if (address instanceof BadAddress) {
+      return new Fault('refused', `crm.url (${url.from}) ${address.message}`, null, true)
+    }
+    const certificates = await this.#certificates(address)
+    if (certificates instanceof Fault) return certificates
+    const { time, requestTimeoutMs: limitMs } = this.#settings
+    let last: Connection | Fault | null = null
+    for (const encryption of tlsAttempts(address, certificates)) {
+      last = await Connection.open(address, encryption, { time, limitMs })
+      if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
+    }
+    return last ?? new Fault('internal', 'no way to connect', null, true)
+  }
+
+  async #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Promise<Certificates | Fault> {
+    const { ca, absolute } = this.#settings
+    const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
+    const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
+    const texts: (string | null)[] = []
+    for (const path of paths) {
+      try {
+        texts.push(path === null ? null : await readFile(path, 'utf8'))
+      } catch {
+        return new Fault('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
+      }
+    }
+    const [caText = null, cert = null, key = null] = texts
+    return { ca: caText, cert, key }
+  }
+}
+
+/** A password, or a role, that the server does not take. */
+function isRefusal({ code }: Fault): boolean {
+  return code === '28P01' || code === '28000'
+}
+
+/** Whether the other way of `prefer` and `allow` may do better: the server has no TLS, or pg_hba.conf wants the other. */
+function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
+  return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
+}

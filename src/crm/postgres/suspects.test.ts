@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'bun:test'
+import { parseGuid } from '../../domain/guid.ts'
+import type { Held } from '../../replica/port.ts'
+import { Suspects } from './suspects.ts'
+
+const A = '0000000a-0000-4000-8000-000000000000'
+const B = '0000000b-0000-4000-8000-000000000000'
+
+const held: Held = { version: (id) => (id === A ? 1 : Number.NaN), size: 1 }
+
+function looksFor(payload: string, type = 'uuid'): { readonly ids: readonly string[]; readonly sweep: boolean } {
+  const suspects = new Suspects()
+  suspects.add(payload)
+  return { ids: [...suspects.heldOf(held, parseGuid, type).values()], sweep: suspects.wantsSweep }
+}
+
+describe('what a notification says may be gone', () => {
+  it.each([
+    ['', [], false],
+    ['*', [], true],
+    [A, [A], false],
+    [` ${A}, ${B} `, [A], false],
+    [A.toUpperCase(), [A.toUpperCase()], false],
+    ["'; DROP TABLE events --", [], false],
+    [`(${A})`, [], true],
+  ] as const)('%p', (payload, ids, sweep) => {
+    expect(looksFor(payload)).toEqual({ ids, sweep })
+  })
+
+  it('is not looked for by an id that may be written in other ways', () => {
+    expect(looksFor(A, 'text')).toEqual({ ids: [], sweep: true })
+  })
+
+  it('is everything where too much is named', () => {
+    const many = Array.from({ length: 1001 }, (_, number) => `${number}`).join(',')
+    expect(looksFor(many)).toEqual({ ids: [], sweep: true })
+  })
+
+  it('is forgotten once it was looked for', () => {
+    const suspects = new Suspects()
+    suspects.add(A)
+    suspects.settle([A])
+    expect(suspects.heldOf(held, parseGuid, 'uuid').size).toBe(0)
+  })
+})

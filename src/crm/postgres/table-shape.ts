@@ -1,0 +1,79 @@
+import { nearestName } from '../../config/nearest-name.ts'
+import type { Transaction } from './read-session.ts'
+import { Fault } from './fault.ts'
+import type { TableName } from './table-name.ts'
+
+/** What a table offers, as the database's own catalogue has it. */
+export interface TableShape {
+  /** By name: the type in words. */
+  readonly columns: ReadonlyMap<string, string>
+  /** The types among them that are arrays. */
+  readonly arrays: ReadonlySet<number>
+}
+
+const COLUMNS = `SELECT a.attname, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), coalesce(nullif(t.typbasetype, 0), t.oid)::text, t.typcategory = 'A'
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_type t ON t.oid = a.atttypid
+  WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))
+    AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+  ORDER BY a.attnum`
+
+const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE n.nspname || '.' || c.relname END
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+    AND has_schema_privilege(n.oid, 'USAGE')
+  LIMIT 1000`
+
+/** The shape of a table, or that there is none, with the name that was most likely meant. */
+export async function shapeOf(transaction: Transaction, table: TableName, key: string): Promise<TableShape | Fault> {
+  const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
+  if (answer instanceof Fault) return answer
+  if (answer.rows.length === 0) return missingTable(transaction, table, key)
+  const columns = new Map<string, string>()
+  const arrays = new Set<number>()
+  for (const [name, type, oid, isArray] of answer.rows) {
+    columns.set(name ?? '', type ?? '')
+    if (isArray === 't') arrays.add(Number(oid))
+  }
+  return { columns, arrays }
+}
+
+/** What is wrong with the columns the configuration names, all of it in one sentence; null where nothing is. */
+export function columnFault(shape: TableShape, wanted: readonly string[], table: TableName, key: string): Fault | null {
+  const names = [...shape.columns.keys()]
+  const missing = wanted.filter((column) => !shape.columns.has(column))
+  if (missing.length === 0) return null
+  const words = missing.map((column) => {
+    const near = nearestNames(column, names)
+    return near === '' ? column : `${column} (did you mean ${near}?)`
+  })
+  const message = `crm.${key}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in crm.${key}.fields, or null for none`
+  return new Fault('misconfigured', message, null, false)
+}
+
+/** Whether the column that tells of changes is a moment: anything else cannot be compared with one. */
+export function stampFault(shape: TableShape, changedAt: string, table: TableName, key: string): Fault | null {
+  const type = shape.columns.get(changedAt)
+  if (type?.startsWith('timestamp') !== false) return null
+  const message = `crm.${key}.changedAt: the column ${changedAt} of ${table.written} is of the type ${type}; it must be a timestamp with or without time zone, or null for none`
+  return new Fault('misconfigured', message, null, false)
+}
+
+async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<Fault> {
+  const answer = await transaction.query(TABLES)
+  const names = answer instanceof Fault ? [] : answer.rows.map(([name]) => name ?? '')
+  const near = nearestName(table.written, names)
+  const hint = near === null ? '' : `; did you mean ${near}?`
+  const message = `crm.${key}.from: the database has no table or view ${table.written} that this role may see${hint}`
+  return new Fault('misconfigured', message, null, false)
+}
+
+function nearestNames(wanted: string, names: readonly string[]): string {
+  const first = nearestName(wanted, names)
+  if (first === null) return ''
+  const second = nearestName(
+    wanted,
+    names.filter((name) => name !== first),
+  )
+  return second === null ? first : `${first} or ${second}`
+}

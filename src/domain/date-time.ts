@@ -1,0 +1,133 @@
+import { daysFromCivil, daysInMonth } from './civil.ts'
+import { trimWhiteSpace } from './white-space.ts'
+
+declare const dateTime: unique symbol
+
+/** A date-time in canonical text, as shown in the configured zone: `2026-07-12T19:30:00.5+01:00` (contract §2). */
+export type DateTime = string & { readonly [dateTime]: true }
+
+/** A point in time; `ticks` are units of 100 ns, always forward from the second. */
+export interface Instant {
+  readonly epochSeconds: number
+  readonly ticks: number
+}
+
+/** What a clock on a wall reads; `seconds` are counted from 1970-01-01T00:00:00 on that same wall. */
+export interface Wall {
+  readonly seconds: number
+  readonly ticks: number
+}
+
+type DateTimeText =
+  | { readonly kind: 'instant'; readonly instant: Instant }
+  | { readonly kind: 'wall'; readonly wall: Wall }
+
+/**
+ * Reads ISO 8601's extended format, never by guess: a full date, `T` or one space, hours and minutes, then seconds, a
+ * fraction after `.` or `,`, and an offset where there is one; null for all else. Letters are upper-case. Fraction
+ * digits beyond the seventh are cut (contract §2).
+ *
+ * @example parseDateTimeText('2026-07-12 19:30+01:00') // an instant; without the offset a wall time
+ */
+export function parseDateTimeText(text: string): DateTimeText | null {
+  const bare = trimWhiteSpace(text)
+  const minuteSeconds = secondsToMinute(bare)
+  if (minuteSeconds === null) return null
+  const hasSeconds = bare.charCodeAt(16) === COLON
+  const second = hasSeconds ? digitsAt(bare, 17, 2) : 0
+  if (second < 0 || second > 59) return null
+  const fractionAt = hasSeconds ? 19 : 16
+  const end = hasSeconds ? fractionEnd(bare, fractionAt) : fractionAt
+  if (end === null) return null
+  const ticks = end === fractionAt ? 0 : ticksAt(bare, fractionAt + 1, end)
+  const seconds = minuteSeconds + second
+  if (end === bare.length) return { kind: 'wall', wall: { seconds, ticks } }
+  const offsetSeconds = offsetSecondsAt(bare, end)
+  if (offsetSeconds === null) return null
+  return { kind: 'instant', instant: { epochSeconds: seconds - offsetSeconds, ticks } }
+}
+
+/**
+ * A canonical date-time as HAL XML shows it: the wall clock as `M/d/yyyy h:mm:ss tt`, fraction dropped (contract §3).
+ *
+ * @example clockText('0001-01-01T00:00:00+00:00') // '1/1/0001 12:00:00 AM'
+ */
+export function clockText(canonical: string): string {
+  const hour = Number(canonical.slice(11, 13))
+  const date = `${unpadded(canonical, 5)}/${unpadded(canonical, 8)}/${canonical.slice(0, 4)}`
+  return `${date} ${hour % 12 === 0 ? 12 : hour % 12}${canonical.slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
+}
+
+function unpadded(text: string, at: number): string {
+  return text.charCodeAt(at) === ZERO ? text.charAt(at + 1) : text.slice(at, at + 2)
+}
+
+const ZERO = 0x30
+const COLON = 0x3a
+const HYPHEN = 0x2d
+const SPACE = 0x20
+const LETTER_T = 0x54
+const LETTER_Z = 0x5a
+
+// No clock has ever been further from UTC than Manila's 15:56; a larger offset is a slip of the pen, so the row says so.
+// .NET's own limit of 14:00 would refuse local mean times that were in use.
+const MAX_OFFSET_MINUTES = 18 * 60
+
+/** The wall's seconds up to the minute, `YYYY-MM-DD?hh:mm` at the start of the text. */
+function secondsToMinute(text: string): number | null {
+  const separator = text.charCodeAt(10)
+  if (separator !== LETTER_T && separator !== SPACE) return null
+  if (text.charCodeAt(4) !== HYPHEN || text.charCodeAt(7) !== HYPHEN || text.charCodeAt(13) !== COLON) return null
+  const year = digitsAt(text, 0, 4)
+  const month = digitsAt(text, 5, 2)
+  const day = digitsAt(text, 8, 2)
+  const hour = digitsAt(text, 11, 2)
+  const minute = digitsAt(text, 14, 2)
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return null
+  return daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60
+}
+
+/** Where the fraction at `at` ends, `at` itself where there is none; null where its digits are missing. */
+function fractionEnd(text: string, at: number): number | null {
+  const mark = text.charCodeAt(at)
+  if (mark !== 0x2e && mark !== 0x2c) return at
+  let end = at + 1
+  while (isDigit(text.charCodeAt(end))) end++
+  return end === at + 1 ? null : end
+}
+
+function ticksAt(text: string, from: number, end: number): number {
+  const digits = Math.min(end - from, 7)
+  return digitsAt(text, from, digits) * 10 ** (7 - digits)
+}
+
+/** The offset `Z`, `±hh:mm`, `±hhmm` or `±hh` that the text ends in; the second form is what Salesforce writes. */
+function offsetSecondsAt(text: string, at: number): number | null {
+  const sign = text.charCodeAt(at)
+  const length = text.length - at
+  if (sign === LETTER_Z) return length === 1 ? 0 : null
+  if (sign !== HYPHEN && sign !== 0x2b) return null
+  const isExtended = length === 6 && text.charCodeAt(at + 3) === COLON
+  if (!isExtended && length !== 5 && length !== 3) return null
+  const hours = digitsAt(text, at + 1, 2)
+  const minutes = length === 3 ? 0 : digitsAt(text, isExtended ? at + 4 : at + 3, 2)
+  if (hours < 0 || minutes < 0 || minutes > 59 || hours * 60 + minutes > MAX_OFFSET_MINUTES) return null
+  const seconds = (hours * 60 + minutes) * 60
+  return sign === HYPHEN ? -seconds : seconds
+}
+
+/** The number that `count` digits write; -1 where one of them is none. */
+function digitsAt(text: string, from: number, count: number): number {
+  let number = 0
+  for (let index = from; index < from + count; index++) {
+    const code = text.charCodeAt(index)
+    if (!isDigit(code)) return -1
+    number = number * 10 + code - ZERO
+  }
+  return number
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= 0x39
+}

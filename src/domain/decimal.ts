@@ -1,0 +1,92 @@
+import { scanNumber } from './scan-number.ts'
+
+declare const decimal: unique symbol
+
+/** A decimal number in canonical text: its digits and scale as sent, no exponent, no needless zero or sign (contract §2). */
+export type Decimal = string & { readonly [decimal]: true }
+
+export const ZERO: Decimal = brand('0')
+
+// .NET's decimal: a 96-bit integer divided by ten to a scale of 28 at most (contract §2).
+const MAX_COEFFICIENT = '79228162514264337593543950335'
+const MAX_DIGITS = MAX_COEFFICIENT.length
+const MAX_SCALE = 28
+
+/**
+ * The decimal a text writes, surplus fraction digits rounded once, half to even; null for what is no number and for
+ * one beyond .NET's decimal (contract §2).
+ *
+ * @example parseDecimal(' 1.50e1 ') // '15.0'
+ */
+export function parseDecimal(text: string): Decimal | null {
+  if (isPlainCanonical(text)) return brand(text)
+  const scanned = scanNumber(text)
+  if (scanned === null) return null
+  const { digits, negative } = scanned
+  if (digits === '') return brand(written('', Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
+  const integerDigits = digits.length - scanned.scale
+  if (integerDigits > MAX_DIGITS) return null
+  // The most fraction digits that fit are kept; one fewer where the 29th digit brings the whole beyond 96 bits.
+  const scale = Math.min(Math.max(scanned.scale, 0), MAX_SCALE, MAX_DIGITS - integerDigits)
+  const coefficient = coefficientAt(digits, integerDigits + scale)
+  if (fits(coefficient)) return brand(written(coefficient, scale, negative))
+  // Rounded anew from the digits as sent, so never twice.
+  return scale === 0 ? null : brand(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
+}
+
+/** The first `kept` of `digits`, rounded by the rest half to even, or filled up with zeros; empty for zero. */
+function coefficientAt(digits: string, kept: number): string {
+  if (kept >= digits.length) return digits.padEnd(kept, '0')
+  if (kept < 0) return ''
+  const head = digits.slice(0, kept)
+  return roundsUp(digits, kept) ? increment(head) : head
+}
+
+function roundsUp(digits: string, kept: number): boolean {
+  const first = digits.charCodeAt(kept)
+  if (first !== 0x35) return first > 0x35
+  for (let index = kept + 1; index < digits.length; index++) if (digits.charCodeAt(index) !== 0x30) return true
+  return kept > 0 && digits.charCodeAt(kept - 1) % 2 === 1
+}
+
+function increment(digits: string): string {
+  let last = digits.length - 1
+  while (last >= 0 && digits.charCodeAt(last) === 0x39) last--
+  const nines = digits.length - 1 - last
+  const raised = last < 0 ? '1' : `${digits.slice(0, last)}${digits.charCodeAt(last) - 0x30 + 1}`
+  return raised + '0'.repeat(nines)
+}
+
+function fits(coefficient: string): boolean {
+  return coefficient.length < MAX_DIGITS || (coefficient.length === MAX_DIGITS && coefficient <= MAX_COEFFICIENT)
+}
+
+function written(coefficient: string, scale: number, negative: boolean): string {
+  const padded = coefficient.padStart(scale + 1, '0')
+  const point = padded.length - scale
+  const plain = scale === 0 ? padded : `${padded.slice(0, point)}.${padded.slice(point)}`
+  return negative && coefficient !== '' ? `-${plain}` : plain
+}
+
+/** Tells whether a short text is already what `parseDecimal` would write; most numbers of a CRM are. */
+function isPlainCanonical(text: string): boolean {
+  const negative = text.charCodeAt(0) === 0x2d
+  const start = negative ? 1 : 0
+  // 28 digits are below 2^96 wherever the point stands.
+  if (text.length === start || text.length - start > MAX_SCALE) return false
+  if (text.charCodeAt(start) === 0x30 && text.length > start + 1 && text.charCodeAt(start + 1) !== 0x2e) return false
+  let point = -1
+  let isZero = true
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x2e && point === -1) point = index
+    else if (code < 0x30 || code > 0x39) return false
+    else if (code !== 0x30) isZero = false
+  }
+  return point !== start && point !== text.length - 1 && !(negative && isZero)
+}
+
+function brand(text: string): Decimal {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
+  return text as Decimal
+}

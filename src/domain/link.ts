@@ -1,0 +1,17 @@
+/** A link of a record as the contract's §2 lists it; `Href` is kept as the CRM or the operator wrote it (`~/…` is the service's root). */
+export interface Link {
+  readonly Rel: string
+  readonly Href: string
+  readonly Title: string | null
+}
+
+/** Tells whether `href` holds `{…}`, by the reference's pattern `{.+}`: something between braces on one line. */
+export function isTemplated(href: string): boolean {
+  const opened = href.indexOf('{')
+  if (opened === -1) return false
+  if (!href.includes('\n')) return href.lastIndexOf('}') > opened + 1
+  return href.split('\n').some((line) => {
+    const start = line.indexOf('{')
+    return start !== -1 && line.lastIndexOf('}') > start + 1
+  })
+}

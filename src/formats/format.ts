@@ -1,0 +1,53 @@
+import type { EventRecord } from '../domain/event.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import { halJson } from './hal-json.ts'
+import { halXml } from './hal-xml.ts'
+import type { Shape } from './media-types.ts'
+import { plainJson } from './plain-json.ts'
+import { plainXml } from './plain-xml.ts'
+import type { ConfiguredLinks, Resource } from './resource.ts'
+import { eventResource, venueResource } from './resource.ts'
+
+/** What the operator settles for all representations. */
+export interface FormatSettings {
+  /** `/` for the root, else without a slash at its end. */
+  readonly basePath: string
+  /** The last but one part of the version 1 XML namespace. */
+  readonly namespace: string
+  readonly links: ConfiguredLinks
+}
+
+/** Turns records into bodies: a pure function of record, shape and settings. */
+export class Formatter {
+  readonly #settings: FormatSettings
+  readonly #prefix: string
+
+  constructor(settings: FormatSettings) {
+    this.#settings = settings
+    this.#prefix = settings.basePath === '/' ? '' : settings.basePath
+  }
+
+  event(event: EventRecord, shape: Shape): string {
+    return this.#format(eventResource(event, this.#settings.links.event), shape)
+  }
+
+  venue(venue: VenueRecord, shape: Shape): string {
+    return this.#format(venueResource(venue, this.#settings.links.venue), shape)
+  }
+
+  #format(resource: Resource, shape: Shape): string {
+    switch (shape) {
+      case 'json':
+        return plainJson(resource)
+      case 'xml':
+        return plainXml(resource, this.#settings.namespace)
+      case 'hal-json':
+        return halJson(resource, this.#prefix)
+      case 'hal-xml':
+        return halXml(resource, this.#prefix)
+      default:
+        return unreachable(shape)
+    }
+  }
+}

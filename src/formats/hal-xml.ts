@@ -1,0 +1,28 @@
+import { clockText } from '../domain/date-time.ts'
+import { xmlAttribute, xmlText } from './escape.ts'
+import { distinctLinks, resolveHref } from './hal-links.ts'
+import type { Resource } from './resource.ts'
+
+/** `application/hal+xml`: indented, links but `self` as elements, then the scalar fields in declaration order (contract §3). */
+export function halXml(resource: Resource, basePath: string): string {
+  const self = resolveHref(resource.href, basePath)
+  let lines = `<?xml version="1.0" encoding="utf-8"?>\n<resource rel="${resource.rel}" href="${xmlAttribute(self)}" name="${resource.rel}">\n`
+  for (const { Rel, Href, Title } of distinctLinks(resource.links)) {
+    if (Rel === 'self') continue
+    const title = Title ? ` title="${xmlAttribute(Title)}"` : ''
+    lines += `  <link rel="${xmlAttribute(Rel)}" href="${xmlAttribute(resolveHref(Href, basePath))}"${title} />\n`
+  }
+  return `${lines}${fieldLines(resource)}</resource>`
+}
+
+function fieldLines({ fields, values }: Resource): string {
+  let lines = ''
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index]
+    const value = values[index]
+    if (field === undefined || value === undefined || field.type === 'tags') continue
+    const text = field.type === 'date-time' ? clockText(String(value)) : String(value ?? '')
+    lines += text === '' ? `  ${field.empty}\n` : `  ${field.open}${xmlText(text)}${field.close}\n`
+  }
+  return lines
+}

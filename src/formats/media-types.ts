@@ -1,0 +1,53 @@
+import { unreachable } from '../domain/unreachable.ts'
+
+/** The six types a record is served as, in order of preference (contract §1.4). */
+export const MEDIA_TYPES = [
+  'application/json',
+  'text/json',
+  'application/xml',
+  'text/xml',
+  'application/hal+json',
+  'application/hal+xml',
+] as const
+
+export type MediaType = (typeof MEDIA_TYPES)[number]
+
+/** The four ways to write a record, each one body and one ETag (contract §1.3, §3). */
+export const SHAPES = ['json', 'xml', 'hal-json', 'hal-xml'] as const
+
+export type Shape = (typeof SHAPES)[number]
+
+/** The shape of the bodies of a media type (contract §3). */
+export const shapeOf: Readonly<Record<MediaType, Shape>> = {
+  'application/json': 'json',
+  'text/json': 'json',
+  'application/xml': 'xml',
+  'text/xml': 'xml',
+  'application/hal+json': 'hal-json',
+  'application/hal+xml': 'hal-xml',
+}
+
+/** The `Content-Type` of a media type, written out so that a response builds no string (contract §1.3). */
+export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` } = {
+  'application/json': 'application/json; charset=utf-8',
+  'text/json': 'text/json; charset=utf-8',
+  'application/xml': 'application/xml; charset=utf-8',
+  'text/xml': 'text/xml; charset=utf-8',
+  'application/hal+json': 'application/hal+json; charset=utf-8',
+  'application/hal+xml': 'application/hal+xml; charset=utf-8',
+}
+
+/** Whether a client that gets this type is an XML one, and so gets its problems as XML (contract §1.5). */
+export function isXml(mediaType: MediaType): boolean {
+  const shape = shapeOf[mediaType]
+  switch (shape) {
+    case 'xml':
+    case 'hal-xml':
+      return true
+    case 'json':
+    case 'hal-json':
+      return false
+    default:
+      return unreachable(shape)
+  }
+}

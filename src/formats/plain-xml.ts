@@ -1,0 +1,61 @@
+import type { Link } from '../domain/link.ts'
+import { xmlAttribute, xmlText } from './escape.ts'
+import type { Resource } from './resource.ts'
+
+const HAL = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
+const ARRAYS = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
+const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
+
+/** `application/xml`, as DataContractSerializer writes it: one line, base members first, fields in ordinal order (contract §3). */
+export function plainXml(resource: Resource, namespace: string): string {
+  const root = ROOTS[resource.rel]
+  const version1 = xmlAttribute(`http://schemas.datacontract.org/2004/07/${namespace}.Representations.V1`)
+  return (
+    `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${version1}">` +
+    `<Href xmlns="${HAL}">${resource.href}</Href><LinkName xmlns="${HAL}">${resource.rel}</LinkName>` +
+    `<Links xmlns="${HAL}">${linkElements(resource.links)}</Links><Rel xmlns="${HAL}">${resource.rel}</Rel>` +
+    `${fieldElements(resource)}</${root}>`
+  )
+}
+
+function linkElements(links: readonly Link[]): string {
+  let elements = ''
+  for (const { Rel, Href, Title } of links) {
+    const title = Title === null ? '<Title i:nil="true" />' : `<Title>${xmlText(Title)}</Title>`
+    elements += `<Link><Href>${xmlText(Href)}</Href><Rel>${xmlText(Rel)}</Rel>${title}</Link>`
+  }
+  return elements
+}
+
+const orders = new WeakMap<Resource['fields'], readonly number[]>()
+
+/** The positions of the fields in ordinal alphabetical order, the data contract's. */
+function ordinalOrder(fields: Resource['fields']): readonly number[] {
+  let order = orders.get(fields)
+  if (order === undefined) {
+    const names = fields.map((field) => field.name)
+    order = names.toSorted().map((name) => names.indexOf(name))
+    orders.set(fields, order)
+  }
+  return order
+}
+
+function fieldElements({ fields, values }: Resource): string {
+  let elements = ''
+  for (const index of ordinalOrder(fields)) {
+    const field = fields[index]
+    const value = values[index]
+    if (field === undefined || value === undefined) continue
+    if (value === null) elements += field.nil
+    else if (typeof value === 'object') elements += itemsElement(field.name, value)
+    else elements += field.open + (field.type === 'text' ? xmlText(String(value)) : String(value)) + field.close
+  }
+  return elements
+}
+
+function itemsElement(name: string, items: readonly string[]): string {
+  if (items.length === 0) return `<${name} xmlns:d2p1="${ARRAYS}" />`
+  let elements = ''
+  for (const item of items) elements += `<d2p1:string>${xmlText(item)}</d2p1:string>`
+  return `<${name} xmlns:d2p1="${ARRAYS}">${elements}</${name}>`
+}

@@ -1,0 +1,67 @@
+import { jsonString, xmlText } from '../formats/escape.ts'
+
+/** Everything a caller can be refused for. */
+export type Refusal =
+  | 'no-such-path'
+  | 'method-not-allowed'
+  | 'bad-id'
+  | 'crm-unavailable'
+  | 'event-not-found'
+  | 'venue-not-found'
+  | 'event-venue-not-found'
+  | 'internal-error'
+
+interface Shape {
+  readonly status: number
+  readonly title: string
+  /** What the caller can do; nothing of the CRM, and the same whether a record is withheld or never was (contract §1.5). */
+  readonly detail: string
+}
+
+const BAD_ID = 'The id must be a GUID, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, and not the empty one.'
+
+/** Refusal → status, in one table (contract §1.2). */
+export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
+  'no-such-path': {
+    status: 404,
+    title: 'Not Found',
+    detail: 'There is nothing here. Try /api/events/{id}, /api/events/{id}/venue or /api/venues/{id}.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method Not Allowed',
+    detail: 'This resource can only be read: use GET or HEAD.',
+  },
+  'bad-id': { status: 400, title: 'Bad Request', detail: BAD_ID },
+  'crm-unavailable': {
+    status: 502,
+    title: 'Bad Gateway',
+    detail: 'The current data cannot be had right now. Try again after the seconds that Retry-After names.',
+  },
+  'event-not-found': { status: 404, title: 'Not Found', detail: 'No event with this id is published.' },
+  'venue-not-found': { status: 404, title: 'Not Found', detail: 'No venue with this id is published.' },
+  'event-venue-not-found': {
+    status: 404,
+    title: 'Not Found',
+    detail: 'No venue is published for an event with this id.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Internal Server Error',
+    detail: 'The service failed to answer. Try again, and tell its operator if it lasts.',
+  },
+}
+
+/** RFC 9457 problem details as JSON; `instance` is the pathname that was asked for. */
+export function problemJson(refusal: Refusal, instance: string, traceId: string | null): string {
+  const { status, title, detail } = REFUSALS[refusal]
+  const trace = traceId === null ? '' : `,"traceId":${jsonString(traceId)}`
+  return `{"type":"about:blank","title":${jsonString(title)},"status":${status},"detail":${jsonString(detail)},"instance":${jsonString(instance)}${trace}}`
+}
+
+/** The same as XML (RFC 9457, appendix B). */
+export function problemXml(refusal: Refusal, instance: string, traceId: string | null): string {
+  const { status, title, detail } = REFUSALS[refusal]
+  const trace = traceId === null ? '' : `<traceId>${xmlText(traceId)}</traceId>`
+  return `<?xml version="1.0" encoding="utf-8"?>\n<problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>${title}</title><status>${status}</status><detail>${xmlText(detail)}</detail><instance>${xmlText(instance)}</instance>${trace}</problem>`
+}

@@ -1,0 +1,65 @@
+import type { Guid } from '../domain/guid.ts'
+import { parseGuid } from '../domain/guid.ts'
+
+export type Resource = 'event' | 'event-venue' | 'venue'
+
+/** Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1). */
+export interface Route {
+  readonly resource: Resource
+  readonly id: Guid | null
+}
+
+/** Routes by path alone; a path that is none of ours is null (contract §1). */
+export class Router {
+  readonly #prefix: string
+
+  /** @param basePath `/` for the root, else without a slash at its end */
+  constructor(basePath: string) {
+    this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
+  }
+
+  route(pathname: string): Route | null {
+    let at = this.#prefix.length
+    if (at > 0 && pathname.slice(0, at).toLowerCase() !== this.#prefix) return null
+    if (startsWithWord(pathname, at, '/api/')) at += 4
+    const end = pathname.length - (pathname.endsWith('/') ? 1 : 0)
+    if (startsWithWord(pathname, at, '/events')) return this.#event(pathname, at + 7, end)
+    if (startsWithWord(pathname, at, '/venues')) return this.#venue(pathname, at + 7, end)
+    return null
+  }
+
+  #event(pathname: string, at: number, end: number): Route | null {
+    if (at >= end) return at > end + 1 ? null : { resource: 'event', id: null }
+    if (pathname.charCodeAt(at) !== SLASH) return null
+    const slash = pathname.indexOf('/', at + 1)
+    if (slash === -1 || slash >= end) return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
+    if (end - slash !== 6 || !startsWithWord(pathname, slash, '/venue')) return null
+    return { resource: 'event-venue', id: idOf(pathname.slice(at + 1, slash)) }
+  }
+
+  #venue(pathname: string, at: number, end: number): Route | null {
+    if (at >= end) return { resource: 'venue', id: null }
+    if (pathname.charCodeAt(at) !== SLASH) return null
+    const id = pathname.slice(at + 1, end)
+    return id.includes('/') ? null : { resource: 'venue', id: idOf(id) }
+  }
+}
+
+const SLASH = 47
+
+/** Whether `word`, in lower case, stands at `at`, in any case. */
+function startsWithWord(text: string, at: number, word: string): boolean {
+  if (text.startsWith(word, at)) return true
+  return text.slice(at, at + word.length).toLowerCase() === word
+}
+
+function idOf(segment: string): Guid | null {
+  if (!segment.includes('%')) return parseGuid(segment)
+  try {
+    return parseGuid(decodeURIComponent(segment))
+  } catch (cause) {
+    // Bytes that are no UTF-8, or a lone per cent sign.
+    if (cause instanceof URIError) return null
+    throw new Error('an id cannot be decoded', { cause })
+  }
+}

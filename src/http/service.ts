@@ -1,0 +1,168 @@
+import type { Guid } from '../domain/guid.ts'
+import { EMPTY_GUID } from '../domain/guid.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { MediaType } from '../formats/media-types.ts'
+import { isXml, shapeOf } from '../formats/media-types.ts'
+import type { Admissions, Aged } from '../replica/admission.ts'
+import type { ListReplica } from '../replica/list-replica.ts'
+import type { Representation } from '../replica/ready-bodies.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { Moment, Time } from '../replica/time.ts'
+import type { Answer, Call } from './call.ts'
+import { HeaderBuilder, METHODS, OPTIONS_HEADERS } from './headers.ts'
+import { matchesNone } from './if-none-match.ts'
+import type { Refusal } from './problem.ts'
+import { problemJson, problemXml, REFUSALS } from './problem.ts'
+import type { RequestWatch } from './request-watch.ts'
+import { routeLabel } from './request-watch.ts'
+import type { Route } from './route.ts'
+import { Router } from './route.ts'
+import { traceIdOf } from './traceparent.ts'
+
+export interface ServiceOptions {
+  readonly replica: Replica
+  readonly admissions: Admissions
+  readonly negotiate: (accept: string | null) => MediaType
+  readonly time: Time
+  readonly basePath: string
+  readonly boundMs: number
+  readonly conditionalRequests: boolean
+  readonly onInternalError: (cause: unknown) => void
+  readonly watch?: RequestWatch
+}
+
+/**
+ * The whole way of a request, in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. It is
+ * answered at once where the replica is within the bound; only where it is not does a promise come back.
+ */
+export class Service {
+  readonly #options: ServiceOptions
+  readonly #router: Router
+  readonly #headers: HeaderBuilder
+
+  constructor(options: ServiceOptions) {
+    this.#options = options
+    this.#router = new Router(options.basePath)
+    this.#headers = new HeaderBuilder(options.boundMs)
+  }
+
+  answer(call: Call): Answer | Promise<Answer> {
+    const begunMs = performance.now()
+    let route: Route | null = null
+    let answer: Answer | Promise<Answer>
+    try {
+      route = this.#router.route(call.pathname)
+      answer = this.#answer(call, route)
+    } catch (cause) {
+      answer = this.#fail(call, cause)
+    }
+    if (!(answer instanceof Promise)) return this.#tell(call, route, answer, begunMs)
+    return answer
+      .catch((cause: unknown) => this.#fail(call, cause))
+      .then((later) => this.#tell(call, route, later, begunMs))
+  }
+
+  #tell(call: Call, route: Route | null, answer: Answer, begunMs: number): Answer {
+    const { watch } = this.#options
+    watch?.(routeLabel(route?.resource ?? null), call, answer, performance.now() - begunMs)
+    return answer
+  }
+
+  #answer(call: Call, route: Route | null): Answer | Promise<Answer> {
+    if (route === null) return this.#refuse(call, 'no-such-path')
+    if (call.method === 'OPTIONS') return { status: 204, headers: OPTIONS_HEADERS, etag: '', body: null }
+    if (call.method !== 'GET' && call.method !== 'HEAD') {
+      const answer = this.#refuse(call, 'method-not-allowed')
+      return { ...answer, headers: { ...answer.headers, Allow: METHODS } }
+    }
+    if (route.id === null) return this.#refuse(call, 'bad-id')
+    return this.#find(call, route, route.id)
+  }
+
+  #find(call: Call, { resource }: Route, id: Guid): Answer | Promise<Answer> {
+    const { events, venues } = this.#options.replica
+    switch (resource) {
+      case 'event':
+        return this.#admit(call, [events], (ageMs) => this.#record(call, events, id, 'event-not-found', ageMs))
+      case 'venue':
+        return this.#admit(call, [venues], (ageMs) => this.#record(call, venues, id, 'venue-not-found', ageMs))
+      case 'event-venue':
+        // Whether there is a venue to ask for, only the events know.
+        return this.#admit(call, [events], (ageMs) =>
+          this.#venueOf(id) === null
+            ? this.#refuse(call, 'event-venue-not-found', ageMs)
+            : this.#admit(call, [events, venues], (bothAgeMs) => {
+                const venue = this.#venueOf(id)
+                if (venue === null) return this.#refuse(call, 'event-venue-not-found', bothAgeMs)
+                return this.#record(call, venues, venue, 'event-venue-not-found', bothAgeMs)
+              }),
+        )
+      default:
+        return unreachable(resource)
+    }
+  }
+
+  #venueOf(id: Guid): Guid | null {
+    const venue = this.#options.replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
+    return venue === EMPTY_GUID ? null : venue
+  }
+
+  /** Lets the request through with the age of the older list, at once or after a refresh; else 502. */
+  #admit(
+    call: Call,
+    lists: readonly Aged[],
+    answer: (ageMs: number) => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
+    let oldestMs = 0
+    for (const list of lists) {
+      const ageMs = this.#options.admissions.ageNow(list)
+      if (ageMs < 0) return this.#wait(call, lists, this.#options.time.now(), answer)
+      oldestMs = Math.max(oldestMs, ageMs)
+    }
+    return answer(oldestMs)
+  }
+
+  async #wait(
+    call: Call,
+    lists: readonly Aged[],
+    arrived: Moment,
+    answer: (ageMs: number) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
+    const admission = await this.#options.admissions.wait(lists, arrived)
+    if (admission.ok) return answer(admission.ageMs)
+    const refusal = this.#refuse(call, 'crm-unavailable')
+    const retryAfterS = Math.max(1, Math.ceil(admission.retryAfterMs / 1000))
+    return { ...refusal, headers: { ...refusal.headers, 'Retry-After': String(retryAfterS) } }
+  }
+
+  #record<Item>(call: Call, from: ListReplica<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
+    const mediaType = this.#options.negotiate(call.header('accept'))
+    const representation = from.list.represent(id, shapeOf[mediaType])
+    if (representation === null) return this.#refuse(call, otherwise, ageMs)
+    const headers = this.#headers.record(mediaType, ageMs)
+    if (this.#isUnchanged(call, representation)) {
+      // What the caller holds is not described again (RFC 9110 §15.4.5).
+      const { 'Content-Type': _, ...validators } = headers
+      return { status: 304, headers: validators, etag: representation.etag, body: null }
+    }
+    return { status: 200, headers, etag: representation.etag, body: representation.body }
+  }
+
+  #isUnchanged(call: Call, { etag }: Representation): boolean {
+    if (!this.#options.conditionalRequests) return false
+    const header = call.header('if-none-match')
+    return header !== null && matchesNone(header, etag)
+  }
+
+  #refuse(call: Call, refusal: Refusal, ageMs = 0): Answer {
+    const xml = isXml(this.#options.negotiate(call.header('accept')))
+    const { status } = REFUSALS[refusal]
+    const body = (xml ? problemXml : problemJson)(refusal, call.pathname, traceIdOf(call.header('traceparent')))
+    return { status, headers: this.#headers.problem(xml, status, ageMs), etag: '', body }
+  }
+
+  #fail(call: Call, cause: unknown): Answer {
+    this.#options.onInternalError(cause)
+    return this.#refuse(call, 'internal-error')
+  }
+}

@@ -1,0 +1,85 @@
+import { unreachable } from '../domain/unreachable.ts'
+import type { Observation, ReadReport } from './observation.ts'
+import { printable } from './printable.ts'
+
+type Level = 'info' | 'warn' | 'error'
+
+export interface LogLine {
+  readonly level: Level
+  /** A sentence for a person. */
+  readonly message: string
+  /** The same for a machine. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+const MOST_COLUMNS = 20
+const LONGEST_COLUMN = 60
+
+/** What is said of an observation; null where it is not worth a line. */
+export function logLine(observation: Observation): LogLine | null {
+  switch (observation.kind) {
+    case 'read-ended':
+      return readLine(observation.read)
+    case 'crm-request':
+    case 'change-published':
+      // Metrics alone: every refresh would be a line.
+      return null
+    case 'brake-engaged': {
+      const { list, absent, served } = observation
+      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`marquee accept\``
+      return { level: 'error', message, fields: { list, absent, served } }
+    }
+    case 'shorter-accepted': {
+      const { lists } = observation
+      const message = `the operator accepted the shorter list of ${lists.join(' and ')}`
+      return { level: 'warn', message, fields: { lists } }
+    }
+    case 'drift-found': {
+      const { list, byColumn } = observation
+      const message = `the CRM had not reported changes of its ${list}: ${JSON.stringify(byColumn)}`
+      return { level: 'warn', message, fields: { list, byColumn } }
+    }
+    case 'no-change-tracking': {
+      const { list, table } = observation
+      const message = `the CRM tracks no changes of ${table}: every refresh reads all ${list}`
+      return { level: 'warn', message, fields: { list, table } }
+    }
+    case 'columns-ignored': {
+      const { list } = observation
+      const columns = observation.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
+      const more = observation.columns.length - columns.length
+      const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+      const message = `columns of the ${list} that Marquee does not know are ignored: ${names}`
+      return { level: 'warn', message, fields: { list, columns } }
+    }
+    case 'request-answered': {
+      const { method, path, status, type, durationMs, traceId, route } = observation.request
+      const durationMsRounded = Math.round(durationMs * 1000) / 1000
+      const message = `${method} ${path} ${status} ${type} ${durationMsRounded} ms`
+      const fields = { method, path, route, status, type, durationMs: durationMsRounded }
+      return { level: 'info', message, fields: traceId === null ? fields : { ...fields, traceId } }
+    }
+    case 'stopping': {
+      const { signal, drainMs } = observation
+      const message = `${signal}: not ready from now on; what is in flight may end within ${drainMs / 1000} s`
+      return { level: 'info', message, fields: { signal, drainMs } }
+    }
+    case 'internal-error':
+      return { level: 'error', message: `internal error: ${observation.message}`, fields: {} }
+    default:
+      return unreachable(observation)
+  }
+}
+
+function readLine(read: ReadReport): LogLine | null {
+  const { list, kind, outcome, rows, changed, served, withheld } = read
+  const durationMs = Math.round(read.durationMs)
+  const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (read.message !== null) {
+    return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
+  }
+  if (changed === 0) return null
+  const took = `${rows} rows in ${durationMs} ms (${kind})`
+  const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
+  return { level: 'info', message, fields }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'bun:test'
+import { Log } from './log.ts'
+import type { Observation, ReadReport } from './observation.ts'
+
+const START_MS = Date.UTC(2026, 10, 21)
+
+function aLog(isTerminal: boolean) {
+  const lines: string[] = []
+  const clock = { ms: START_MS }
+  const log = new Log({ out: (line) => void lines.push(line), isTerminal, now: () => clock.ms })
+  return { log, lines, clock }
+}
+
+function readEnded(changes: Partial<ReadReport>): Observation {
+  const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 12.4 } as const
+  return { kind: 'read-ended', read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, ...changes } }
+}
+
+const FAILED = readEnded({ outcome: 'unreachable', message: 'the CRM did not answer' })
+
+describe('the log', () => {
+  it('holds lines back until the first line of the start-up is out', () => {
+    const { log, lines } = aLog(false)
+    log.write(readEnded({ changed: 2 }))
+    expect(lines).toEqual([])
+    log.begin()
+    log.write(readEnded({ changed: 3 }))
+    expect(lines.map((line) => (JSON.parse(line) as { changed: number }).changed)).toEqual([2, 3])
+  })
+
+  it('writes JSON lines to a machine: time, level, event, a sentence, and its parts', () => {
+    const { log, lines } = aLog(false)
+    log.begin()
+    log.write(readEnded({ changed: 2 }))
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      time: '2026-11-21T00:00:00.000Z',
+      level: 'info',
+      event: 'read-ended',
+      message: 'events: 4 served, 1 withheld, 2 changed; read 5 rows in 12 ms (full)',
+      list: 'events',
+      read: 'full',
+      outcome: 'ok',
+      durationMs: 12,
+      rows: 5,
+      changed: 2,
+      served: 4,
+      withheld: 1,
+    })
+  })
+
+  it('writes sentences to a person', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    log.write({ kind: 'brake-engaged', list: 'events', absent: 60, served: 100 })
+    expect(lines).toEqual([
+      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `marquee accept`",
+    ])
+  })
+
+  it('says nothing of a read that found nothing new', () => {
+    const { log, lines } = aLog(false)
+    log.begin()
+    log.write(readEnded({}))
+    expect(lines).toEqual([])
+  })
+
+  it('lets no column name lead a terminal astray', () => {
+    for (const isTerminal of [true, false]) {
+      const { log, lines } = aLog(isTerminal)
+      log.begin()
+      log.write({ kind: 'columns-ignored', list: 'events', columns: ['\u001b[2J\u009b31m\n\u202eeman'] })
+      expect(lines.join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/)
+      expect(lines.join('')).toContain('eman')
+    }
+  })
+
+  it('cuts what is long, however many and long the columns are', () => {
+    const { log, lines } = aLog(false)
+    log.begin()
+    log.write({ kind: 'columns-ignored', list: 'events', columns: Array(5000).fill('x'.repeat(5000)) })
+    expect(lines[0]?.length).toBeLessThan(5000)
+    expect(lines[0]).toContain('and 4980 more')
+  })
+
+  it('carries the trace id of a request where it has one', () => {
+    const { log, lines } = aLog(false)
+    log.begin()
+    const request = {
+      method: 'GET',
+      path: '/api/events/x',
+      route: '/api/events/{id}',
+      status: 400,
+      type: 'none',
+    } as const
+    log.write({ kind: 'request-answered', request: { ...request, durationMs: 0.12345, traceId: 'abc' } })
+    log.write({ kind: 'request-answered', request: { ...request, durationMs: 1, traceId: null } })
+    expect(lines.map((line) => (JSON.parse(line) as { traceId?: string }).traceId)).toEqual(['abc', undefined])
+    expect(lines[0]).toContain('"durationMs":0.123')
+  })
+})
+
+describe('an outage in the log', () => {
+  it('is said once, then every ten minutes, and its end once', () => {
+    const { log, lines, clock } = aLog(true)
+    log.begin()
+    for (let second = 0; second < 1500; second += 10) {
+      clock.ms = START_MS + second * 1000
+      log.write(FAILED)
+    }
+    clock.ms = START_MS + 1_500_000
+    log.write(readEnded({}))
+    log.write(readEnded({}))
+    expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
+      'warn   the events could not be read (unreachable): the CRM did not answer',
+      'warn   still: the events could not be read (unreachable): the CRM did not answer (61 failed reads in 600 s)',
+      'warn   still: the events could not be read (unreachable): the CRM did not answer (121 failed reads in 1200 s)',
+      'info   the events are read again, after 150 failed reads in 1500 s',
+    ])
+  })
+
+  it('tells an engaged brake once, until a full read was believed again', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    const brake = { kind: 'brake-engaged', list: 'events', absent: 60, served: 100 } as const
+    for (const observation of [brake, brake, readEnded({ kind: 'changes' }), brake]) log.write(observation)
+    expect(lines).toHaveLength(1)
+    log.write(readEnded({}))
+    log.write(brake)
+    expect(lines).toHaveLength(2)
+  })
+
+  it('is said anew where its cause changes, and apart for each list and kind of read', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    log.write(FAILED)
+    log.write(readEnded({ outcome: 'refused', message: 'the secret is wrong' }))
+    log.write(readEnded({ list: 'venues', outcome: 'unreachable', message: 'the CRM did not answer' }))
+    log.write(readEnded({ kind: 'changes', outcome: 'unreachable', message: 'the CRM did not answer' }))
+    expect(lines).toHaveLength(4)
+  })
+})

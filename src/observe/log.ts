@@ -1,0 +1,62 @@
+import type { LogLine } from './log-line.ts'
+import { logLine } from './log-line.ts'
+import type { Observation } from './observation.ts'
+import { printable } from './printable.ts'
+import { Repetition } from './repetition.ts'
+
+export interface LogOptions {
+  readonly out: (line: string) => void
+  /** A person reads along. */
+  readonly isTerminal: boolean
+  /** The wall clock in ms. */
+  readonly now: () => number
+}
+
+const MOST_HELD = 1000
+
+/** Writes observations: JSON lines to a machine, sentences to a person. What is not worth a line is left out. */
+export class Log {
+  readonly #options: LogOptions
+  readonly #repetition = new Repetition()
+  /** The lists whose brake is engaged and was told: each read that is not believed engages it again. */
+  readonly #braked = new Set<string>()
+  /** What came before the first line was out. */
+  #held: string[] | null = []
+
+  constructor(options: LogOptions) {
+    this.#options = options
+  }
+
+  /** Lets lines out; those that came before come first. */
+  begin(): void {
+    const held = this.#held ?? []
+    this.#held = null
+    for (const line of held) this.#options.out(line)
+  }
+
+  write(observation: Observation): void {
+    const nowMs = this.#options.now()
+    if (this.#isToldBrake(observation)) return
+    const alone = logLine(observation)
+    const said = observation.kind === 'read-ended' ? this.#repetition.filter(observation.read, alone, nowMs) : alone
+    if (said === null) return
+    const line = this.#render(observation.kind, said, new Date(nowMs).toISOString())
+    if (this.#held === null) this.#options.out(line)
+    else if (this.#held.length < MOST_HELD) this.#held.push(line)
+  }
+
+  #isToldBrake(observation: Observation): boolean {
+    if (observation.kind === 'read-ended' && observation.read.kind === 'full' && observation.read.outcome === 'ok') {
+      this.#braked.delete(observation.read.list)
+    }
+    if (observation.kind !== 'brake-engaged') return false
+    const isTold = this.#braked.has(observation.list)
+    this.#braked.add(observation.list)
+    return isTold
+  }
+
+  #render(event: string, { level, message, fields }: LogLine, time: string): string {
+    if (this.#options.isTerminal) return printable(`  ${time}  ${level.padEnd(5)}  ${message}`)
+    return JSON.stringify({ time, level, event, message: printable(message), ...fields })
+  }
+}

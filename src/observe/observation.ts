@@ -1,0 +1,85 @@
+/** Everything worth telling: log lines and metrics derive from it. No CRM value and no secret is ever in one. */
+export type Observation =
+  | { readonly kind: 'read-ended'; readonly read: ReadReport }
+  /** One exchange with the CRM, as the connector counts them: a page asked for, a statement, a file read. */
+  | { readonly kind: 'crm-request'; readonly outcome: Outcome }
+  /** A change is served, `delayMs` after the CRM says that it was made. */
+  | { readonly kind: 'change-published'; readonly list: string; readonly delayMs: number }
+  | { readonly kind: 'brake-engaged'; readonly list: string; readonly absent: number; readonly served: number }
+  /** The operator said that the shorter lists are right. */
+  | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
+  | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
+  /** The CRM does not tell what changed in a table: every refresh is a full read. */
+  | { readonly kind: 'no-change-tracking'; readonly list: string; readonly table: string }
+  | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
+  | { readonly kind: 'request-answered'; readonly request: RequestReport }
+  | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
+  | { readonly kind: 'internal-error'; readonly message: string }
+
+export interface ReadReport {
+  readonly list: string
+  readonly kind: 'full' | 'changes' | 'availability'
+  readonly outcome: Outcome
+  /** One sentence for the operator where it failed. */
+  readonly message: string | null
+  readonly durationMs: number
+  readonly rows: number
+  readonly changed: number
+  /** In how long the next try comes is the cycle's to say. */
+  readonly served: number
+  readonly withheld: number
+}
+
+interface RequestReport {
+  readonly method: string
+  /** The route's template, such as `/api/events/{id}`. */
+  readonly route: string
+  /** The path that was asked for, without its query, cut to 200 characters. */
+  readonly path: string
+  readonly status: number
+  /** The media type of the answer, `none` where it has no body. */
+  readonly type: string
+  readonly durationMs: number
+  /** Of the caller's `traceparent`, null where that is missing or malformed. */
+  readonly traceId: string | null
+}
+
+export type Observe = (observation: Observation) => void
+
+/** What a read of the CRM can fail for. */
+export type FailureKind =
+  /** No answer, or an error of the CRM's own: an outage. */
+  | 'unreachable'
+  | 'timeout'
+  | 'throttled'
+  /** Credentials or rights. */
+  | 'refused'
+  /** The configuration names what the CRM does not have. */
+  | 'misconfigured'
+  /** An answer that cannot be understood: broken syntax, HTML, cut short. */
+  | 'broken'
+  /** The cursor is no longer good: a full read follows at once. */
+  | 'cursor-refused'
+  /** The list got so short that it is not believed. */
+  | 'braked'
+  /** The list is larger than `limits.memory`. */
+  | 'too-large'
+  /** A bug of ours or the connector's. */
+  | 'internal'
+
+export type Outcome = 'ok' | FailureKind
+
+/** Every outcome, so that each has its count from the start: an alert on a rise needs the 0 before it. */
+export const OUTCOMES: readonly Outcome[] = Object.values({
+  ok: 'ok',
+  unreachable: 'unreachable',
+  timeout: 'timeout',
+  throttled: 'throttled',
+  refused: 'refused',
+  misconfigured: 'misconfigured',
+  broken: 'broken',
+  'cursor-refused': 'cursor-refused',
+  braked: 'braked',
+  'too-large': 'too-large',
+  internal: 'internal',
+} satisfies { [Kind in Outcome]: Kind })

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'bun:test'
+import type { Observation, ReadReport } from './observation.ts'
+import { ReadHistory } from './read-history.ts'
+
+function readEnded(changes: Partial<ReadReport>): Observation {
+  const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 1 } as const
+  return { kind: 'read-ended', read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, ...changes } }
+}
+
+describe('the history of reads', () => {
+  it('joins reads that went alike, so that a fault of an hour ago is still in sight', () => {
+    const history = new ReadHistory()
+    history.note(readEnded({ outcome: 'broken', message: 'events.json, line 3' }), 0)
+    for (let second = 1; second <= 3600; second++) {
+      history.note(readEnded({}), second * 1000)
+      history.note(readEnded({ list: 'venues' }), second * 1000)
+    }
+    expect(history.reads.map(({ times, read }) => [read.list, read.outcome, times])).toEqual([
+      ['venues', 'ok', 3600],
+      ['events', 'ok', 3600],
+      ['events', 'broken', 1],
+    ])
+    expect(history.reads[0]).toMatchObject({ from: '1970-01-01T00:00:01.000Z', until: '1970-01-01T01:00:00.000Z' })
+  })
+
+  it('keeps a read that changed something apart, and no more than 50 entries', () => {
+    const history = new ReadHistory()
+    for (let changed = 1; changed <= 60; changed++) history.note(readEnded({ changed }), changed)
+    expect(history.reads).toHaveLength(50)
+    expect(history.reads[0]?.read.changed).toBe(60)
+  })
+
+  it('remembers ignored columns, at most 100 of a list', () => {
+    const history = new ReadHistory()
+    const columns = Array.from({ length: 300 }, (_, index) => `Column${index}`)
+    history.note({ kind: 'columns-ignored', list: 'events', columns }, 0)
+    history.note({ kind: 'columns-ignored', list: 'events', columns: ['Column0'] }, 0)
+    expect(history.ignoredColumns('events')).toHaveLength(100)
+    expect(history.ignoredColumns('venues')).toEqual([])
+  })
+})

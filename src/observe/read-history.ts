@@ -1,0 +1,60 @@
+import type { Observation, ReadReport } from './observation.ts'
+
+/** A read, or several of one list that went alike one after the other. */
+export interface PastReads {
+  /** ISO 8601, when the first and the last of them ended. */
+  readonly from: string
+  readonly until: string
+  readonly times: number
+  /** The last of them. */
+  readonly read: ReadReport
+}
+
+const MOST = 50
+const MOST_COLUMNS = 100
+
+/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, so that faults stay in sight. */
+export class ReadHistory {
+  readonly #past: PastReads[] = []
+  readonly #ignored = new Map<string, Set<string>>()
+
+  note(observation: Observation, nowMs: number): void {
+    if (observation.kind === 'read-ended') this.#remember(observation.read, new Date(nowMs).toISOString())
+    if (observation.kind !== 'columns-ignored') return
+    const columns = this.#ignored.get(observation.list) ?? new Set<string>()
+    this.#ignored.set(observation.list, columns)
+    for (const column of observation.columns) if (columns.size < MOST_COLUMNS) columns.add(column)
+  }
+
+  /** The newest first. */
+  get reads(): readonly PastReads[] {
+    return this.#past.toReversed()
+  }
+
+  /** Columns of a list that nothing reads, as they were seen since the start. */
+  ignoredColumns(list: string): readonly string[] {
+    return [...(this.#ignored.get(list) ?? [])]
+  }
+
+  #remember(read: ReadReport, at: string): void {
+    const last = this.#past.findLastIndex((past) => past.read.list === read.list)
+    const before = this.#past[last]
+    if (before === undefined || !isAlike(before.read, read)) this.#past.push({ from: at, until: at, times: 1, read })
+    else {
+      this.#past.splice(last, 1)
+      this.#past.push({ from: before.from, until: at, times: before.times + 1, read })
+    }
+    if (this.#past.length > MOST) this.#past.shift()
+  }
+}
+
+function isAlike(before: ReadReport, after: ReadReport): boolean {
+  return (
+    before.kind === after.kind &&
+    before.outcome === after.outcome &&
+    before.message === after.message &&
+    before.served === after.served &&
+    before.withheld === after.withheld &&
+    after.changed === 0
+  )
+}

@@ -1,0 +1,92 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
+import type { Explanation } from './explain.ts'
+import { PAGE_FILES } from './page-files.ts'
+import type { Status } from './status.ts'
+import type { WithheldPage, WithheldQuery } from './withheld-search.ts'
+import { withheldQuery } from './withheld-search.ts'
+
+export interface OperationsOptions {
+  readonly isReady: () => boolean
+  readonly status: () => Status
+  readonly explain: (id: string) => Explanation
+  /** A page of the rows that are not served; null where too many search at once. */
+  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<WithheldPage | null>
+  /** The last reads of the CRM, as JSON. */
+  readonly reads: () => unknown
+  /** The metrics, in Prometheus' text format. */
+  readonly metrics: () => Promise<string>
+  /** The operator says that the shorter lists are right; returns those that were not believed. */
+  readonly accept: () => readonly string[]
+  /** Is told of a bug; the listener goes on. */
+  readonly onFailure: (cause: unknown) => void
+  /** Null where none is asked for: then only local Host names are answered. */
+  readonly token: string | null
+}
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  // CRM text is shown here: no script but our own files may run, and none may make HTML of a text.
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+} as const
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** The operations listener: health for probes, and for people who hold the token the rest. */
+export function createOperations(options: OperationsOptions): Hono {
+  const { isReady, token } = options
+  const app = new Hono()
+  app.use(async (context, next) => {
+    if (token !== null || isLocalHost(context.req.header('host'))) await next()
+    else context.res = context.text('without operations.token only localhost is answered\n', 403)
+    for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
+  })
+  app.get('/live', (context) => context.text('live\n'))
+  app.get('/ready', (context) => (isReady() ? context.text('ready\n') : context.text('not ready\n', 503)))
+  app.use(async (context, next) => {
+    if (token === null || holdsToken(context.req.header('authorization'), token)) return next()
+    const sent = 'send it as Authorization: Bearer, or as the password of Basic\n'
+    const challenge = { 'WWW-Authenticate': challengeFor(context.req.header('accept')) }
+    return context.text(`operations.token is needed: ${sent}`, 401, challenge)
+  })
+  addRoutes(app, options)
+  app.notFound((context) => context.text('not found\n', 404))
+  app.onError((cause, context) => {
+    options.onFailure(cause)
+    return context.text('the operations listener failed\n', 500)
+  })
+  return app
+}
+
+function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accept }: OperationsOptions): void {
+  for (const { path, type, read } of PAGE_FILES) {
+    app.get(path, (context) => context.body(read(), 200, { 'Content-Type': type }))
+  }
+  app.get('/status', (context) => {
+    const now = status()
+    return context.json(now, now.ready ? 200 : 503)
+  })
+  app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'Content-Type': METRICS_TYPE }))
+  app.get('/reads', (context) => context.json(reads()))
+  app.get('/withheld', async (context) => answerWithheld(context, withheld))
+  app.get('/explain/:id{.+}', (context) => context.json(explain(context.req.param('id'))))
+  app.post('/accept', (context) => {
+    if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
+      return context.json({ accepted: accept() })
+    }
+    return context.text("only this listener's own page may ask for that\n", 403)
+  })
+}
+
+async function answerWithheld(context: Context, withheld: OperationsOptions['withheld']): Promise<Response> {
+  const query = withheldQuery((name) => context.req.query(name))
+  if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
+  const page = await withheld(query, context.req.raw.signal)
+  return page === null ? context.text('too many searches at once; try again\n', 503) : context.json(page)
+}

@@ -1,0 +1,125 @@
+import type { Guid } from '../domain/guid.ts'
+import { parseGuid } from '../domain/guid.ts'
+import type { Representation } from './explain-answer.ts'
+import { answerSteps } from './explain-answer.ts'
+import { withheldSteps } from './explain-withheld.ts'
+import type { ListReplica } from '../replica/list-replica.ts'
+import type { ListName } from '../replica/record-list.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { Moment } from '../replica/time.ts'
+import { agoText } from './ago.ts'
+import { withheldWords } from './withheld-words.ts'
+
+/** One step on the way from the CRM's row to the answer; `detail` is a sentence for an admin. */
+export interface Step {
+  readonly step: 'id' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
+  readonly ok: boolean
+  readonly detail: string
+}
+
+export type ExplainedKind = 'event' | 'venue'
+
+export interface Explanation {
+  readonly id: string
+  readonly kind: ExplainedKind | null
+  /** It is on the web now. */
+  readonly shown: boolean
+  readonly steps: readonly Step[]
+  /** What is answered, where it is. */
+  readonly representations: readonly Representation[]
+}
+
+export interface ExplainOptions {
+  readonly replica: Replica
+  readonly now: Moment
+  readonly mayAnswer: (list: ListName) => boolean
+  /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
+  readonly idsOf: ((crmId: string) => readonly Guid[]) | null
+}
+
+/** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */
+export function explain(asked: string, options: ExplainOptions): Explanation {
+  const guid = parseGuid(asked)
+  const own = options.idsOf?.(asked) ?? []
+  const ids = guid === null ? own : [guid, ...own]
+  const { events, venues } = options.replica
+  for (const id of ids) {
+    const found = explainIn(events, 'event', id, asked, options) ?? explainIn(venues, 'venue', id, asked, options)
+    if (found !== null) return found
+  }
+  const [first] = ids
+  if (first === undefined) return explainNoId(asked, options)
+  return notShown(first, null, [idStep(first, asked), notListed(options)])
+}
+
+function notShown(id: string, kind: ExplainedKind | null, steps: readonly Step[]): Explanation {
+  return { id, kind, shown: false, steps, representations: [] }
+}
+
+function idStep(id: Guid, asked: string): Step {
+  const detail = id === asked ? `The id is ${id}.` : `The id ${JSON.stringify(asked)} is ${id} here.`
+  return { step: 'id', ok: true, detail }
+}
+
+/** A text that is no id may still be what a row of the CRM has for one. */
+function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
+  const quoted = JSON.stringify(asked)
+  const detail = `${quoted} is no id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
+  const steps: Step[] = [{ step: 'id', ok: false, detail }]
+  for (const { list } of [replica.events, replica.venues]) {
+    for (const { withheld } of list.extras) {
+      if (withheld.fault !== 'no-id' || (withheld.found !== quoted && withheld.found !== asked)) continue
+      const { reason, remedy } = withheldWords(withheld)
+      steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+    }
+  }
+  return notShown(asked, null, steps)
+}
+
+function notListed({ replica, now }: ExplainOptions): Step {
+  const lists = [replica.events, replica.venues]
+  const ages = lists.map((list) => list.ageMs(now))
+  const troubles = [troubleOf(replica.events), troubleOf(replica.venues)].filter((trouble) => trouble !== '')
+  const known = ages.includes(null)
+    ? "The CRM's lists have not been read in full yet, so nothing is known of it."
+    : `It is in neither list of the CRM, as of ${agoText(Math.max(...ages.map((age) => age ?? 0)))} ago: it was deleted, was never there, or Marquee's user may not see it.`
+  return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
+}
+
+/** What keeps a list from being read, as a sentence; empty where nothing does. */
+function troubleOf<Item>({ list, lastFailure }: ListReplica<Item>): string {
+  if (lastFailure === null) return ''
+  return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
+}
+
+function explainIn<Item>(
+  from: ListReplica<Item>,
+  kind: ExplainedKind,
+  id: Guid,
+  asked: string,
+  options: ExplainOptions,
+): Explanation | null {
+  const row = from.list.inspect(id)
+  if (row === null) return null
+  // A read that found nothing changed mentions no row, and yet tells that the row is still there.
+  const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
+  const listed = [`It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`, troubleOf(from)]
+  const steps: Step[] = [
+    idStep(id, asked),
+    { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
+    ...twinSteps(from, id),
+  ]
+  if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld)])
+  const answer = answerSteps({ from, kind, id, row, options })
+  return { id, kind, shown: answer.shown, steps: [...steps, ...answer.steps], representations: answer.representations }
+}
+
+/** Other rows with the same id: they are left out, and the admin may have meant one of them. */
+function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[] {
+  return list.extras
+    .filter((extra) => extra.id === id)
+    .map(({ withheld: { where } }): Step => {
+      const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give it an id of its own.`
+      return { step: 'listed', ok: false, detail }
+    })
+}

@@ -1,0 +1,78 @@
+import { byId, say } from './element.js'
+import { explain, startExplain } from './explain.js'
+import { showLists } from './lists.js'
+import { showReads } from './reads.js'
+import { followWithheld, startWithheld } from './withheld.js'
+import { clockText, dayText, stateOf } from './words.js'
+
+const EVERY_MS = 3000
+const PATIENCE_MS = 5000
+
+let lastAnswer = null
+let lastStatus = null
+
+function showState(kind, text) {
+  const state = byId('state')
+  state.className = `state ${kind}`
+  say(state, text)
+  document.body.classList.toggle('silent', kind === 'silent bad')
+}
+
+async function ask(path) {
+  const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store' })
+  if (response.status === 401) throw new Error('The token is not accepted any more: load the page again.')
+  // Not ready is 503, and says how it is all the same.
+  if (!response.ok && response.status !== 503) throw new Error(`The service answers ${response.status}.`)
+  return response.json()
+}
+
+async function poll() {
+  try {
+    const [status, reads] = await Promise.all([ask('status'), ask('reads')])
+    lastAnswer = new Date().toISOString()
+    lastStatus = status
+    showState(...stateOf(status))
+    showLists(status, askToAccept)
+    showReads(reads)
+    followWithheld(status, explain)
+    say(byId('about'), `Marquee ${status.version}, running since ${dayText(status.startedAt)}.`)
+  } catch (cause) {
+    const known = cause instanceof Error && /^The (?:token|service) /.test(cause.message) ? cause.message : null
+    const since = lastAnswer === null ? '' : ` What is below it said at ${clockText(lastAnswer)}.`
+    showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
+  }
+  setTimeout(poll, EVERY_MS)
+}
+
+function askToAccept() {
+  const names = Object.entries(lastStatus.lists).filter(([, list]) => list.braked)
+  const lists = names.map(([name]) => name).join(' and ')
+  say(
+    byId('accept-text'),
+    `The CRM's list of ${lists} has lost more than half of its records. If the CRM really holds so few, accept: the list is read at once, and what is missing from it is withdrawn from the web. If not, mend the CRM, its filter or its export first.`,
+  )
+  byId('accept').showModal()
+}
+
+async function accept() {
+  byId('accept').close()
+  try {
+    const response = await fetch('accept', { method: 'POST' })
+    if (!response.ok) throw new Error(await response.text())
+    const { accepted } = await response.json()
+    showState(
+      'warn',
+      accepted.length === 0
+        ? 'No list was held back any more.'
+        : `Accepted: the shorter list of ${accepted.join(' and ')} is read now.`,
+    )
+  } catch {
+    showState('bad', 'The service did not take that. Try again.')
+  }
+}
+
+byId('accept-no').addEventListener('click', () => byId('accept').close())
+byId('accept-yes').addEventListener('click', () => void accept())
+startExplain()
+startWithheld(explain)
+void poll()

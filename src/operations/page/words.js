@@ -1,0 +1,63 @@
+/** Why rows are withheld, in the words of the page. */
+export const REASONS = {
+  inactive: 'not active',
+  'not-shown': 'not marked to be shown on the web',
+  missing: 'something is missing',
+  unreadable: 'a value cannot be read',
+  'no-id': 'no valid id',
+  'duplicate-id': 'the id of another row',
+}
+
+const NUMBERS = new Intl.NumberFormat('en')
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function numberText(number) {
+  return NUMBERS.format(number)
+}
+
+/** A time span: `3 s`, `5 min`, `2 h`, `4 days`; null is never. */
+export function spanText(ms) {
+  if (ms === null) return 'never'
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
+}
+
+/** The clock, in this browser's time zone. */
+export function clockText(iso) {
+  return CLOCK.format(new Date(iso))
+}
+
+export function dayText(iso) {
+  return DAY_AND_CLOCK.format(new Date(iso))
+}
+
+/** How it is, in a sentence, and whether that is good. */
+export function stateOf(status) {
+  if (status.stopping) return ['warn', 'The service is stopping.']
+  const lists = Object.entries(status.lists)
+  const bound = spanText(status.settings.boundMs)
+  const silent = lists.filter(([, list]) => !list.answers)
+  if (silent.length > 0) {
+    const names = silent.map(([name]) => name).join(' and ')
+    const why = silent.map(([, list]) => list.lastError).find((message) => message !== null)
+    const reason = why ?? 'the CRM has not been read in full yet'
+    return ['bad', `Callers get 502 for ${names}: ${reason}.`]
+  }
+  const braked = lists.filter(([, list]) => list.braked).map(([name]) => name)
+  if (braked.length > 0)
+    return ['warn', `The shorter list of ${braked.join(' and ')} is not believed: accept it below, if it is right.`]
+  const failing = lists.filter(([, list]) => list.lastError !== null)
+  const stale = lists.filter(([, list]) => list.standing === 'stale')
+  if (stale.length > 0) {
+    const oldest = Math.max(...stale.map(([, list]) => list.confirmedAgeMs))
+    return ['warn', `The CRM cannot be read. Callers are still answered, with data ${spanText(oldest)} old.`]
+  }
+  if (failing.length > 0)
+    return ['warn', `The CRM cannot be read; what is held is still within ${bound}: ${failing[0][1].lastError}.`]
+  return ['good', `All is well: callers are answered with data at most ${bound} old.`]
+}

@@ -1,0 +1,101 @@
+import type { Fault } from '../domain/withheld.ts'
+import type { Aged } from '../replica/admission.ts'
+import type { RefreshSettings, ListReplica } from '../replica/list-replica.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { Standing } from '../replica/staleness.ts'
+import { standingOf } from '../replica/staleness.ts'
+import type { Moment } from '../replica/time.ts'
+import { countWithheld } from './count-withheld.ts'
+
+interface ListStatus {
+  readonly served: number
+  readonly withheld: number
+  readonly withheldByReason: Readonly<Record<Fault, number>>
+  /** Columns of the CRM's list that nothing reads. */
+  readonly ignoredColumns: readonly string[]
+  /** How old the list is against the bound; whether answers are given from it. */
+  readonly standing: Standing
+  readonly answers: boolean
+  /** Null where the list was never read in full. */
+  readonly confirmedAgeMs: number | null
+  readonly auditedAgeMs: number | null
+  /** Of TicketsAvailable and TicketCapacity, where they are read on their own. */
+  readonly availabilityAgeMs?: number | null
+  readonly lastError: string | null
+  readonly nextTryInMs: number
+  readonly braked: boolean
+  /** Records that had changed without the CRM reporting it, by column, since the start. */
+  readonly drift: Readonly<Record<string, number>>
+}
+
+export interface Status {
+  readonly ready: boolean
+  /** A signal has come: what is in flight may end, and nothing new is to be sent here. */
+  readonly stopping: boolean
+  readonly version: string
+  readonly startedAt: string
+  /** Requests that wait for a refresh now. */
+  readonly waiting: number
+  readonly settings: RefreshSettings
+  readonly lists: { readonly events: ListStatus; readonly venues: ListStatus }
+}
+
+export interface StatusOptions {
+  readonly replica: Replica
+  readonly settings: RefreshSettings
+  readonly now: Moment
+  readonly version: string
+  readonly startedAt: string
+  readonly stopping: boolean
+  readonly waiting: number
+  readonly ignoredColumns: (list: string) => readonly string[]
+}
+
+/** What `/status` says: whether answers may be given, and how each list is. */
+export function statusOf(options: StatusOptions): Status {
+  const { replica, settings, now, version, startedAt, stopping, waiting } = options
+  const { events, venues } = replica
+  return {
+    ready: !stopping && isReady(replica, settings, now),
+    stopping,
+    version,
+    startedAt,
+    waiting,
+    settings,
+    lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
+  }
+}
+
+/** Both lists were read in full, and neither is past what may be answered. */
+export function isReady({ events, venues }: Replica, settings: RefreshSettings, now: Moment): boolean {
+  return mayAnswer(events, settings, now) && mayAnswer(venues, settings, now)
+}
+
+/** Whether requests are answered from this list rather than with 502. */
+export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): boolean {
+  const standing = standingOf(list.ageMs(now), settings)
+  if (standing === 'empty') return false
+  if (standing === 'fresh' || (standing === 'stale' && list.isFailing)) return true
+  // Renewed on demand: being past the bound between two requests is no trouble.
+  return settings.refreshEveryMs > settings.boundMs && !list.isFailing
+}
+
+function listStatus<Item>(replica: ListReplica<Item>, { now, settings, ignoredColumns }: StatusOptions): ListStatus {
+  const { list, reader, refresh } = replica
+  const { freshness, drift, braked } = reader
+  return {
+    served: list.served,
+    withheld: list.withheld + list.extras.length,
+    withheldByReason: countWithheld(list),
+    ignoredColumns: ignoredColumns(list.kind.name),
+    standing: standingOf(replica.ageMs(now), settings),
+    answers: mayAnswer(replica, settings, now),
+    confirmedAgeMs: freshness.confirmedAgeMs(now),
+    auditedAgeMs: freshness.auditedAgeMs(now),
+    ...(replica.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
+    lastError: replica.lastFailure?.message ?? null,
+    nextTryInMs: refresh.nextTryInMs,
+    braked,
+    drift: Object.fromEntries(drift.byColumn),
+  }
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'bun:test'
+import { parseGuid } from '../domain/guid.ts'
+import type { Fault } from '../domain/withheld.ts'
+import type { WithheldRow } from '../replica/record-list.ts'
+import type { WithheldQuery } from './withheld-search.ts'
+import { withheldQuery, WithheldSearch } from './withheld-search.ts'
+
+function row(index: number, fault: Fault = 'unreadable'): WithheldRow {
+  const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)
+  const withheld = {
+    fault,
+    column: 'Price',
+    where: `events.csv, row ${index}`,
+    expected: 'a number',
+    found: `"x${index}"`,
+  }
+  return { id, withheld }
+}
+
+function search(rows: readonly WithheldRow[], query: Partial<WithheldQuery> = {}, pause = async () => {}) {
+  const batches = Array.from({ length: Math.ceil(rows.length / 10) }, (_, at) => rows.slice(at * 10, at * 10 + 10))
+  const signal = new AbortController().signal
+  const asked = { list: 'events', words: [], fault: null, offset: 0, ...query } as const
+  return new WithheldSearch(() => batches, pause).search(asked, signal)
+}
+
+describe('the search of withheld rows', () => {
+  const rows = Array.from({ length: 250 }, (_, index) => row(index, index % 2 === 0 ? 'missing' : 'unreadable'))
+
+  it('gives at most 100 rows a page, every row on one page', async () => {
+    const pages = await Promise.all([0, 100, 200, 300].map((offset) => search(rows, { offset })))
+    expect(pages.map((page) => page?.rows.length)).toEqual([100, 100, 50, 0])
+    const ids = pages.flatMap((page) => page?.rows.map(({ id }) => id))
+    expect(new Set(ids).size).toBe(250)
+    expect(pages[3]).toMatchObject({ total: 250, matching: 250 })
+  })
+
+  it('finds by all words, in id, place and reason, in any case, and by kind of fault', async () => {
+    expect((await search(rows, { words: ['price', 'row 7'] }))?.matching).toBe(11)
+    expect((await search(rows, { words: ['000000000042'] }))?.rows[0]?.where).toBe('events.csv, row 42')
+    expect((await search(rows, { words: ['x41'] }))?.matching).toBe(1)
+    expect((await search(rows, { fault: 'missing' }))?.matching).toBe(125)
+    expect((await search(rows, { words: ['nowhere'] }))?.matching).toBe(0)
+  })
+
+  it('lets requests pass between slices, and ends where nobody waits for it', async () => {
+    let pauses = 0
+    const many = Array.from({ length: 5000 }, (_, index) => row(index))
+    await search(many, {}, async () => {
+      pauses++
+    })
+    expect(pauses).toBe(10)
+    const gone = AbortSignal.abort()
+    const ended = await new WithheldSearch(
+      () => [many, many, many],
+      async () => {},
+    ).search({ list: 'events', words: [], fault: null, offset: 0 }, gone)
+    expect(ended?.total).toBe(5000)
+  })
+
+  it('runs one at a time and turns the ninth away', async () => {
+    const held = Promise.withResolvers<void>()
+    const many = Array.from({ length: 500 }, (_, index) => row(index))
+    const searches = new WithheldSearch(
+      () => [many],
+      () => held.promise,
+    )
+    const query = { list: 'events', words: [], fault: null, offset: 0 } as const
+    const { signal } = new AbortController()
+    const eight = Array.from({ length: 8 }, () => searches.search(query, signal))
+    expect(await searches.search(query, signal)).toBe(null)
+    held.resolve()
+    expect((await Promise.all(eight)).every((page) => page?.total === 500)).toBe(true)
+    expect(await searches.search(query, signal)).not.toBe(null)
+  })
+
+  it('reads a query with its defaults, and cuts what is long', () => {
+    expect(withheldQuery(() => undefined)).toEqual({ list: 'events', words: [], fault: null, offset: 0 })
+    const long = withheldQuery((name) => (name === 'q' ? `Ä ${'b '.repeat(5000)}` : undefined))
+    expect(long?.words.length).toBe(100)
+    expect(long?.words[0]).toBe('ä')
+  })
+})

@@ -1,0 +1,122 @@
+import type { CrmFailure } from './port.ts'
+import type { Time } from './time.ts'
+import { elapsedMs } from './time.ts'
+
+export type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: CrmFailure }
+
+export interface CycleSettings {
+  readonly time: Time
+  readonly everyMs: number
+  /** No back-off is longer, but where the CRM said `Retry-After` or refused the credentials. */
+  readonly backOffCeilingMs: number
+  readonly attempt: () => Promise<Attempt>
+}
+
+const FIRST_BACK_OFF_MS = 1000
+const REFUSED_CEILING_MS = 60_000
+const RETRY_AFTER_CEILING_MS = 3_600_000
+
+/** One kind of read, again and again: one at a time, shared by all who wait, with a random back-off after a failure. */
+export class Cycle {
+  /** Failures since the last success. */
+  failures = 0
+  lastFailure: CrmFailure | null = null
+  readonly #settings: CycleSettings
+  #running: Promise<Attempt> | null = null
+  #cancelTimer: (() => void) | null = null
+  /** When the timer fires, by the monotonic clock as timers do: setting the wall clock brings it no nearer. */
+  #dueAtMs = 0
+  #hinted = false
+  #retries = false
+  #stopped = true
+
+  constructor(settings: CycleSettings) {
+    this.#settings = settings
+  }
+
+  start(firstAfterMs: number): void {
+    this.#stopped = false
+    this.#schedule(firstAfterMs)
+  }
+
+  /** No further attempt begins; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelTimer?.()
+    await this.#running
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null
+  }
+
+  /** Waiting for the next try after a failure: an attempt now would break the back-off. */
+  get isBackingOff(): boolean {
+    return this.failures > 0 && this.#running === null
+  }
+
+  /** Milliseconds until the next attempt; 0 while one runs. */
+  get nextTryInMs(): number {
+    return this.#running === null ? Math.max(0, this.#dueAtMs - this.#settings.time.now().monotonicMs) : 0
+  }
+
+  /** Ends with the attempt that is under way, or with one begun now. */
+  attempt(): Promise<Attempt> {
+    this.#running ??= this.#run()
+    return this.#running
+  }
+
+  /** Something may have changed: read soon, but one at a time and never against the back-off. */
+  hint(): void {
+    if (this.#stopped) return
+    if (this.#running !== null) this.#hinted = true
+    else if (!this.isBackingOff) void this.attempt()
+  }
+
+  /** Tries at once, back-off or not: the operator says that things have changed. */
+  retryNow(): void {
+    if (this.#stopped) return
+    if (this.#running === null) void this.attempt()
+    else this.#retries = true
+  }
+
+  async #run(): Promise<Attempt> {
+    this.#cancelTimer?.()
+    const begun = this.#settings.time.now()
+    this.#hinted = this.#retries = false
+    const attempt = await this.#settings.attempt().catch(failedInternally)
+    this.#running = null
+    if (attempt.ok) {
+      this.failures = 0
+      this.lastFailure = null
+      const sinceMs = elapsedMs(begun, this.#settings.time.now())
+      this.#schedule(this.#hinted || this.#retries ? 0 : Math.max(0, this.#settings.everyMs - sinceMs))
+    } else {
+      this.lastFailure = attempt.failure
+      const backOffMs = this.#backOffMs(attempt.failure, this.failures++)
+      this.#schedule(this.#retries ? 0 : backOffMs)
+    }
+    return attempt
+  }
+
+  #backOffMs(failure: CrmFailure, failuresBefore: number): number {
+    const ceilingMs = failure.kind === 'refused' ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
+    const grownMs = Math.min(2 ** Math.min(failuresBefore, 20) * FIRST_BACK_OFF_MS, ceilingMs)
+    // Credentials that were refused are not tried again at random: some directories lock an account that does.
+    const part = failure.kind === 'refused' ? 1 : this.#settings.time.random()
+    return Math.max(part * grownMs, Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_CEILING_MS))
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancelTimer?.()
+    if (this.#stopped) return
+    this.#dueAtMs = this.#settings.time.now().monotonicMs + delayMs
+    this.#cancelTimer = this.#settings.time.after(delayMs, () => void this.attempt())
+  }
+}
+
+/** A bug of ours must not end the cycle: it is a failure like another, and said. */
+function failedInternally(cause: unknown): Attempt {
+  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'a read failed'
+  return { ok: false, failure: { kind: 'internal', message, retryAfterMs: null } }
+}

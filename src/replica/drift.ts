@@ -1,0 +1,51 @@
+import type { Guid } from '../domain/guid.ts'
+
+/** What stands for a whole row in the columns of a drift: it came, went, or changed between served and withheld. */
+export const WHOLE_ROW = '(row)'
+
+const SUSPECTS_CEILING = 100_000
+
+interface Suspect {
+  readonly columns: readonly string[]
+  readonly foundAt: number
+}
+
+/**
+ * Changes an audit found that the reads of changes had not reported. One is only suspected until a read of changes that
+ * began after it was found has ended without naming the row: the CRM may simply not have had its turn.
+ */
+export class Drift {
+  readonly #suspects = new Map<Guid, Suspect>()
+  /** Records that drifted, by column, since the start. */
+  readonly byColumn: Map<string, number> = new Map()
+  records = 0
+
+  suspect(id: Guid, columns: readonly string[], foundAt: number): void {
+    if (this.#suspects.size < SUSPECTS_CEILING) this.#suspects.set(id, { columns, foundAt })
+  }
+
+  /** The read of changes named the row after all. */
+  acquit(id: Guid): void {
+    if (this.#suspects.size > 0) this.#suspects.delete(id)
+  }
+
+  /** Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. */
+  settle(asOf: number): ReadonlyMap<string, number> {
+    const found = new Map<string, number>()
+    for (const [id, { columns, foundAt }] of this.#suspects) {
+      if (foundAt > asOf) continue
+      this.#suspects.delete(id)
+      this.records++
+      for (const column of columns) {
+        found.set(column, (found.get(column) ?? 0) + 1)
+        this.byColumn.set(column, (this.byColumn.get(column) ?? 0) + 1)
+      }
+    }
+    return found
+  }
+
+  /** Counts at once: the row had changed while its version had not. */
+  convict(id: Guid, columns: readonly string[]): void {
+    this.suspect(id, columns, Number.NEGATIVE_INFINITY)
+  }
+}

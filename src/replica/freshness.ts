@@ -1,0 +1,57 @@
+import type { Moment } from './time.ts'
+import { earlierBy, elapsedMs, laterOf } from './time.ts'
+
+/** What is known of a list's age. All moments are those of a read's beginning, its source's lag subtracted. */
+export class Freshness {
+  #details: Moment | null = null
+  #availability: Moment | null = null
+  #audited: Moment | null = null
+  /** A read of the availability that left rows out: good as of `asOf` once the details are known as of `onceMs`. */
+  #pending: { readonly asOf: Moment; readonly onceMs: number } | null = null
+
+  /** A read reported all changes of the details up to `asOf`. */
+  confirmDetails(asOf: Moment, lagMs: number): void {
+    const moment = earlierBy(asOf, lagMs)
+    this.#details = laterOf(this.#details, moment)
+    if (this.#pending === null || this.#pending.onceMs > moment.monotonicMs) return
+    this.#availability = laterOf(this.#availability, this.#pending.asOf)
+    this.#pending = null
+  }
+
+  confirmAvailability(asOf: Moment, lagMs: number): void {
+    this.#availability = laterOf(this.#availability, earlierBy(asOf, lagMs))
+    this.#pending = null
+  }
+
+  /**
+   * As `confirmAvailability`, but rows that are served were left out. They may be gone, their tickets as old as can be:
+   * only once all changes of the details up to `onceMs` are known do those that are still served prove to be unchanged.
+   */
+  confirmAvailabilityOnce(asOf: Moment, lagMs: number, onceMs: number): void {
+    this.#pending ??= { asOf: earlierBy(asOf, lagMs), onceMs }
+  }
+
+  audit(asOf: Moment, lagMs: number): void {
+    this.#audited = laterOf(this.#audited, earlierBy(asOf, lagMs))
+  }
+
+  /** Age of the older field group in milliseconds, null where the list was never read in full. */
+  confirmedAgeMs(now: Moment): number | null {
+    if (this.#details === null || this.#availability === null) return null
+    return Math.max(elapsedMs(this.#details, now), elapsedMs(this.#availability, now))
+  }
+
+  availabilityAgeMs(now: Moment): number | null {
+    return this.#availability === null ? null : elapsedMs(this.#availability, now)
+  }
+
+  auditedAgeMs(now: Moment): number | null {
+    return this.#audited === null ? null : elapsedMs(this.#audited, now)
+  }
+
+  /** Whether everything is known as of `moment` or later. */
+  isConfirmedSince(moment: Moment): boolean {
+    if (this.#details === null || this.#availability === null) return false
+    return Math.min(this.#details.monotonicMs, this.#availability.monotonicMs) >= moment.monotonicMs
+  }
+}

@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'bun:test'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { Observation } from '../observe/observation.ts'
+import type { Attempt } from './cycle.ts'
+import { eventKind } from './list-kinds.ts'
+import type { ListReaderOptions } from './list-reader.ts'
+import { ListReader } from './list-reader.ts'
+import type { Change, CrmFailure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import { RecordList } from './record-list.ts'
+
+type Changes = readonly Change<EventRecord>[]
+type End = Partial<ReadEnd> | CrmFailure
+
+/** What one read of the CRM brings: its pages, each 100 ms after it was asked for, and how it ends. */
+interface Script {
+  readonly pages?: readonly Changes[]
+  readonly end?: End
+  readonly lagMs?: number
+  /** No page comes before this long. */
+  readonly slowMs?: number
+}
+
+const DOWN: CrmFailure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+const ids = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
+
+function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {
+  const time = new VirtualTime(1)
+  const list = new RecordList(eventKind(formatter))
+  const asked: ReadRequest[] = []
+  const scripts: Script[] = []
+  const observed: Observation[] = []
+  const source: Source<EventRecord> = {
+    reportsChanges: true,
+    availabilityEveryMs: null,
+    repeatedId: 'read-later',
+    patienceMs: 1000,
+    async *read(request) {
+      asked.push(request)
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100 } = scripts.shift() ?? {}
+      for (const changes of pages) {
+        const begunAt = time.now()
+        await new Promise<void>((resolve) => time.after(slowMs, resolve))
+        yield { begunAt, sourceLagMs: lagMs, changes, whereIs: (index) => `row ${index}` }
+      }
+      if ('kind' in end) return { ok: false, failure: end }
+      const complete = request.kind === 'full'
+      const cursor = `cursor ${asked.length}` as Cursor
+      return { ok: true, cursor, complete, unchanged: false, asOf: null, confirms: true, ...end }
+    },
+    ...given,
+  }
+  const reader = new ListReader<EventRecord>({
+    list,
+    source,
+    brake: true,
+    time,
+    observe: (observation) => observed.push(observation),
+    pause: () => Promise.resolve(),
+    isTooLarge: () => false,
+    ...options,
+  })
+  /** Lets a read run to its end. */
+  const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
+    scripts.push(...script)
+    const outcome: { attempt: Attempt | null } = { attempt: null }
+    void read().then((attempt) => (outcome.attempt = attempt))
+    await settled()
+    while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
+    return outcome.attempt
+  }
+  const refresh = (...script: Script[]): Promise<Attempt> => run(() => reader.refresh(), ...script)
+  const audit = (...script: Script[]): Promise<Attempt> => run(() => reader.audit(), ...script)
+  const ageMs = (): number | null => reader.freshness.confirmedAgeMs(time.peek())
+  return { time, list, asked, scripts, observed, reader, run, refresh, audit, ageMs }
+}
+
+function rows(of: readonly Guid[], Name = 'A'): Changes {
+  return of.map((id) => ({ kind: 'record', id, record: eventOf(id, { Name }), version: Number.NaN }))
+}
+
+function gone(id: Guid): Change<EventRecord> {
+  return { kind: 'deleted', id }
+}
+
+describe('ListReader (architecture: The port to a CRM)', () => {
+  it('reads in full first, then changes from the cursor, and in full at once where the cursor is refused', async () => {
+    const { asked, refresh, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ pages: [[gone(guidOf(1))]] })
+    expect(list.served).toBe(29)
+    await refresh({ pages: [], end: { ...DOWN, kind: 'cursor-refused' } }, { pages: [rows(ids)] })
+    expect(asked.map(({ kind, cursor }) => [kind, cursor])).toEqual([
+      ['full', null],
+      ['changes', 'cursor 1' as Cursor],
+      ['changes', 'cursor 2' as Cursor],
+      ['full', null],
+    ])
+    expect(list.served).toBe(30)
+  })
+
+  it('withdraws nothing after a read that failed half-way, and reads on from where it was', async () => {
+    const { asked, refresh, list, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    const before = ageMs() ?? 0
+    expect(await refresh({ pages: [rows(ids.slice(0, 2), 'B')], end: DOWN })).toEqual({ ok: false, failure: DOWN })
+    expect(ageMs()).toBeGreaterThan(before)
+    await refresh({})
+    expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
+    expect(list.served).toBe(30)
+    expect(list.get(guidOf(1))?.Name).toBe('B')
+  })
+
+  it('where each read is a full one, forgets the fingerprint of a list that it applied in part', async () => {
+    const { asked, refresh, list } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ pages: [rows(ids)], end: DOWN })
+    await refresh({ pages: [rows(ids)] })
+    expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'cursor 1' as Cursor, null])
+    expect(list.served).toBe(30)
+  })
+
+  it('removes by absence only after a complete read, and keeps what was seen since that read began', async () => {
+    const { audit, refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids.slice(0, 20)), rows(ids.slice(20, 29))] })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    // A row that is created while the audit is past it.
+    await refresh({ pages: [rows([guidOf(99)])] })
+    await auditing
+    expect(list.served).toBe(30)
+    expect(list.get(guidOf(30))).toBeNull()
+    expect(list.get(guidOf(99))).not.toBeNull()
+    await audit({ pages: [rows(ids.slice(0, 29))] })
+    expect(list.served).toBe(29)
+  })
+
+  it('a row that was deleted while an audit runs stays deleted', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [[gone(guidOf(1))]] })
+    await refresh({})
+    await auditing
+    expect(list.get(guidOf(1))).toBeNull()
+    expect(list.served).toBe(29)
+  })
+
+  it('a row whose withdrawal was postponed by a read that then failed does not count as seen', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene({}, { beforeRemoval: () => Promise.resolve() })
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids.slice(1))], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
+    await refresh({ pages: [[{ kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN }]], end: DOWN })
+    expect(list.get(guidOf(1))).not.toBeNull()
+    await auditing
+    expect(list.get(guidOf(1))).toBeNull()
+  })
+
+  it('an audit lets in what no read of changes told, also where one was confirmed while its page was on the way', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids.slice(0, 29))] })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({})
+    await auditing
+    expect(list.get(guidOf(30))).not.toBeNull()
+  })
+
+  it('counts the age from the beginning of the read, the lag of its source added', async () => {
+    const { refresh, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(ageMs()).toBeCloseTo(100, 1)
+    await refresh({ pages: [[]], lagMs: 40 })
+    expect(ageMs()).toBeCloseTo(140, 1)
+  })
+
+  it('gives up a page that does not come in time, and never uses what it brings late', async () => {
+    const { refresh, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(await refresh({ pages: [rows(ids, 'late')], slowMs: 5000 })).toMatchObject({ failure: { kind: 'timeout' } })
+    await time.pass(10_000)
+    expect(list.get(guidOf(1))?.Name).toBe('A')
+  })
+
+  it('ends a read as failed where a page cannot be applied, tells no row of it, and can read again', async () => {
+    const { refresh, list } = scene()
+    const broken = { kind: 'record', id: guidOf(1), record: null, version: 0 } as unknown as Change<EventRecord>
+    const attempt = await refresh({ pages: [[broken]] })
+    expect(attempt).toMatchObject({
+      ok: false,
+      failure: { kind: 'internal', message: expect.stringContaining('TypeError') as string },
+    })
+    await refresh({ pages: [rows(ids)] })
+    expect(list.served).toBe(30)
+  })
+
+  it('a read of the tickets neither moves the cursor nor removes rows, whatever its connector says', async () => {
+    const { refresh, run, reader, asked, list } = scene({ availabilityEveryMs: 1000 })
+    await refresh({ pages: [rows(ids)] })
+    await run(() => reader.readAvailability(), { end: { complete: true } })
+    await refresh({})
+    expect(asked.map(({ kind, cursor }) => [kind, cursor])).toEqual([
+      ['full', null],
+      ['availability', 'cursor 1' as Cursor],
+      ['changes', 'cursor 1' as Cursor],
+    ])
+    expect(list.served).toBe(30)
+  })
+
+  it('vouches for tickets that a read of them left out only once the details are known as of later', async () => {
+    const { refresh, run, reader, ageMs, time } = scene({ availabilityEveryMs: 1000 })
+    await refresh({ pages: [rows(ids.slice(0, 1))] })
+    await time.pass(1000)
+    await run(() => reader.readAvailability(), { pages: [[]] })
+    await refresh({})
+    expect(ageMs()).toBeCloseTo(200, 1)
+    await time.pass(1000)
+    await refresh({})
+    await run(() => reader.readAvailability(), { pages: [[]] })
+    expect(ageMs()).toBeGreaterThan(1000)
+  })
+
+  it('keeps the rows without a place of their own until the next full read, whatever the changes say', async () => {
+    const { refresh, list } = scene()
+    const withheld = { fault: 'no-id', column: 'Id', where: 'row 1', expected: null, found: null } as const
+    await refresh({ pages: [[{ kind: 'withheld', id: null, withheld, version: Number.NaN }]] })
+    await refresh({ pages: [[]], end: { complete: true } })
+    expect(list.extras).toHaveLength(1)
+  })
+})
+
+describe('the brake (architecture: The port to a CRM)', () => {
+  it('does not believe that more than half, and more than ten, are gone by absence alone', async () => {
+    const { refresh, audit, list, observed, reader } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(await audit({ pages: [rows(ids.slice(0, 14))] })).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    expect(list.served).toBe(30)
+    expect(reader.braked).toBe(true)
+    expect(observed).toContainEqual({ kind: 'brake-engaged', list: 'events', absent: 16, served: 30 })
+    await audit({ pages: [rows(ids.slice(0, 15))] })
+    expect(list.served).toBe(15)
+    expect(reader.braked).toBe(false)
+  })
+
+  it('lets a short list lose ten', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(ids.slice(0, 10))] })
+    await audit({ pages: [[]] })
+    expect(list.served).toBe(0)
+  })
+
+  it('while it holds, the changes of the same CRM prove nothing', async () => {
+    const { refresh, audit, ageMs, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [[]] })
+    await time.pass(5000)
+    expect(await refresh({})).toEqual({ ok: true })
+    expect(ageMs()).toBeGreaterThan(5000)
+  })
+
+  it('lets explicit deletions and withheld rows pass', async () => {
+    const { refresh, list } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(ids)] })
+    expect(await refresh({ pages: [[gone(guidOf(1))]] })).toMatchObject({ failure: { kind: 'braked' } })
+    expect(list.served).toBe(29)
+  })
+
+  it('is released by the operator, for the first read of all rows that began since', async () => {
+    const { refresh, audit, list, reader } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [[]] })
+    reader.acceptShorter()
+    await audit({ pages: [rows(ids)], lagMs: 10_000 })
+    expect(reader.acceptsShorter).toBe(true)
+    await audit({ pages: [rows(ids.slice(0, 1))] })
+    expect(list.served).toBe(1)
+    expect(reader.acceptsShorter).toBe(false)
+  })
+
+  it('holds against a source that lags too, though not all of its rows would be removed at once', async () => {
+    const { refresh, audit, list, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await time.pass(3000)
+    expect(await audit({ pages: [rows(ids.slice(0, 1))], lagMs: 10_000 })).toMatchObject({
+      failure: { kind: 'braked' },
+    })
+    expect(list.served).toBe(30)
+  })
+})
+
+describe('a source whose servers lag differently', () => {
+  it('never makes a row look as if it had not been seen since', async () => {
+    const { refresh, audit, list, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await time.pass(20_000)
+    await refresh({ pages: [rows(ids)] })
+    // As of 10 s before, which is before the row was created.
+    await refresh({ pages: [rows(ids)], lagMs: 19_000 })
+    await audit({ pages: [rows(ids.slice(0, 29))], lagMs: 10_000 })
+    expect(list.get(guidOf(30))).not.toBeNull()
+  })
+})

@@ -1,0 +1,258 @@
+import type { FailureKind, Observe } from '../observe/observation.ts'
+import { countAbsent, countMissing, hasOlderAvailability, isBraked, removeAbsent } from './absence.ts'
+import type { Attempt } from './cycle.ts'
+import { Drift } from './drift.ts'
+import { Freshness } from './freshness.ts'
+import { Pages } from './pages.ts'
+import type { Cursor, Page, ReadEnd, ReadKind, Source } from './port.ts'
+import { Reading } from './reading.ts'
+import type { RecordList } from './record-list.ts'
+import type { Moment, Time } from './time.ts'
+import { Tombstones } from './tombstones.ts'
+import { Turns } from './turns.ts'
+
+export interface ListReaderOptions<Item> {
+  readonly list: RecordList<Item>
+  readonly source: Source<Item>
+  readonly brake: boolean
+  readonly time: Time
+  readonly observe: Observe
+  /** Lets requests pass between two slices of work. */
+  readonly pause: () => Promise<void>
+  readonly isTooLarge: () => boolean
+  /** Runs before a page is applied: venues are added before the events that point at them. */
+  readonly beforePage?: (page: Page<Item>) => Promise<void>
+  /** Runs before served rows are removed: venues are removed after the events that point at them. */
+  readonly beforeRemoval?: () => Promise<void>
+}
+
+/** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
+export class ListReader<Item> {
+  readonly freshness: Freshness = new Freshness()
+  readonly drift: Drift = new Drift()
+  /** The list got so short that it is not believed, and nothing has shown otherwise since. */
+  braked = false
+  readonly #options: ListReaderOptions<Item>
+  readonly #tombstones = new Tombstones()
+  readonly #turns = new Turns()
+  #cursor: Cursor | null = null
+  #loaded = false
+  #reads = 0
+  /** When the operator said that a shorter list is right, until a read of all rows has proved it; null otherwise. */
+  #acceptedAt: number | null = null
+
+  constructor(options: ListReaderOptions<Item>) {
+    this.#options = options
+  }
+
+  /** The next read of all rows may remove what it does not mention, however much that is. */
+  acceptShorter(): void {
+    this.#acceptedAt = this.#options.time.now().monotonicMs
+  }
+
+  get acceptsShorter(): boolean {
+    return this.#acceptedAt !== null
+  }
+
+  /** Brings the list up to date by the cheapest read there is. */
+  refresh(): Promise<Attempt> {
+    return this.#alone(async () => {
+      if (this.#cursor === null || !this.#options.source.reportsChanges) return this.#read('full', false)
+      const attempt = await this.#read('changes', false)
+      if (attempt.ok || attempt.failure.kind !== 'cursor-refused') return attempt
+      this.#cursor = null
+      return this.#read('full', false)
+    })
+  }
+
+  /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
+  async audit(): Promise<Attempt> {
+    if (!this.#loaded || this.#cursor === null) return { ok: true }
+    try {
+      return await this.#read('full', true)
+    } finally {
+      this.#tombstones.duringAudit(false)
+    }
+  }
+
+  /**
+   * Not beside a refresh: a page of each that overlap would be too old for the other, and neither as new as it began. It
+   * would gain nothing, since an answer is as old as the older of the two.
+   */
+  async readAvailability(): Promise<Attempt> {
+    return this.#loaded ? this.#alone(() => this.#read('availability', false)) : { ok: true }
+  }
+
+  async #read(kind: ReadKind, audit: boolean): Promise<Attempt> {
+    const { list, time, source, observe, beforeRemoval } = this.#options
+    // An audit begins between two refreshes: what changed before it is then either in them or found by it.
+    const begun = audit ? await this.#alone(async () => this.#beginAudit()) : time.now()
+    const reading = new Reading<Item>({
+      list,
+      tombstones: this.#tombstones,
+      drift: this.drift,
+      kind,
+      number: ++this.#reads,
+      begunAt: begun.monotonicMs,
+      repeatedId: source.repeatedId,
+      audit,
+      // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
+      postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
+      now: () => time.now().monotonicMs,
+    })
+    const attempt = await this.#consume(kind, audit, begun, reading)
+    observe({
+      kind: 'read-ended',
+      read: {
+        list: list.kind.name,
+        kind,
+        outcome: attempt.ok ? 'ok' : attempt.failure.kind,
+        message: attempt.ok ? null : attempt.failure.message,
+        durationMs: time.now().monotonicMs - begun.monotonicMs,
+        rows: reading.rows,
+        changed: reading.changed,
+        served: list.served,
+        withheld: list.withheld + list.extras.length,
+      },
+    })
+    return attempt
+  }
+
+  #beginAudit(): Moment {
+    this.#tombstones.duringAudit(true)
+    return this.#options.time.now()
+  }
+
+  async #consume(kind: ReadKind, audit: boolean, begun: Moment, reading: Reading<Item>): Promise<Attempt> {
+    const { list, source, time } = this.#options
+    const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor
+    const read = (signal: AbortSignal): ReturnType<Source<Item>['read']> =>
+      source.read({ kind, cursor, held: list, signal })
+    const pages = new Pages<Item>(read, source.patienceMs, time)
+    let attempt: Attempt
+    try {
+      attempt = await this.#applyPages(pages, kind, audit, begun, reading)
+    } catch (cause) {
+      // A bug: told by its name alone, for its message may hold a row.
+      const name = cause instanceof Error ? cause.name : 'an error'
+      attempt = { ok: false, failure: failureOf('internal', `a page could not be applied (${name})`) }
+    }
+    if (attempt.ok) return attempt
+    pages.abandon()
+    // A list that was applied in part is no longer what the cursor says.
+    if (!source.reportsChanges && reading.rows > 0) this.#cursor = null
+    return attempt
+  }
+
+  async #applyPages(
+    pages: Pages<Item>,
+    kind: ReadKind,
+    audit: boolean,
+    begun: Moment,
+    reading: Reading<Item>,
+  ): Promise<Attempt> {
+    const { beforePage, isTooLarge } = this.#options
+    for (;;) {
+      const next = await pages.next()
+      if (next.kind === 'end') {
+        const { outcome } = next
+        if (!outcome.ok) return outcome
+        await this.#prepareRemovals(outcome, begun, reading)
+        const end = (): Promise<Attempt> => this.#end(kind, audit, begun, reading, outcome)
+        return audit ? this.#alone(end) : end()
+      }
+      await beforePage?.(next.page)
+      // A page of an audit is applied between two refreshes, never while one is under way.
+      if (audit) await this.#alone(async () => reading.apply(next.page))
+      else reading.apply(next.page)
+      if (!isTooLarge()) continue
+      return {
+        ok: false,
+        failure: failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'),
+      }
+    }
+  }
+
+  async #prepareRemovals(outcome: ReadEnd, begun: Moment, reading: Reading<Item>): Promise<void> {
+    const { list, beforeRemoval } = this.#options
+    if (beforeRemoval === undefined) return
+    const removes =
+      reading.hasPostponed || (outcome.complete && countAbsent(list, begun.monotonicMs - reading.lagMs) > 0)
+    if (removes) await beforeRemoval()
+  }
+
+  async #end(
+    kind: ReadKind,
+    audit: boolean,
+    begun: Moment,
+    reading: Reading<Item>,
+    outcome: ReadEnd,
+  ): Promise<Attempt> {
+    const { list, source, brake, observe, pause } = this.#options
+    // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
+    reading.settleRemovals()
+    if (outcome.complete && kind !== 'availability') {
+      const since = begun.monotonicMs - reading.lagMs
+      const missing = countMissing(list, reading.number, begun.monotonicMs)
+      const isShort = isBraked(missing, list.served)
+      if (brake && isShort && !this.acceptsShorter) {
+        this.braked = true
+        this.#cursor = source.reportsChanges ? this.#cursor : null
+        observe({ kind: 'brake-engaged', list: list.kind.name, absent: missing, served: list.served })
+        return { ok: false, failure: failureOf('braked', brakeMessage(list.kind.name, missing, list.served)) }
+      }
+      reading.changed += await removeAbsent(list, since, pause)
+      if (kind === 'full') list.extras = reading.extras
+      this.#loaded = true
+      this.braked = false
+      // A read that shows the list as it was before, still long, is not the one the operator meant.
+      if (isShort || since >= (this.#acceptedAt ?? since)) this.#acceptedAt = null
+    }
+    this.#confirm(kind, begun, reading, outcome)
+    const keepsCursor = audit
+      ? this.#cursor !== null
+      : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
+    if (outcome.cursor !== null && !keepsCursor) this.#cursor = outcome.cursor
+    return { ok: true }
+  }
+
+  #confirm(kind: ReadKind, begun: Moment, { lagMs }: Reading<Item>, outcome: ReadEnd): void {
+    const { list, source, observe } = this.#options
+    const asOf = outcome.asOf ?? begun
+    // While the last full read is not believed, the changes of the same CRM are no proof of anything either.
+    const confirms = outcome.confirms && !(this.braked && kind === 'changes')
+    if (!confirms) return
+    if (kind === 'availability') return this.#confirmAvailability(asOf, lagMs)
+    this.freshness.confirmDetails(asOf, lagMs)
+    if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
+    this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
+    if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
+    const byColumn = this.drift.settle(asOf.monotonicMs - lagMs)
+    if (byColumn.size > 0)
+      observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
+  }
+
+  #confirmAvailability(asOf: Moment, lagMs: number): void {
+    const { list, time } = this.#options
+    if (hasOlderAvailability(list, asOf.monotonicMs - lagMs)) {
+      this.freshness.confirmAvailabilityOnce(asOf, lagMs, time.now().monotonicMs - lagMs)
+    } else this.freshness.confirmAvailability(asOf, lagMs)
+  }
+
+  async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const letGo = await this.#turns.take()
+    try {
+      return await work()
+    } finally {
+      letGo()
+    }
+  }
+}
+
+function failureOf(kind: FailureKind, message: string): { kind: FailureKind; message: string; retryAfterMs: null } {
+  return { kind, message, retryAfterMs: null }
+}
+
+function brakeMessage(list: string, absent: number, served: number): string {
+  return `${absent} of ${served} ${list} are missing from the CRM's list, which is not believed until \`marquee accept\``
+}

@@ -1,0 +1,102 @@
+import type { Aged } from './admission.ts'
+import { Cycle } from './cycle.ts'
+import type { Attempt } from './cycle.ts'
+import type { ListReaderOptions } from './list-reader.ts'
+import { ListReader } from './list-reader.ts'
+import type { CrmFailure } from './port.ts'
+import type { RecordList } from './record-list.ts'
+import type { Moment } from './time.ts'
+
+export interface RefreshSettings {
+  readonly boundMs: number
+  readonly refreshEveryMs: number
+  readonly fullReadEveryMs: number
+  readonly staleIfErrorMs: number
+  readonly brake: boolean
+}
+
+/** One list as it is held here, and the cycles of reads that keep it up to date. */
+export class ListReplica<Item> implements Aged {
+  readonly list: RecordList<Item>
+  readonly reader: ListReader<Item>
+  readonly refresh: Cycle
+  readonly audit: Cycle
+  readonly availability: Cycle
+  readonly #start: () => void
+  /** TicketsAvailable and TicketCapacity are read on their own. */
+  readonly hasOwnAvailability: boolean
+
+  constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
+    const { time, source } = options
+    const reader = new ListReader(options)
+    this.list = options.list
+    this.reader = reader
+    // What is repaired is served again within the bound.
+    const backOffCeilingMs = Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
+    const cycle = (everyMs: number, attempt: () => Promise<Attempt>): Cycle =>
+      new Cycle({ time, everyMs, backOffCeilingMs, attempt })
+    this.refresh = cycle(settings.refreshEveryMs, () => reader.refresh())
+    this.audit = cycle(settings.fullReadEveryMs, () => reader.audit())
+    this.availability = cycle(source.availabilityEveryMs ?? settings.refreshEveryMs, () => reader.readAvailability())
+    this.hasOwnAvailability = source.availabilityEveryMs !== null
+    this.#start = () => {
+      this.refresh.start(0)
+      if (source.reportsChanges) this.audit.start(settings.fullReadEveryMs)
+      if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
+      source.onHint?.(() => this.refresh.hint())
+    }
+  }
+
+  start(): void {
+    this.#start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
+  }
+
+  /** The operator says that the shorter list is right: it is read at once. Returns the list's name. */
+  acceptShorter(): string {
+    this.reader.acceptShorter()
+    this.refresh.retryNow()
+    this.audit.retryNow()
+    return this.list.kind.name
+  }
+
+  /** The cycles whose reads an answer's age depends on. */
+  get #confirming(): readonly Cycle[] {
+    const cycles = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
+    // While an audit is not believed, the reads of changes prove nothing: the next audit does.
+    return this.reader.braked && this.audit.failures > 0 ? [...cycles, this.audit] : cycles
+  }
+
+  get isBackingOff(): boolean {
+    return this.#confirming.some((cycle) => cycle.isBackingOff)
+  }
+
+  get isFailing(): boolean {
+    return this.#confirming.some((cycle) => cycle.failures > 0)
+  }
+
+  /** The last failure of a cycle that has not succeeded since. */
+  get lastFailure(): CrmFailure | null {
+    return this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
+  }
+
+  get nextTryInMs(): number {
+    const resting = this.#confirming.filter((cycle) => cycle.isBackingOff)
+    return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((cycle) => cycle.nextTryInMs))
+  }
+
+  async readOnce(): Promise<void> {
+    await Promise.all(this.#confirming.map((cycle) => cycle.attempt()))
+  }
+
+  ageMs(now: Moment): number | null {
+    return this.reader.freshness.confirmedAgeMs(now)
+  }
+
+  isConfirmedSince(moment: Moment): boolean {
+    return this.reader.freshness.isConfirmedSince(moment)
+  }
+}

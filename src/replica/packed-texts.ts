@@ -1,0 +1,79 @@
+import { Buffer } from 'node:buffer'
+
+/** The shared place a text is encoded in before it is compared and copied; grown for the odd giant. */
+let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
+
+/**
+ * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written anew at the end; the buffer is copied
+ * without its gaps when it is full, so what is wasted stays below half.
+ */
+export class PackedTexts {
+  #bytes: Buffer = Buffer.alloc(0)
+  #used = 0
+  #live = 0
+  #offset: Uint32Array = new Uint32Array(0)
+  #length: Uint32Array = new Uint32Array(0)
+  /** 1 where the text is ASCII, which is read back some times faster. */
+  #ascii: Uint8Array = new Uint8Array(0)
+
+  get sizeBytes(): number {
+    return this.#bytes.length + this.#offset.length * 9
+  }
+
+  grow(capacity: number): void {
+    const offset = new Uint32Array(capacity)
+    const length = new Uint32Array(capacity)
+    const ascii = new Uint8Array(capacity)
+    offset.set(this.#offset)
+    length.set(this.#length)
+    ascii.set(this.#ascii)
+    this.#offset = offset
+    this.#length = length
+    this.#ascii = ascii
+  }
+
+  read(slot: number): string {
+    const start = this.#offset[slot] ?? 0
+    const end = start + (this.#length[slot] ?? 0)
+    return this.#bytes.toString(this.#ascii[slot] === 1 ? 'latin1' : 'utf8', start, end)
+  }
+
+  /** Stores `text`; returns whether it differs from what the slot held. */
+  write(slot: number, text: string): boolean {
+    const length = Buffer.byteLength(text, 'utf8')
+    if (length > scratch.length) scratch = Buffer.allocUnsafe(length)
+    scratch.write(text, 0, 'utf8')
+    const start = this.#offset[slot] ?? 0
+    const held = this.#length[slot] ?? 0
+    if (held === length && scratch.compare(this.#bytes, start, start + held, 0, length) === 0) return false
+    this.remove(slot)
+    if (this.#used + length > this.#bytes.length) this.#compact(length)
+    scratch.copy(this.#bytes, this.#used, 0, length)
+    this.#offset[slot] = this.#used
+    this.#length[slot] = length
+    this.#ascii[slot] = length === text.length ? 1 : 0
+    this.#used += length
+    this.#live += length
+    return true
+  }
+
+  remove(slot: number): void {
+    this.#live -= this.#length[slot] ?? 0
+    this.#length[slot] = 0
+  }
+
+  #compact(needed: number): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * 1.4) + 256)
+    let used = 0
+    for (let slot = 0; slot < this.#length.length; slot++) {
+      const length = this.#length[slot] ?? 0
+      if (length === 0) continue
+      const start = this.#offset[slot] ?? 0
+      this.#bytes.copy(bytes, used, start, start + length)
+      this.#offset[slot] = used
+      used += length
+    }
+    this.#bytes = bytes
+    this.#used = used
+  }
+}

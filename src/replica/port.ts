@@ -1,0 +1,107 @@
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import type { FailureKind } from '../observe/observation.ts'
+import type { Moment } from './time.ts'
+
+/**
+ * What the replica needs of a CRM: one source a list, each a stream of pages of changes since a cursor.
+ * Three ways of reading fit it (token delta, time delta with a sweep of ids, full read and compare).
+ */
+export interface Crm {
+  readonly events: Source<EventRecord>
+  readonly venues: Source<VenueRecord>
+  /** Looks, before anything is read, whether the CRM has what the configuration names. */
+  examine?(): Promise<Examination>
+  /** Lets go of connections and files; reads under way end as failures. */
+  close(): Promise<void>
+}
+
+export interface Examination {
+  /** Why the lists cannot be read; one that is `misconfigured` will not mend by itself. */
+  readonly problems: readonly CrmFailure[]
+  /** What an operator should know all the same, a sentence each. */
+  readonly warnings: readonly string[]
+}
+
+export interface Source<Item> {
+  /** Whether `changes` reads exist. Where not, every refresh is a full read and there is no audit beside it. */
+  readonly reportsChanges: boolean
+  /** How often TicketsAvailable and TicketCapacity are read on their own; null where the other reads carry them. */
+  readonly availabilityEveryMs: number | null
+  /** Whether a second row with an id already seen in one full read is withheld, or simply read later and so wins. */
+  readonly repeatedId: 'withheld' | 'read-later'
+  /** The longest that one page may take; past it the read is given up and its late result never used. */
+  readonly patienceMs: number
+  /** Pages of at most 1,000 rows, then the outcome. The signal aborts: the generator must then end soon. */
+  read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void>
+  /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
+  onHint?(callback: () => void): void
+}
+
+export type ReadKind = 'full' | 'changes' | 'availability'
+
+export interface ReadRequest {
+  readonly kind: ReadKind
+  /** What the last successful read returned; null before it, or after it was refused. */
+  readonly cursor: Cursor | null
+  readonly held: Held
+  readonly signal: AbortSignal
+}
+
+/** What the replica holds, for a sweep that compares versions. */
+export interface Held {
+  /** The version the row had when it was last read, NaN where the row is not held or had none. */
+  version(id: Guid): number
+  readonly size: number
+}
+
+/** Opaque to the replica: the connector's own text. */
+export type Cursor = string & { readonly brand: 'Cursor' }
+
+export interface Page<Item> {
+  /** When the request that brought this page began; what counts is this, never its end. */
+  readonly begunAt: Moment
+  /** How far behind its source said it was (a standby, a cached API). Where it lags, a read that found nothing yields an empty page. */
+  readonly sourceLagMs: number
+  readonly changes: readonly Change<Item>[]
+  /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
+  whereIs(index: number): string
+}
+
+/** One row of a page. `version` is a number that moves when the CRM reports the row as changed, NaN where there is none. */
+export type Change<Item> =
+  | { readonly kind: 'record'; readonly id: Guid; readonly record: Item; readonly version: number }
+  | { readonly kind: 'withheld'; readonly id: Guid | null; readonly withheld: Withheld; readonly version: number }
+  | { readonly kind: 'deleted'; readonly id: Guid }
+  | { readonly kind: 'unchanged'; readonly id: Guid }
+  | {
+      readonly kind: 'availability'
+      readonly id: Guid
+      readonly TicketCapacity: number
+      readonly TicketsAvailable: number
+    }
+
+export type ReadOutcome = ReadEnd | { readonly ok: false; readonly failure: CrmFailure }
+
+export interface ReadEnd {
+  readonly ok: true
+  readonly cursor: Cursor | null
+  /** Every row of the list was mentioned, so that what was not is gone. */
+  readonly complete: boolean
+  /** Nothing changed since the last full read, which is thereby as good as read again. */
+  readonly unchanged: boolean
+  /** The moment as of which all changes are known; null: when this read began. Where not even that, `confirms` is false. */
+  readonly asOf: Moment | null
+  /** Whether this read reported all changes since the last one (a delta by time does not: the sweep does). */
+  readonly confirms: boolean
+}
+
+/** Why a read failed. `message` is one sentence for the operator: no secret, no row. */
+export interface CrmFailure {
+  readonly kind: FailureKind
+  readonly message: string
+  /** What the CRM asked for (`Retry-After`), null where it did not. */
+  readonly retryAfterMs: number | null
+}

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import type { EventRecord } from '../domain/event.ts'
+import { Drift } from './drift.ts'
+import { eventKind } from './list-kinds.ts'
+import type { Change, Page } from './port.ts'
+import type { ReadingContext } from './reading.ts'
+import { Reading } from './reading.ts'
+import { RecordList } from './record-list.ts'
+import { Tombstones } from './tombstones.ts'
+
+const id = guidOf(1)
+
+/** A list to which pages are applied at a time that is said. */
+function scene() {
+  const list = new RecordList<EventRecord>(eventKind(formatter))
+  const tombstones = new Tombstones()
+  const drift = new Drift()
+  const clock = { ms: 0 }
+  const read = (context: Partial<ReadingContext<EventRecord>> = {}): Reading<EventRecord> =>
+    new Reading({
+      list,
+      tombstones,
+      drift,
+      kind: 'changes',
+      number: 1,
+      begunAt: 0,
+      repeatedId: 'read-later',
+      audit: false,
+      postponeRemovals: false,
+      now: () => clock.ms,
+      ...context,
+    })
+  /** Applies a page begun at `begunMs` at the moment `atMs`; returns the reading. */
+  const apply = (
+    begunMs: number,
+    atMs: number,
+    changes: readonly Change<EventRecord>[],
+    context: Partial<ReadingContext<EventRecord>> = {},
+    sourceLagMs = 0,
+  ): Reading<EventRecord> => {
+    clock.ms = atMs
+    const reading = read({ begunAt: begunMs, ...context })
+    reading.apply(pageOf(begunMs, changes, sourceLagMs))
+    return reading
+  }
+  const shown = (): string => {
+    const held = list.get(id)
+    return held === null ? 'none' : `${held.Name} ${held.TicketsAvailable}`
+  }
+  return { list, tombstones, drift, clock, read, apply, shown }
+}
+
+function pageOf(begunMs: number, changes: readonly Change<EventRecord>[], sourceLagMs = 0): Page<EventRecord> {
+  return {
+    begunAt: { monotonicMs: begunMs, wallMs: begunMs },
+    sourceLagMs,
+    changes,
+    whereIs: (index) => `row ${index + 1}`,
+  }
+}
+
+function record(Name: string, TicketsAvailable = 1, version = Number.NaN): Change<EventRecord> {
+  return { kind: 'record', id, record: eventOf(id, { Name, TicketsAvailable }), version }
+}
+
+function tickets(TicketsAvailable: number): Change<EventRecord> {
+  return { kind: 'availability', id, TicketCapacity: 100, TicketsAvailable }
+}
+
+const deleted: Change<EventRecord> = { kind: 'deleted', id }
+const withheld: Change<EventRecord> = {
+  kind: 'withheld',
+  id,
+  withheld: { fault: 'inactive', column: 'state', where: 'row 1', expected: null, found: null },
+  version: Number.NaN,
+}
+
+describe('Reading (architecture: The port to a CRM)', () => {
+  it('lets a page change a row only where its request began after the row was written', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    expect(apply(19, 30, [record('old')]).ignored).toBe(1)
+    expect(shown()).toBe('new 1')
+    expect(apply(20, 30, [record('newer')]).ignored).toBe(0)
+    expect(shown()).toBe('newer 1')
+  })
+
+  it('lets nothing older delete or withhold a row', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    expect(apply(19, 30, [deleted]).ignored).toBe(1)
+    expect(apply(19, 30, [withheld]).ignored).toBe(1)
+    expect(shown()).toBe('new 1')
+    apply(20, 30, [withheld])
+    expect(shown()).toBe('none')
+  })
+
+  it('lets nothing older bring a deleted row back', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    apply(21, 30, [deleted])
+    expect(apply(29, 40, [record('ghost')]).ignored).toBe(1)
+    expect(shown()).toBe('none')
+    apply(31, 40, [record('again')])
+    expect(shown()).toBe('again 1')
+  })
+
+  it('keeps the availability and the details apart: each is as new as the newest page that held it', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('first', 10)])
+    apply(25, 30, [tickets(9)])
+    apply(28, 40, [record('second', 10)])
+    expect(shown()).toBe('second 9')
+    apply(39, 45, [tickets(8)])
+    apply(35, 50, [record('old', 7)])
+    expect(shown()).toBe('second 8')
+    apply(29, 60, [tickets(10)])
+    expect(shown()).toBe('second 8')
+  })
+
+  it("counts in the source's time: what lags behind is as old as it says", () => {
+    const { apply, shown } = scene()
+    apply(100, 110, [record('new')])
+    apply(120, 125, [record('replayed')], {}, 30)
+    expect(shown()).toBe('new 1')
+    apply(141, 145, [record('newer')], {}, 30)
+    expect(shown()).toBe('newer 1')
+  })
+
+  it('postpones removals until the read has ended, where absence is the only sign or events have to go first', () => {
+    const { apply, shown, read, clock } = scene()
+    apply(10, 20, [record('shown')])
+    clock.ms = 30
+    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    reading.apply(pageOf(25, [withheld]))
+    expect(shown()).toBe('shown 1')
+    expect(reading.hasPostponed).toBe(true)
+    reading.settleRemovals()
+    expect(shown()).toBe('none')
+  })
+
+  it('does not remove what a later page of the same read brought back', () => {
+    const { apply, shown, read, clock } = scene()
+    apply(10, 20, [record('shown')])
+    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    clock.ms = 30
+    reading.apply(pageOf(25, [withheld]))
+    clock.ms = 40
+    reading.apply(pageOf(31, [record('back')]))
+    reading.settleRemovals()
+    expect(shown()).toBe('back 1')
+    expect(reading.ignored).toBe(1)
+  })
+
+  it('withholds the second row with an Id where the CRM must not have one', () => {
+    const { apply, shown } = scene()
+    const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'withheld' })
+    expect(shown()).toBe('first 1')
+    expect(reading.extras).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+  })
+
+  it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
+    const { apply, drift } = scene()
+    apply(10, 20, [record('first')])
+    apply(30, 40, [record('silent')], { kind: 'full', audit: true })
+    expect(drift.settle(39).size).toBe(0)
+    expect([...drift.settle(40)]).toEqual([['Name', 1]])
+    apply(50, 60, [record('told late')], { kind: 'full', audit: true })
+    apply(61, 70, [record('told late')])
+    expect(drift.settle(100).size).toBe(0)
+    expect(drift.records).toBe(1)
+  })
+
+  it('counts drift at once where the row changed and its version did not', () => {
+    const { apply, drift } = scene()
+    apply(10, 20, [record('first', 1, 7)])
+    apply(30, 40, [record('first', 2, 7)], { kind: 'full', audit: true })
+    expect([...drift.settle(0)]).toEqual([['TicketsAvailable', 1]])
+    apply(50, 60, [record('third', 2, 8)], { kind: 'full', audit: true })
+    expect(drift.settle(100).size).toBe(0)
+  })
+
+  it('shows the newest details and the newest availability that any order of pages, late and repeated, brought', () => {
+    const kind = fc.constantFrom('record', 'availability', 'deleted')
+    const page = fc.record({ begun: fc.nat(50), took: fc.integer({ min: 1, max: 30 }), kind })
+    fc.assert(
+      fc.property(fc.array(page, { maxLength: 12 }), (pages) => {
+        const { apply, shown } = scene()
+        // The state of the CRM at time t is t: details and tickets alike. A page shows that of when it began.
+        let details = { at: Number.NEGATIVE_INFINITY, value: 'none' }
+        let availability = { at: Number.NEGATIVE_INFINITY, value: 0 }
+        const arrivals = pages
+          .map((each, index) => ({
+            ...each,
+            begun: each.begun + index / 16,
+            arrives: each.begun + each.took + index / 16,
+          }))
+          .toSorted((left, right) => left.arrives - right.arrives)
+        for (const { begun, arrives, kind: brought } of arrivals) {
+          const isLater = begun >= details.at
+          if (brought === 'record') {
+            apply(begun, arrives, [record(`${begun}`, begun)])
+            const wasShown = details.value !== 'none'
+            if (begun >= availability.at && (isLater || wasShown)) availability = { at: arrives, value: begun }
+            if (isLater) details = { at: arrives, value: `${begun}` }
+          } else if (brought === 'availability') {
+            apply(begun, arrives, [tickets(begun)])
+            if (details.value !== 'none' && begun >= availability.at) availability = { at: arrives, value: begun }
+          } else {
+            apply(begun, arrives, [deleted])
+            // A row that is absent anyway is known to be so as of now.
+            if (isLater || details.value === 'none')
+              [details, availability] = [
+                { at: arrives, value: 'none' },
+                { at: Number.NEGATIVE_INFINITY, value: 0 },
+              ]
+          }
+          expect(shown()).toBe(details.value === 'none' ? 'none' : `${details.value} ${availability.value}`)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,246 @@
+import type { Guid } from '../domain/guid.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import type { Drift } from './drift.ts'
+import { WHOLE_ROW } from './drift.ts'
+import type { Change, Page, ReadKind, Source } from './port.ts'
+import type { RecordList, WithheldRow } from './record-list.ts'
+import type { Shard } from './shard.ts'
+import { SERVED } from './shard.ts'
+import type { Tombstones } from './tombstones.ts'
+
+/** What one read does to a list. */
+export interface ReadingContext<Item> {
+  readonly list: RecordList<Item>
+  readonly tombstones: Tombstones
+  readonly drift: Drift
+  readonly kind: ReadKind
+  /** Counts the reads of the list, from 1. */
+  readonly number: number
+  /** When the read began, monotonic ms. */
+  readonly begunAt: number
+  readonly repeatedId: Source<Item>['repeatedId']
+  /** A full read beside reads of changes: what it finds and they had not reported is drift. */
+  readonly audit: boolean
+  /** Removals of served rows wait for `settleRemovals`: events that point at a venue must go before it. */
+  readonly postponeRemovals: boolean
+  readonly now: () => number
+}
+
+/**
+ * One read being applied to a list, page by page, under one rule: **a page changes a field group of a row only where its
+ * request began after that group was last written**. All times are in the source's time, its lag subtracted.
+ */
+export class Reading<Item> {
+  changed = 0
+  rows = 0
+  /** Rows this page knew less of than what is held; the cursor must not move past them. */
+  ignored = 0
+  /** The largest lag any page named. */
+  lagMs = 0
+  readonly #context: ReadingContext<Item>
+  /** Rows that have no place of their own. */
+  readonly extras: WithheldRow[] = []
+  readonly #postponed: (() => void)[] = []
+  /** Rows this read withholds, at once or when it ends. */
+  readonly #withholding = new Set<Guid>()
+  #readAt = 0
+  #now = 0
+
+  constructor(context: ReadingContext<Item>) {
+    this.#context = context
+  }
+
+  get number(): number {
+    return this.#context.number
+  }
+
+  /** Whether anything waits for `settleRemovals`. */
+  get hasPostponed(): boolean {
+    return this.#postponed.length > 0
+  }
+
+  apply(page: Page<Item>): void {
+    this.lagMs = Math.max(this.lagMs, page.sourceLagMs)
+    this.rows += page.changes.length
+    this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
+    this.#now = this.#context.now() - page.sourceLagMs
+    page.changes.forEach((change, index) => this.#applyChange(change, () => page.whereIs(index)))
+  }
+
+  settleRemovals(): void {
+    for (const remove of this.#postponed.splice(0)) remove()
+  }
+
+  #applyChange(change: Change<Item>, where: () => string): void {
+    const { list, drift, audit } = this.#context
+    if (change.id !== null && !audit) drift.acquit(change.id)
+    switch (change.kind) {
+      case 'record': {
+        const place = this.#place(change.id, where)
+        if (place !== null) this.#serve(place, change.id, change.record, change.version)
+        return
+      }
+      case 'withheld': {
+        if (change.id === null) {
+          this.extras.push(change)
+          return
+        }
+        const place = this.#place(change.id, where)
+        if (place !== null) this.#withhold(place, change.id, change.withheld, change.version)
+        return
+      }
+      case 'deleted':
+        this.#delete(change.id)
+        return
+      case 'unchanged': {
+        const shard = list.shardOf(change.id)
+        const slot = list.slotIn(shard)
+        if (slot === -1) this.ignored++
+        else this.#see(shard, slot)
+        return
+      }
+      case 'availability':
+        this.#updateAvailability(change.id, change.TicketCapacity, change.TicketsAvailable)
+        return
+      default:
+        unreachable(change)
+    }
+  }
+
+  /** Where to write the row; null where it must not be written at all. */
+  #place(id: Guid, where: () => string): readonly [Shard, number] | null {
+    const { list, tombstones, kind, repeatedId, begunAt } = this.#context
+    const shard = list.shardOf(id)
+    const slot = list.slotIn(shard)
+    if (slot === -1) {
+      if (this.#readAt < tombstones.absentSince(id)) {
+        this.ignored++
+        return null
+      }
+      tombstones.raise(id)
+      const inserted = list.insertIn(shard)
+      this.#see(shard, inserted)
+      return [shard, inserted]
+    }
+    const isRepeated = (shard.seenAt[slot] ?? 0) >= begunAt || this.#withholding.has(id)
+    if (kind === 'full' && repeatedId === 'withheld' && isRepeated) {
+      const expected = 'an Id that no other row has'
+      this.extras.push({ id, withheld: { fault: 'duplicate-id', column: 'Id', where: where(), expected, found: id } })
+      return null
+    }
+    return [shard, slot]
+  }
+
+  /** A source that lags must not make a row look as if it had not been seen since. */
+  #see(shard: Shard, slot: number): void {
+    shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, this.#now)
+    shard.seenIn[slot] = this.#context.number
+  }
+
+  #serve([shard, slot]: readonly [Shard, number], id: Guid, record: Item, version: number): void {
+    const { list } = this.#context
+    this.#see(shard, slot)
+    const { packing, withAvailability } = list.kind
+    const isServed = shard.state[slot] === SERVED
+    const detailsAreOlder = this.#readAt < (shard.detailsAt[slot] ?? 0)
+    const availabilityIsOlder = this.#readAt < (shard.availabilityAt[slot] ?? 0)
+    if (detailsAreOlder) this.ignored++
+    if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
+    const before = isServed ? shard.read(slot) : null
+    let merged = record
+    if (before !== null && detailsAreOlder) merged = withAvailability(packing.unpack(id, before), record)
+    else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
+    const packed = packing.pack(merged)
+    this.#noteDrift(shard, slot, id, before, packed, version)
+    if (list.serve(shard, slot, packed)) this.#changedNow(shard, slot)
+    if (!detailsAreOlder) {
+      shard.detailsAt[slot] = this.#now
+      shard.version[slot] = version
+    }
+    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
+  }
+
+  #withhold([shard, slot]: readonly [Shard, number], id: Guid, withheld: Withheld, version: number): void {
+    const readAt = this.#readAt
+    if (readAt < (shard.detailsAt[slot] ?? 0)) {
+      this.#see(shard, slot)
+      this.ignored++
+      return
+    }
+    const now = this.#now
+    const { list } = this.#context
+    const withhold = (): void => {
+      // Found anew: it may have moved while the removal was postponed.
+      const home = list.shardOf(id)
+      const place = list.slotIn(home)
+      if (place === -1 || readAt < (home.detailsAt[place] ?? 0)) {
+        this.ignored++
+        return
+      }
+      this.#noteDrift(home, place, id, home.state[place] === SERVED ? home.read(place) : null, null, version)
+      if (home.state[place] === SERVED) this.#changedNow(home, place)
+      list.withhold(home, place, withheld)
+      home.detailsAt[place] = home.availabilityAt[place] = now
+      home.seenAt[place] = Math.max(home.seenAt[place] ?? 0, now)
+      home.seenIn[place] = this.#context.number
+      home.version[place] = version
+    }
+    // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
+    if (shard.state[slot] !== SERVED) return withhold()
+    this.#withholding.add(id)
+    this.#remove(withhold)
+  }
+
+  #delete(id: Guid): void {
+    const { list, tombstones } = this.#context
+    const readAt = this.#readAt
+    const now = this.#now
+    const remove = (): void => {
+      const shard = list.shardOf(id)
+      const slot = list.slotIn(shard)
+      if (slot !== -1 && readAt < (shard.detailsAt[slot] ?? 0)) {
+        this.ignored++
+        return
+      }
+      if (slot !== -1) {
+        list.remove(shard, slot)
+        this.changed++
+      }
+      tombstones.bury(id, now)
+    }
+    this.#remove(remove)
+  }
+
+  #remove(removal: () => void): void {
+    if (this.#context.postponeRemovals) this.#postponed.push(removal)
+    else removal()
+  }
+
+  #updateAvailability(id: Guid, TicketCapacity: number, TicketsAvailable: number): void {
+    const { list } = this.#context
+    const { packing, withAvailability } = list.kind
+    const shard = list.shardOf(id)
+    const slot = list.slotIn(shard)
+    if (slot === -1 || shard.state[slot] !== SERVED || this.#readAt < (shard.availabilityAt[slot] ?? 0)) return
+    const held = packing.unpack(id, shard.read(slot))
+    const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
+    if (list.serve(shard, slot, packed)) this.#changedNow(shard, slot)
+    shard.availabilityAt[slot] = this.#now
+  }
+
+  #changedNow(shard: Shard, slot: number): void {
+    shard.changedAt[slot] = this.#now
+    this.changed++
+  }
+
+  #noteDrift(shard: Shard, slot: number, id: Guid, before: string | null, after: string | null, version: number): void {
+    const { audit, drift, list } = this.#context
+    if (!audit || before === after) return
+    const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
+    const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
+    const heldVersion = shard.version[slot] ?? Number.NaN
+    if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
+    else if (heldVersion === version) drift.convict(id, columns)
+  }
+}

@@ -1,0 +1,111 @@
+import type { Guid } from '../domain/guid.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import { GuidTable } from './guid-table.ts'
+import { PackedTexts } from './packed-texts.ts'
+import type { Representation } from './ready-bodies.ts'
+
+/** What a slot holds. */
+export const FREE = 0
+export const SERVED = 1
+export const WITHHELD = 2
+
+/**
+ * A part of a list small enough that growing or compacting it stalls nobody: columns of numbers beside one buffer of packed
+ * records, a slot a row. Times are monotonic milliseconds in the source's time (its lag subtracted).
+ */
+export class Shard {
+  readonly #table = new GuidTable()
+  readonly #texts = new PackedTexts()
+  state: Uint8Array = new Uint8Array(0)
+  /** When the details, and the availability, were last written: only a read that began later may change them. */
+  detailsAt: Float64Array = new Float64Array(0)
+  availabilityAt: Float64Array = new Float64Array(0)
+  /** When the row was last mentioned by any read. */
+  seenAt: Float64Array = new Float64Array(0)
+  /** The number of the read that last mentioned the row. */
+  seenIn: Uint32Array = new Uint32Array(0)
+  /** When what is held became what it is. */
+  changedAt: Float64Array = new Float64Array(0)
+  version: Float64Array = new Float64Array(0)
+  /** Two words a shape, 0 0 where not yet computed. */
+  etags: Uint32Array = new Uint32Array(0)
+  /** Bodies that were asked for lately, four places a slot. */
+  ready: (Representation | undefined)[] = []
+  readonly withheld: Map<number, Withheld> = new Map()
+
+  get slots(): number {
+    return this.#table.slots
+  }
+
+  get sizeBytes(): number {
+    return this.#texts.sizeBytes + this.#table.sizeBytes + this.state.length * (1 + 4 + 5 * 8 + ETAG_WORDS * 4)
+  }
+
+  /** The slot of the GUID, -1 where it is not held. */
+  find(words: Uint32Array, hash: number): number {
+    return this.#table.find(words, hash)
+  }
+
+  /** A new slot for a GUID that is not held. */
+  insert(words: Uint32Array, hash: number): number {
+    const slot = this.#table.insert(words, hash)
+    if (slot >= this.state.length) this.#grow(this.#table.capacity)
+    this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
+    this.version[slot] = Number.NaN
+    return slot
+  }
+
+  remove(slot: number): void {
+    this.clear(slot)
+    this.state[slot] = FREE
+    this.#table.remove(slot)
+  }
+
+  /** Takes the record out of a slot that stays. */
+  clear(slot: number): void {
+    this.#texts.remove(slot)
+    this.withheld.delete(slot)
+    this.#forgetEtags(slot)
+  }
+
+  /** Stores a packed record; returns whether it differs from what the slot held. */
+  write(slot: number, packed: string): boolean {
+    this.withheld.delete(slot)
+    const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
+    this.state[slot] = SERVED
+    if (changed) this.#forgetEtags(slot)
+    return changed
+  }
+
+  read(slot: number): string {
+    return this.#texts.read(slot)
+  }
+
+  guid(slot: number): Guid {
+    return this.#table.guid(slot)
+  }
+
+  #forgetEtags(slot: number): void {
+    this.etags.fill(0, slot * ETAG_WORDS, (slot + 1) * ETAG_WORDS)
+  }
+
+  #grow(capacity: number): void {
+    this.state = grown(this.state, new Uint8Array(capacity))
+    this.detailsAt = grown(this.detailsAt, new Float64Array(capacity))
+    this.availabilityAt = grown(this.availabilityAt, new Float64Array(capacity))
+    this.seenAt = grown(this.seenAt, new Float64Array(capacity))
+    this.seenIn = grown(this.seenIn, new Uint32Array(capacity))
+    this.changedAt = grown(this.changedAt, new Float64Array(capacity))
+    this.version = grown(this.version, new Float64Array(capacity))
+    this.etags = grown(this.etags, new Uint32Array(capacity * ETAG_WORDS))
+    this.#texts.grow(capacity)
+  }
+}
+
+/** Four shapes, two words each. */
+const ETAG_WORDS = 8
+
+function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
+  to.set(from)
+  return to
+}

@@ -1,0 +1,101 @@
+import { Buffer } from 'node:buffer'
+import type { Answer, Call } from '../http/call.ts'
+import { Ending, lingering } from './ending.ts'
+import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
+import { pathnameOfUrl } from './pathname.ts'
+
+/** Listens with Bun.serve. */
+export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<Listener> {
+  // In whole seconds, and Bun takes no more than 255.
+  const idleS = Math.min(255, Math.ceil(idleMs / 1000))
+  const ending = new Ending()
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: idleS,
+    // Outside of production Bun would show a caller the stack of what a handler throws.
+    development: false,
+    // What is in production shares its port unless it says not to: a second service must be told that it is taken.
+    reusePort: false,
+    fetch(request, bun) {
+      const call = new BunCall(request)
+      if (ending.held !== null) return ending.held.then(async () => respond(call, await answer(call), true))
+      const given = answer(call)
+      if (!(given instanceof Promise)) return respond(call, given, false)
+      // To Bun a connection whose answer is awaited is idle: without this it would be closed without one.
+      bun.timeout(request, 0)
+      return given.then((later) => {
+        // It holds for the connection: left at 0, an idle one would never be closed.
+        bun.timeout(request, idleS)
+        return respond(call, later, ending.held !== null)
+      })
+    },
+  })
+  return listenerOf(server, host, ending)
+}
+
+/** Listens with Bun.serve for a web-standard handler. */
+export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
+  return listenerOf(
+    Bun.serve({ hostname: host, port, fetch, development: false, reusePort: false }),
+    host,
+    new Ending(),
+  )
+}
+
+function listenerOf(server: Bun.Server<undefined>, host: string, ending: Ending): Listener {
+  return {
+    host,
+    port: server.port ?? 0,
+    async stop(drainMs) {
+      const timer = setTimeout(() => void server.stop(true), drainMs)
+      // Bun closes idle connections as it stops, with what is on its way on them. One whose request is held is not idle.
+      const release = ending.hold()
+      await lingering(drainMs)
+      const drained = server.stop(false)
+      release()
+      await drained
+      clearTimeout(timer)
+    },
+  }
+}
+
+class BunCall implements Call {
+  readonly method: string
+  readonly pathname: string
+  readonly #request: Request
+
+  constructor(request: Request) {
+    this.method = request.method
+    this.pathname = pathnameOfUrl(request.url)
+    this.#request = request
+  }
+
+  header(name: string): string | null {
+    return this.#request.headers.get(name)
+  }
+}
+
+/** What Bun makes of headers that are said again and again; a Response copies them. */
+const kept = new WeakMap<Answer['headers'], Headers>()
+
+function respond(call: Call, { status, headers, etag, body }: Answer, isLast: boolean): Response {
+  let fields = kept.get(headers)
+  if (fields === undefined) {
+    fields = new Headers(headers)
+    kept.set(headers, fields)
+  }
+  if (etag !== '') fields.set('ETag', etag)
+  if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(fields), body, isLast)
+  return new Response(body, { status, headers: fields })
+}
+
+function respondAside(call: Call, status: number, fields: Headers, body: string | null, isLast: boolean): Response {
+  // RFC 9112 §9.6: who is told sends nothing more that would be lost.
+  if (isLast) fields.set('Connection', 'close')
+  if (call.method !== 'HEAD') return new Response(body, { status, headers: fields })
+  // Bun 1.4.5 dates every response but those to HEAD, which must have what GET has (RFC 9110 §6.6.1, §9.3.2).
+  fields.set('Date', new Date().toUTCString())
+  if (body !== null) fields.set('Content-Length', String(Buffer.byteLength(body)))
+  return new Response(null, { status, headers: fields })
+}

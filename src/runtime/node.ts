@@ -1,0 +1,127 @@
+import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Answer, Call } from '../http/call.ts'
+import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
+import { Ending, lingering } from './ending.ts'
+import { pathnameOfUrl } from './pathname.ts'
+
+/** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
+export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<Listener> {
+  const ending = new Ending()
+  const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, (request, response) => {
+    // Not yet this one's turn: the one before it on the connection is not out.
+    if (response.socket === null && isTooMany(request, response)) return
+    const call = new NodeCall(request)
+    const given = ending.held === null ? answer(call) : ending.held.then(() => answer(call))
+    if (given instanceof Promise) void sendLater(given, call, request, response)
+    else respond(call, response, given)
+  })
+  // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
+  server.timeout = idleMs
+  async function sendLater(
+    given: Promise<Answer>,
+    call: Call,
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    // A connection whose answer is awaited is not idle.
+    socket.setTimeout(0)
+    const later = await given
+    socket.setTimeout(idleMs)
+    // RFC 9112 §9.6: who is told sends nothing more that would be lost.
+    if (ending.held !== null) response.shouldKeepAlive = false
+    respond(call, response, later)
+  }
+  return listenerOf(server, host, port, ending)
+}
+
+/** As long as Bun's, which cannot be set; node:http would wait for 60 s and 300 s, and look only every 30 s. */
+const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2000 }
+
+/** Connections that wait to be accepted: past it a crowd that comes at once waits a second and more to be let in. */
+const BACKLOG = 4096
+
+/** More requests of one connection than this do not wait for their turn. */
+const MOST_PIPELINED = 64
+
+const pipelined = new WeakMap<object, number>()
+
+/** Hangs up on a client that sends on without reading: what is queued for it would grow with all it sends. */
+function isTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  const queued = (pipelined.get(socket) ?? 0) + 1
+  if (queued > MOST_PIPELINED) {
+    socket.destroy()
+    return true
+  }
+  pipelined.set(socket, queued)
+  response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
+  return false
+}
+
+/** Listens with node:http for a web-standard handler. */
+export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
+  // The adapter's own Response would replace the global one for everybody.
+  const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
+  return listenerOf(
+    createServer((request, response) => void handle(request, response)),
+    host,
+    port,
+    new Ending(),
+  )
+}
+
+async function listenerOf(server: Server, host: string, port: number, ending: Ending): Promise<Listener> {
+  server.listen({ port, host, backlog: BACKLOG })
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    host,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    async stop(drainMs) {
+      const closed = once(server, 'close')
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+      // Closing ends idle connections, with what is on its way on them. One whose request is held is not idle.
+      const release = ending.hold()
+      await lingering(drainMs)
+      server.close()
+      release()
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+class NodeCall implements Call {
+  readonly method: string
+  readonly pathname: string
+  readonly #request: IncomingMessage
+
+  constructor(request: IncomingMessage) {
+    this.method = request.method ?? ''
+    this.pathname = pathnameOfUrl(request.url ?? '')
+    this.#request = request
+  }
+
+  header(name: string): string | null {
+    const value = this.#request.headers[name]
+    return typeof value === 'string' ? value : null
+  }
+}
+
+/** Headers that are said again and again, as the flat list that node:http writes fastest. */
+const kept = new WeakMap<Answer['headers'], readonly string[]>()
+
+function respond(call: Call, response: ServerResponse, { status, headers, etag, body }: Answer): void {
+  let fields = kept.get(headers)
+  if (fields === undefined) {
+    fields = Object.entries(headers).flat()
+    kept.set(headers, fields)
+  }
+  const all = etag === '' ? [...fields] : [...fields, 'ETag', etag]
+  if (body !== null) all.push('Content-Length', String(Buffer.byteLength(body)))
+  response.writeHead(status, all)
+  response.end(call.method === 'HEAD' || body === null ? undefined : body)
+}

@@ -1,0 +1,152 @@
+import type { Buffer as Bytes } from 'node:buffer'
+import { Buffer } from 'node:buffer'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { getCACertificates } from 'node:tls'
+import { createGunzip } from 'node:zlib'
+
+/** How requests leave the machine. */
+export interface WayOut {
+  /** Certificates in PEM to trust besides the usual ones. */
+  readonly ca: readonly string[]
+  /** The proxy that a URL is reached by, null for none. */
+  readonly proxyOf: (url: URL) => string | null
+}
+
+interface WebRequest {
+  readonly method: 'GET' | 'POST'
+  /** Sent as it is: nothing of its path or query is encoded anew. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly signal: AbortSignal
+  /** On a connection of its own rather than one that was used before. */
+  readonly fresh: boolean
+  readonly mostBytes: number
+}
+
+interface WebReply {
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Bytes
+}
+
+export interface Web {
+  /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
+  send(request: WebRequest): Promise<WebReply>
+  /** Lets go of idle connections. */
+  close(): void
+}
+
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+/**
+ * An HTTP client that Bun and Node run alike: node:http takes a path as it is, where `fetch` would encode an apostrophe
+ * anew, and its agents take a proxy and certificates on both.
+ */
+export function openWeb({ ca, proxyOf }: WayOut): Web {
+  // The option replaces the certificates that are trusted, it does not add to them.
+  const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
+  const pools = new Map<string | null, Agents>()
+
+  function agentsOf(proxy: string | null, keepAlive: boolean): Agents {
+    const settings = { keepAlive, ...(proxy === null ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }) }
+    return { http: new HttpAgent(settings), https: new HttpsAgent({ ...settings, ...trusted }) }
+  }
+
+  function poolOf(proxy: string | null): Agents {
+    const pool = pools.get(proxy) ?? agentsOf(proxy, true)
+    pools.set(proxy, pool)
+    return pool
+  }
+
+  return {
+    send(request) {
+      const url = new URL(request.url)
+      const proxy = proxyOf(url)
+      const agents = request.fresh ? agentsOf(proxy, false) : poolOf(proxy)
+      return exchange(request, url, agents)
+    },
+    close() {
+      for (const { http, https } of pools.values()) {
+        http.destroy()
+        https.destroy()
+      }
+    },
+  }
+}
+
+function exchange(request: WebRequest, url: URL, agents: Agents): Promise<WebReply> {
+  const { method, body, signal } = request
+  const { promise, resolve, reject } = Promise.withResolvers<WebReply>()
+  const headers: Record<string, string> = { ...request.headers, 'accept-encoding': 'gzip' }
+  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
+  const options = {
+    method,
+    headers,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? undefined : Number(url.port),
+    path: pathOf(request.url),
+    signal,
+  }
+  const sent: ClientRequest =
+    url.protocol === 'https:'
+      ? requestHttps({ ...options, agent: agents.https })
+      : requestHttp({ ...options, agent: agents.http })
+  sent.on('error', reject)
+  sent.on('response', (response) => {
+    readBody(response, request.mostBytes).then(
+      (bytes) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: bytes }),
+      (cause: unknown) => {
+        sent.destroy()
+        reject(cause instanceof Error ? cause : new Error('the answer could not be read', { cause }))
+      },
+    )
+  })
+  sent.end(body ?? undefined)
+  return promise
+}
+
+/** The path and query as they were written: what `URL` makes of them may be encoded otherwise. */
+function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  return from === -1 ? '/' : (url.slice(from).split('#', 1)[0] ?? '/')
+}
+
+function headersOf(response: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return headers
+}
+
+function readBody(response: IncomingMessage, mostBytes: number): Promise<Bytes> {
+  const { promise, resolve, reject } = Promise.withResolvers<Bytes>()
+  const isPacked = response.headers['content-encoding'] === 'gzip'
+  const stream = isPacked ? response.pipe(createGunzip()) : response
+  const chunks: Bytes[] = []
+  let length = 0
+  const fail = (code: string): void => reject(Object.assign(new Error(code), { code }))
+  response.on('error', reject)
+  response.on('aborted', () => fail('ECONNRESET'))
+  response.on('close', () => {
+    if (!response.complete) fail('ECONNRESET')
+  })
+  stream.on('error', reject)
+  stream.on('data', (chunk: Bytes) => {
+    length += chunk.length
+    if (length > mostBytes) fail('ERR_BODY_TOO_LARGE')
+    else chunks.push(chunk)
+  })
+  stream.on('end', () => {
+    if (response.complete) resolve(Buffer.concat(chunks))
+    else fail('ECONNRESET')
+  })
+  return promise
+}

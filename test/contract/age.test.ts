@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { assemble } from '../../src/commands/assemble.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { readSmallFile } from '../../src/config/read-text.ts'
+import type { Answer, Call } from '../../src/http/call.ts'
+import type { Moment, Time } from '../../src/replica/time.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { EVENT, LISTS, NEVER } from './rows.ts'
+
+/** Time that stands still until it is told. */
+class StoppedTime implements Time {
+  ms = 1_000_000
+  now(): Moment {
+    return { monotonicMs: this.ms, wallMs: this.ms }
+  }
+  after(): () => void {
+    return () => {}
+  }
+  random(): number {
+    return 0
+  }
+}
+
+describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both lists read at 0 ms and never again', () => {
+  const directory = new FilesDirectory({ freshness: { bound: '7s' } }, LISTS)
+  const time = new StoppedTime()
+  const begun = time.ms
+  let ask: (path: string) => Answer | Promise<Answer>
+  beforeAll(async () => {
+    const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
+    if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
+    const { replica, service } = assemble(loaded.configuration, time, () => {})
+    await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
+    ask = (pathname) => service.answer({ method: 'GET', pathname, header: () => null } satisfies Call)
+  })
+  afterAll(() => directory.remove())
+
+  const table = [
+    [0, '0', 'public, max-age=7', 'max-age=5'],
+    [1, '1', 'public, max-age=6', 'max-age=5'],
+    [999, '1', 'public, max-age=6', 'max-age=5'],
+    [1000, '1', 'public, max-age=6', 'max-age=5'],
+    [1001, '2', 'public, max-age=5', 'max-age=5'],
+    [2001, '3', 'public, max-age=4', 'max-age=4'],
+    [6000, '6', 'public, max-age=1', 'max-age=1'],
+    [6001, '7', 'public, max-age=0', 'max-age=0'],
+    [7000, '7', 'public, max-age=0', 'max-age=0'],
+  ] as const
+
+  for (const [ageMs, age, ofRecord, ofError] of table) {
+    it(`at ${ageMs} ms: Age ${age}, ${ofRecord}; a 404 ${ofError}`, () => {
+      time.ms = begun + ageMs
+      for (const path of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`]) {
+        // No promise: what is within the bound is answered at once.
+        expect(ask(path)).toMatchObject({ status: 200, headers: { Age: age, 'Cache-Control': ofRecord } })
+      }
+      for (const path of [`/api/events/${NEVER}`, `/api/venues/${NEVER}`]) {
+        expect(ask(path)).toMatchObject({ status: 404, headers: { 'Cache-Control': ofError } })
+      }
+      // Nothing was asked of the data, so its age does not count.
+      for (const path of ['/nothing', '/api/events/null']) {
+        expect(ask(path)).toMatchObject({ headers: { 'Cache-Control': 'max-age=5' } })
+      }
+    })
+  }
+
+  it('at 7001 ms it is past the bound: nobody is answered without a refresh', () => {
+    time.ms = begun + 7001
+    expect(ask(`/api/events/${EVENT}`)).toBeInstanceOf(Promise)
+    expect(ask(`/api/events/${NEVER}`)).toBeInstanceOf(Promise)
+  })
+})

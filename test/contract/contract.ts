@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe } from 'bun:test'
+import { basePathSentences } from './base-path.ts'
+import { conditionalSentences } from './conditional.ts'
+import { endpointSentences } from './endpoints.ts'
+import { etagSentences } from './etags.ts'
+import { freshnessSentences } from './freshness.ts'
+import { goldenSentences } from './golden.ts'
+import { headerSentences } from './headers.ts'
+import { idSentences } from './ids.ts'
+import { methodSentences } from './methods.ts'
+import { negotiationSentences } from './negotiation.ts'
+import { problemSentences } from './problems.ts'
+import { LISTS } from './rows.ts'
+import type { Start, Subject } from './subject.ts'
+import { withheldSentences } from './withheld.ts'
+
+/** Every sentence of the contract that a caller can check, of a Marquee that `start` starts. */
+export function contract(name: string, start: Start): void {
+  describe(`the contract, ${name}`, () => {
+    let subject: Subject
+    beforeAll(async () => {
+      subject = await start({}, LISTS)
+    })
+    afterAll(() => subject.stop())
+
+    for (const sentences of [
+      endpointSentences,
+      idSentences,
+      methodSentences,
+      headerSentences,
+      negotiationSentences,
+      problemSentences,
+      withheldSentences,
+    ]) {
+      sentences(() => subject)
+    }
+    for (const sentences of [
+      basePathSentences,
+      conditionalSentences,
+      etagSentences,
+      freshnessSentences,
+      goldenSentences,
+    ]) {
+      sentences(start)
+    }
+  })
+}

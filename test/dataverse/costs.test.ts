@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Child, programOf } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import type { MarqueeProcess } from '../support/marquee-process.ts'
+import { untilListening } from '../support/marquee-process.ts'
+import type { Environment } from './environment.ts'
+import { eventValues, fill, idOf, openEnvironment, venueValues } from './environment.ts'
+
+interface Status {
+  readonly lists: Readonly<Record<'events' | 'venues', { readonly served: number }>>
+}
+
+async function serve({ standIn }: Environment, freshness: Readonly<Record<string, string>>): Promise<MarqueeProcess> {
+  const directory = mkdtempSync(join(tmpdir(), 'marquee-costs-'))
+  const { origin: url, directory: aad } = standIn
+  const crm = {
+    kind: 'dataverse',
+    url,
+    authority: url,
+    tenant: aad.tenant,
+    clientId: aad.clientId,
+    clientSecret: { env: 'SECRET' },
+  }
+  const path = join(directory, 'marquee.yaml')
+  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, freshness, crm }))
+  const env = { SECRET: aad.secret }
+  const child = new Child(programOf('bun'), ['src/main.ts', 'serve', '--config', path], { env })
+  const running = await untilListening(child)
+  rmSync(directory, { recursive: true })
+  return running
+}
+
+async function untilServed({ listening }: MarqueeProcess, events: number): Promise<void> {
+  const status = async (): Promise<Status> =>
+    JSON.parse(await (await fetch(`${listening.operations}status`)).text()) as Status
+  await eventually(status, ({ lists }) => lists.events.served === events && lists.venues.served > 0, 60_000)
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('what a service costs Dataverse', () => {
+  it('is what the formula says, whatever the traffic', async () => {
+    const environment = await openEnvironment()
+    fill(environment, 2500)
+    const running = await serve(environment, { bound: '10s', refreshEvery: '200ms', fullReadEvery: '1s' })
+    await untilServed(running, 2500)
+    const spent = async (seconds: number, work: () => Promise<unknown>): Promise<number> => {
+      const before = environment.standIn.reads.length
+      const until = performance.now() + seconds * 1000
+      while (performance.now() < until) await work()
+      return (environment.standIn.reads.length - before) / seconds
+    }
+    // 2 lists ÷ 0.2 s, and each second 3 pages of events and 1 of venues.
+    const formula = 2 / 0.2 + 4
+    const quiet = await spent(4, () => pause(50))
+    const url = `${running.listening.address}api/events/`
+    const ids = Array.from({ length: 40 }, (_, number) => idOf(number * 100))
+    const busy = await spent(4, () => Promise.all(ids.map(async (id) => (await fetch(url + id)).text())))
+    await running.child.stop()
+    environment.standIn.close()
+    // Never more; less only by what a read itself takes.
+    expect(quiet).toBeLessThanOrEqual(formula * 1.1)
+    expect(busy).toBeLessThanOrEqual(formula * 1.1)
+    expect(quiet).toBeGreaterThan(formula * 0.5)
+  }, 60_000)
+
+  it('and itself: 50,000 events and 5,000 venues, read again and again in flat memory', async () => {
+    const environment = await openEnvironment()
+    for (let number = 0; number < 5000; number++) environment.venues.put(idOf(0x10_0000 + number), venueValues(number))
+    for (let number = 1; number <= 50_000; number++) {
+      const _msevtmgt_primaryvenue_value = idOf(0x10_0000 + (number % 5000))
+      environment.events.put(idOf(number), eventValues(number, { _msevtmgt_primaryvenue_value }))
+    }
+    const running = await serve(environment, { fullReadEvery: '1s' })
+    await untilServed(running, 50_000)
+    const peakMb = (): number => {
+      const { pid } = running.child
+      return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+    }
+    const reads = (): number => environment.standIn.reads.length
+    await eventually(
+      async () => reads(),
+      (count) => count > 150,
+      60_000,
+    )
+    const settled = peakMb()
+    await eventually(
+      async () => reads(),
+      (count) => count > 400,
+      60_000,
+    )
+    const later = peakMb()
+    const sizes = environment.standIn.reads.map(({ headers }) => headers['prefer'])
+    await running.child.stop()
+    environment.standIn.close()
+    expect(later - settled).toBeLessThan(64)
+    expect(later).toBeLessThan(512)
+    expect(new Set(sizes)).toEqual(new Set(['odata.track-changes,odata.maxpagesize=1000', 'odata.maxpagesize=1000']))
+  }, 180_000)
+})

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'bun:test'
+import { Chance } from '../model/chance.ts'
+import { openEnvironment, fill } from './environment.ts'
+import { History } from './history.ts'
+import { json, refusal } from './reply.ts'
+import { rigOf } from './rig.ts'
+import type { Fault, StandIn } from './stand-in.ts'
+
+/** How long each history goes on; a longer one may be asked for. */
+const LASTS_MS = Number(process.env['MARQUEE_HISTORY_MS'] ?? 5000)
+const BOUND_MS = 1000
+
+const reply = (given: Parameters<typeof refusal>): Fault => ({ kind: 'reply', reply: refusal(...given) })
+
+const FAULTS: readonly Fault[] = [
+  { kind: 'drop' },
+  { kind: 'hang' },
+  { kind: 'endless' },
+  { kind: 'cut' },
+  { kind: 'truncated' },
+  { kind: 'reply', reply: { status: 200, headers: { 'content-type': 'text/html' }, body: '<html></html>' } },
+  { kind: 'reply', reply: { status: 401, headers: {}, body: '' } },
+  { kind: 'reply', reply: { status: 302, headers: { location: '/' }, body: '' } },
+  { kind: 'reply', reply: { status: 200, headers: {}, body: '' } },
+  { kind: 'reply', reply: json({ error: { code: '', message: '' } }) },
+  { kind: 'reply', reply: json({ '@odata.context': '$metadata#msevtmgt_events(msevtmgt_name)', value: [] }) },
+  reply([429, '0x80072322', 'exceeded', { 'retry-after': '0.1' }]),
+  reply([429, '0x80072321', 'exceeded', { 'retry-after': '0.1' }]),
+  reply([503, '', 'busy']),
+  reply([500, '0x80040216', 'unexpected']),
+  reply([403, '0x80040220', 'missing prvReadmsevtmgt_Event']),
+]
+
+/** What a fault of a page may be without being a lie: an empty whole list, as an answer to a full read, would be one. */
+const IS_FOR_CHANGES_ONLY = 10
+
+function strike(standIn: StandIn, chance: Chance): void {
+  const { faults } = standIn.query
+  const roll = chance.next()
+  if (roll < 0.05) standIn.directory.revoke()
+  else if (roll < 0.1) faults.wholeSetOnDelta = !faults.wholeSetOnDelta
+  else if (roll < 0.15) faults.emptyJsonWithoutChanges = !faults.emptyJsonWithoutChanges
+  else if (roll < 0.2) faults.deletedStrangers = ['2e451703-c686-e711-80e5-0000deadbeef']
+  else if (roll < 0.25) standIn.latencyMs = chance.below(25)
+  else if (roll < 0.3) standIn.trap('deltatoken', reply([400, '0x80044352', 'expired']))
+  else if (roll < 0.35) standIn.trap('oauth2', chance.pick([...FAULTS.slice(0, 5), reply([503, '', ''])]))
+  else {
+    const fault = chance.pick(FAULTS)
+    const part =
+      FAULTS.indexOf(fault) === IS_FOR_CHANGES_ONLY
+        ? 'deltatoken'
+        : chance.pick(['events', 'skiptoken', 'deltatoken', 'venues'])
+    standIn.trap(part, fault, 1 + chance.below(2))
+  }
+}
+
+async function live(seed: number): Promise<void> {
+  const chance = new Chance(seed)
+  const environment = await openEnvironment()
+  fill(environment, 0)
+  const { standIn } = environment
+  standIn.query.largestPage = 3
+  const history = new History(environment, chance.fork())
+  const rig = rigOf(standIn, {
+    timeoutMs: 120,
+    freshness: { boundMs: BOUND_MS, refreshEveryMs: 40, fullReadEveryMs: 400 },
+  })
+  rig.replica.start()
+  const until = performance.now() + LASTS_MS
+  while (performance.now() < until) {
+    if (chance.happens(0.6)) history.happen()
+    if (chance.happens(0.03)) strike(standIn, chance)
+    history.look(rig.replica)
+    await new Promise((resolve) => setTimeout(resolve, 3))
+  }
+  for (const trap of standIn.traps) trap.times = 0
+  standIn.query.faults.wholeSetOnDelta = false
+  await rig.replica.stop()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  await rig.replica.events.refresh.attempt()
+  await new Promise((resolve) => setTimeout(resolve, BOUND_MS / 2))
+  const last = await rig.replica.events.refresh.attempt()
+  expect({ seed, last, wrongs: history.wrongs.slice(0, 5), differences: history.differences(rig.replica) }).toEqual({
+    seed,
+    last: { ok: true },
+    wrongs: [],
+    differences: [],
+  })
+  expect(history.looks).toBeGreaterThan(LASTS_MS / 50)
+  const outcomes = new Set(rig.observations.flatMap((seen) => (seen.kind === 'read-ended' ? [seen.read.outcome] : [])))
+  expect(outcomes.size).toBeGreaterThan(3)
+  await rig.crm.close()
+  standIn.close()
+}
+
+describe('the history of an environment, with faults at random', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    it(`is served as it was, never as it was not (seed ${seed})`, () => live(seed), LASTS_MS + 30_000)
+  }
+})

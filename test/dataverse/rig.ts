@@ -1,0 +1,84 @@
+import { Secret } from '../../src/config/secret.ts'
+import type { SecretSource } from '../../src/config/secret.ts'
+import type { DataverseSettings } from '../../src/crm/dataverse/dataverse-crm.ts'
+import { openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
+import { openZone } from '../../src/domain/zone.ts'
+import { Formatter } from '../../src/formats/format.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import type { Crm } from '../../src/replica/port.ts'
+import { Replica } from '../../src/replica/replica.ts'
+import type { RefreshSettings } from '../../src/replica/list-replica.ts'
+import type { Time } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/replica/time.ts'
+import { openWeb } from '../../src/runtime/web.ts'
+import type { StandIn } from './stand-in.ts'
+
+export interface Rig {
+  readonly crm: Crm
+  readonly replica: Replica
+  readonly observations: Observation[]
+}
+
+export interface RigOptions {
+  readonly settings?: Partial<DataverseSettings>
+  readonly timeoutMs?: number
+  readonly freshness?: Partial<RefreshSettings>
+  readonly env?: Readonly<Record<string, string>>
+  readonly time?: Time
+  readonly secret?: SecretSource & { readonly text: string }
+}
+
+/** A connector and a replica that read the stand-in; nothing runs until it is told to. */
+export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
+  const { directory, origin } = standIn
+  const { time = systemTime, timeoutMs = 2000, env = {} } = options
+  const observations: Observation[] = []
+  const observe = (observation: Observation): void => void observations.push(observation)
+  const london = openZone('Europe/London')
+  if (london === null) throw new Error('no zone')
+  const source = options.secret ?? { text: directory.secret, name: 'the environment variable SECRET', reread: null }
+  const settings: DataverseSettings = {
+    kind: 'dataverse',
+    origin,
+    tenant: directory.tenant,
+    clientId: directory.clientId,
+    clientSecret: new Secret(source.text, source),
+    authority: origin,
+    labels: 1033,
+    proxy: null,
+    ca: null,
+    availabilityEveryMs: null,
+    timeZone: london,
+    events: { from: 'msevtmgt_events', fields: {} },
+    venues: { from: 'msevtmgt_venues', fields: {} },
+    ...options.settings,
+  }
+  const freshness: RefreshSettings = {
+    boundMs: 30_000,
+    refreshEveryMs: 5000,
+    fullReadEveryMs: 900_000,
+    staleIfErrorMs: 0,
+    brake: true,
+    ...options.freshness,
+  }
+  const surroundings = {
+    showIn: london,
+    requestTimeoutMs: timeoutMs,
+    boundMs: freshness.boundMs,
+    time,
+    observe,
+    openWeb,
+    env,
+  }
+  const crm = openDataverseCrm(settings, surroundings)
+  const replica = new Replica({
+    crm,
+    formatter: new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+    settings: freshness,
+    memoryLimitBytes: 2e9,
+    time,
+    observe,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+  })
+  return { crm, replica, observations }
+}

@@ -1,0 +1,108 @@
+/** What is in a column, as Dataverse keeps it. */
+export interface ColumnDefinition {
+  readonly type:
+    | 'String'
+    | 'Integer'
+    | 'Money'
+    | 'Decimal'
+    | 'DateTime'
+    | 'Lookup'
+    | 'Picklist'
+    | 'Virtual'
+    | 'State'
+    | 'Boolean'
+  /** Words by language and code. */
+  readonly labels?: Readonly<Record<number, Readonly<Record<string, string>>>>
+}
+
+/** Values by the names of the Web API; a number whose digits count is a `JSON.rawJSON`. */
+export type Values = Readonly<Record<string, unknown>>
+
+export interface StoredRow {
+  readonly id: string
+  readonly values: Values
+  readonly version: number
+}
+
+/** Counts the changes of the whole environment, as Dataverse's row versions do. */
+export class Versions {
+  current = 900_000
+
+  next(): number {
+    return ++this.current
+  }
+}
+
+/** One table, its rows in the order of their keys. */
+export class StandInTable {
+  changeTracking = true
+  /** Rights narrowed to user level: only these rows are seen; null sees all. */
+  visible: ReadonlySet<string> | null = null
+  /** The version below which changes are no longer known. */
+  oldestKnown = 0
+  readonly entitySet: string
+  readonly logicalName: string
+  readonly key: string
+  readonly columns: ReadonlyMap<string, ColumnDefinition>
+  readonly rows: Map<string, StoredRow> = new Map()
+  readonly deletions: Map<string, number> = new Map()
+  readonly #versions: Versions
+  /** In order; null where rows came or went since. */
+  #ids: readonly string[] | null = null
+
+  constructor(
+    entitySet: string,
+    logicalName: string,
+    key: string,
+    columns: Readonly<Record<string, ColumnDefinition>>,
+    versions: Versions,
+  ) {
+    this.entitySet = entitySet
+    this.logicalName = logicalName
+    this.key = key
+    this.columns = new Map(Object.entries({ [key]: { type: 'String' } as const, ...columns }))
+    this.#versions = versions
+  }
+
+  /** The name in the Web API of each column. */
+  get properties(): ReadonlySet<string> {
+    return new Set(Array.from(this.columns, ([name, { type }]) => (type === 'Lookup' ? `_${name}_value` : name)))
+  }
+
+  put(id: string, values: Values): void {
+    this.deletions.delete(id)
+    if (!this.rows.has(id)) this.#ids = null
+    this.rows.set(id, { id, values: { ...values, [this.key]: id }, version: this.#versions.next() })
+  }
+
+  /** A change that Dataverse's own reports tell of, or one that moves no version, as computed columns do. */
+  change(id: string, values: Values, isTold = true): void {
+    const row = this.rows.get(id)
+    if (row === undefined) throw new Error(`no row ${id}`)
+    const version = isTold ? this.#versions.next() : row.version
+    this.rows.set(id, { id, values: { ...row.values, ...values }, version })
+  }
+
+  remove(id: string): void {
+    this.rows.delete(id)
+    this.#ids = null
+    this.deletions.set(id, this.#versions.next())
+  }
+
+  sorted(): readonly StoredRow[] {
+    const { visible } = this
+    this.#ids ??= [...this.rows.keys()].toSorted()
+    const rows = this.#ids.map((id) => this.rows.get(id)).filter((row) => row !== undefined)
+    return visible === null ? rows : rows.filter(({ id }) => visible.has(id))
+  }
+
+  changedSince(version: number): readonly StoredRow[] {
+    return this.sorted()
+      .filter((row) => row.version > version)
+      .toSorted((left, right) => left.version - right.version)
+  }
+
+  deletedSince(version: number): readonly (readonly [string, number])[] {
+    return Array.from(this.deletions).filter(([, at]) => at > version)
+  }
+}

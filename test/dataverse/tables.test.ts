@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import type { EventRecord } from '../../src/domain/event.ts'
+import { parseGuid } from '../../src/domain/guid.ts'
+import type { Time } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/replica/time.ts'
+import { containing } from './containing.ts'
+import type { Environment } from './environment.ts'
+import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { refusal } from './reply.ts'
+import type { Rig, RigOptions } from './rig.ts'
+import { rigOf } from './rig.ts'
+
+let environment: Environment
+let rigs: Rig[] = []
+let aheadMs = 0
+
+const time: Time = {
+  ...systemTime,
+  now() {
+    const { monotonicMs, wallMs } = systemTime.now()
+    return { monotonicMs: monotonicMs + aheadMs, wallMs: wallMs + aheadMs }
+  },
+}
+
+beforeEach(async () => {
+  aheadMs = 0
+  environment = await openEnvironment()
+})
+
+afterEach(async () => {
+  for (const rig of rigs) await rig.crm.close()
+  rigs = []
+  environment.standIn.close()
+})
+
+async function loaded(options: RigOptions = {}): Promise<Rig> {
+  const rig = rigOf(environment.standIn, { time, ...options })
+  rigs.push(rig)
+  expect(await rig.replica.venues.refresh.attempt()).toEqual({ ok: true })
+  expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+  return rig
+}
+
+function event({ replica }: Rig, number: number): EventRecord | null {
+  const id = parseGuid(idOf(number))
+  return id === null ? null : replica.events.list.get(id)
+}
+
+const reads = (part: string): number => environment.standIn.reads.filter(({ path }) => path.includes(part)).length
+
+describe('labels', () => {
+  const tagged = (labels: number): RigOptions => ({
+    settings: {
+      labels,
+      events: {
+        from: 'msevtmgt_events',
+        fields: { Tags: { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } },
+      },
+    },
+  })
+
+  it('are the words that people see, in the language asked for, whatever separators are in them', async () => {
+    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2,3,8' }))
+    environment.events.put(idOf(2), eventValues(2, { cr5_tags: null }))
+    const english = await loaded(tagged(1033))
+    expect(event(english, 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
+    expect(event(english, 2)?.Tags).toEqual([])
+    const german = await loaded(tagged(1031))
+    expect(event(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
+  })
+
+  it('leave out a code whose option was deleted, and look for a new one again', async () => {
+    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2,77' }))
+    const rig = await loaded(tagged(1033))
+    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
+    const before = reads('OptionSet')
+    aheadMs = 11_000
+    environment.events.change(idOf(1), { cr5_tags: '77,9' })
+    await rig.replica.events.refresh.attempt()
+    expect(event(rig, 1)?.Tags).toEqual(['Camping'])
+    expect(reads('OptionSet')).toBe(before + 1)
+  })
+
+  it('that cannot be read fail the read, rather than strip the events', async () => {
+    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2' }))
+    const rig = await loaded(tagged(1033))
+    environment.events.oldestKnown = Number.POSITIVE_INFINITY
+    environment.standIn.trap('OptionSet', { kind: 'reply', reply: refusal(503, '', 'busy') }, 2)
+    expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
+    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
+  })
+})
+
+describe('a table without change tracking', () => {
+  beforeEach(() => {
+    environment.events.changeTracking = false
+    fill(environment, 30)
+  })
+
+  it('is read in full only, which is said once, by table', async () => {
+    const rig = await loaded()
+    environment.events.remove(idOf(1))
+    for (aheadMs of [20_000, 40_000, 60_000]) {
+      await rig.replica.events.refresh.attempt()
+      expect(rig.replica.events.list.served).toBe(29)
+    }
+    const said = rig.observations.filter(({ kind }) => kind === 'no-change-tracking')
+    expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events' }])
+  })
+
+  it('is read as often as the bound needs, not with every refresh', async () => {
+    const rig = await loaded()
+    const before = reads('msevtmgt_events')
+    for (let seconds = 5; seconds <= 60; seconds += 5) {
+      aheadMs = seconds * 1000
+      expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+      expect(rig.replica.events.ageMs(time.now())).toBeLessThan(30_000)
+    }
+    expect(reads('msevtmgt_events') - before).toBe(4)
+  })
+
+  it('is read no more often than the limits allow, and what they do not allow is said', async () => {
+    fill(environment, 5000)
+    const rig = await loaded({ freshness: { boundMs: 0 } })
+    const attempt = await rig.replica.events.refresh.attempt()
+    expect(attempt).toMatchObject({
+      ok: false,
+      failure: { kind: 'throttled', message: containing('change tracking') },
+    })
+    aheadMs = 1100
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+  })
+
+  it('takes no rest after a read that was not believed', async () => {
+    const rig = await loaded()
+    environment.events.visible = new Set([idOf(1)])
+    aheadMs = 16_000
+    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    aheadMs = 17_000
+    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    environment.events.visible = null
+    aheadMs = 18_000
+    expect((await rig.replica.events.refresh.attempt()).ok).toBe(true)
+  })
+
+  it('is asked again later, for it may have been switched on', async () => {
+    const rig = await loaded()
+    environment.events.changeTracking = true
+    aheadMs = 901_000
+    await rig.replica.events.refresh.attempt()
+    const before = reads('deltatoken')
+    await rig.replica.events.refresh.attempt()
+    expect(reads('deltatoken')).toBe(before + 1)
+  })
+
+  it('is known by a read that ends without a link, too', async () => {
+    environment.events.changeTracking = true
+    environment.standIn.query.faults.withoutDeltaLink = true
+    const rig = await loaded()
+    expect(rig.observations.filter(({ kind }) => kind === 'no-change-tracking').length).toBe(2)
+    expect(rig.crm.events.reportsChanges).toBe(false)
+    const examined = await rig.crm.examine?.()
+    expect(examined?.warnings.map((warning) => warning.slice(0, 47))).toEqual(
+      ['the table msevtmgt_events has no change tracking', 'the table msevtmgt_venues has no change tracking'].map(
+        (warning) => warning.slice(0, 47),
+      ),
+    )
+  })
+})
+
+describe('availability at its own pace', () => {
+  it('is read by its own columns alone, where sales do not touch the row', async () => {
+    fill(environment, 20)
+    const rig = await loaded({ settings: { availabilityEveryMs: 2000 } })
+    environment.events.change(idOf(3), { msevtmgt_registrationcount: 100 }, false)
+    await rig.replica.events.refresh.attempt()
+    expect(event(rig, 3)?.TicketsAvailable).toBe(90)
+    await rig.replica.events.availability.attempt()
+    expect(event(rig, 3)?.TicketsAvailable).toBe(0)
+    const { path = '', headers } = environment.standIn.reads.at(-1) ?? {}
+    expect(path).toContain('?$select=msevtmgt_eventid,msevtmgt_maximumeventcapacity,msevtmgt_registrationcount')
+    expect(headers?.['prefer']).toBe('odata.maxpagesize=5000')
+  })
+})
+
+describe('requests', () => {
+  it('are few at once', async () => {
+    fill(environment, 3000)
+    environment.standIn.latencyMs = 10
+    const rig = await loaded({ settings: { availabilityEveryMs: 2000 } })
+    const { events, venues } = rig.replica
+    await Promise.all(
+      [events, venues].flatMap((list) => [list.refresh.attempt(), list.audit.attempt(), list.availability.attempt()]),
+    )
+    expect(environment.standIn.mostAtOnce).toBeLessThanOrEqual(3)
+    expect(environment.standIn.mostAtOnce).toBeGreaterThan(1)
+  })
+
+  it('that were refused for the environment’s sake are not sent again before their time', async () => {
+    fill(environment, 3)
+    const rig = await loaded()
+    const reply = refusal(429, '0x80072322', 'exceeded', { 'retry-after': '30' })
+    environment.standIn.trap('venues', { kind: 'reply', reply })
+    await rig.replica.venues.refresh.attempt()
+    const before = environment.standIn.reads.length
+    aheadMs = 29_000
+    expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
+    expect(environment.standIn.reads.length).toBe(before)
+    aheadMs = 30_500
+    expect((await rig.replica.events.refresh.attempt()).ok).toBe(true)
+  })
+})
+
+describe('the audit', () => {
+  it('finds what the change tracking does not report, and tells it as drift', async () => {
+    fill(environment, 20)
+    const rig = await loaded()
+    environment.events.change(idOf(3), { msevtmgt_name: 'Renamed by a plug-in' }, false)
+    await rig.replica.events.refresh.attempt()
+    expect(event(rig, 3)?.Name).toBe('Event 3')
+    await rig.replica.events.audit.attempt()
+    expect(event(rig, 3)?.Name).toBe('Renamed by a plug-in')
+    await rig.replica.events.refresh.attempt()
+    expect(rig.observations.find(({ kind }) => kind === 'drift-found')).toMatchObject({ byColumn: { Name: 1 } })
+  })
+})

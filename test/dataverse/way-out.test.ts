@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Child, programOf } from '../support/child.ts'
+import type { Runtime } from '../support/child.ts'
+import type { Environment } from './environment.ts'
+import { fill, openEnvironment } from './environment.ts'
+import type { PrivateCa } from './private-ca.ts'
+import { createPrivateCa } from './private-ca.ts'
+
+const ca: PrivateCa = createPrivateCa()
+let behind: Environment
+let direct: Environment
+let proxy: Child
+let strictProxy: Child
+let port = ''
+let strictPort = ''
+
+async function startProxy(...args: readonly string[]): Promise<readonly [Child, string]> {
+  const child = new Child(programOf('bun'), ['test/dataverse/forward-proxy.ts', ...args])
+  const line = await child.line((text) => text.startsWith('port '))
+  return [child, line?.slice(5) ?? '']
+}
+
+beforeAll(async () => {
+  behind = await openEnvironment({ tls: ca.server, publicOrigin: 'https://crm.test' })
+  direct = await openEnvironment({ tls: ca.server })
+  for (const environment of [behind, direct]) fill(environment, 12)
+  ;[proxy, port] = await startProxy(String(behind.standIn.port))
+  ;[strictProxy, strictPort] = await startProxy(String(behind.standIn.port), 'user:pass-word')
+})
+
+afterAll(async () => {
+  await Promise.all([proxy.stop(), strictProxy.stop()])
+  behind.standIn.close()
+  direct.standIn.close()
+  rmSync(ca.directory, { recursive: true })
+})
+
+interface Checked {
+  readonly status: unknown
+  readonly report: { readonly ok: boolean; readonly events: number; readonly problems: readonly string[] }
+  readonly output: string
+}
+
+async function check(
+  runtime: Runtime,
+  { standIn }: Environment,
+  keys: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Checked> {
+  const { origin: url, directory } = standIn
+  const { tenant, clientId } = directory
+  const crm = {
+    kind: 'dataverse',
+    url,
+    authority: url,
+    tenant,
+    clientId,
+    clientSecret: { env: 'CLIENT_SECRET' },
+    ...keys,
+  }
+  const path = join(ca.directory, `${runtime}-${Math.random()}.yaml`)
+  writeFileSync(path, JSON.stringify({ crm }))
+  const child = new Child(programOf(runtime), ['src/main.ts', 'check', '--json', '--config', path], {
+    env: { CLIENT_SECRET: directory.secret, ...env },
+  })
+  const status = await child.exited
+  return { status, report: JSON.parse(child.stdout) as Checked['report'], output: child.stdout + child.stderr }
+}
+
+const ALL_WELL = { status: 0, report: { ok: true, events: 12, problems: [] } }
+
+for (const runtime of ['bun', 'node'] as const) {
+  describe(`the way out, on ${runtime}`, () => {
+    it('leads through crm.proxy, with its user, and trusts crm.ca', async () => {
+      const env = {
+        PROXY: `http://user:pass-word@127.0.0.1:${strictPort}`,
+        HTTPS_PROXY: 'http://127.0.0.1:9',
+        NO_PROXY: '*',
+      }
+      const checked = await check(runtime, behind, { ca: ca.path, proxy: { env: 'PROXY' } }, env)
+      expect(checked).toMatchObject(ALL_WELL)
+      expect(strictProxy.stdout).toContain('CONNECT crm.test:443')
+    }, 20_000)
+
+    it('leads through HTTPS_PROXY, but not to whom NO_PROXY exempts', async () => {
+      const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` }
+      expect(await check(runtime, behind, { ca: ca.path }, env)).toMatchObject(ALL_WELL)
+      const before = proxy.stdout
+      expect(
+        await check(runtime, direct, { ca: ca.path }, { ...env, NO_PROXY: 'example.org,127.0.0.1' }),
+      ).toMatchObject(ALL_WELL)
+      expect(proxy.stdout).toBe(before)
+    }, 20_000)
+
+    it('does not trust a private authority by itself, and says what helps', async () => {
+      const { status, report } = await check(runtime, direct, {})
+      expect([status, report.ok]).toEqual([1, false])
+      expect(report.problems.join()).toContain('crm.ca')
+    }, 20_000)
+
+    it('says that the proxy refuses, without its password', async () => {
+      const env = { PROXY: `http://user:wrong-word@127.0.0.1:${strictPort}` }
+      const { status, report, output } = await check(runtime, behind, { ca: ca.path, proxy: { env: 'PROXY' } }, env)
+      expect(status).toBe(1)
+      expect(report.problems.join()).toContain('proxy')
+      expect(output).not.toContain('wrong-word')
+    }, 20_000)
+
+    it('holds no certificates in crm.ca: a wrong configuration', async () => {
+      const { status, report } = await check(runtime, direct, { ca: join(ca.directory, 'extensions') })
+      expect(status).toBe(2)
+      expect(report.problems.join()).toContain('crm.ca')
+    }, 20_000)
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, one request after the
+ * other on each, and prints what became of them. A connection is left, and another opened, where the answer said so
+ * (RFC 9112 §9.6).
+ */
+import { Buffer } from 'node:buffer'
+import { connect } from 'node:net'
+
+const [port = '', path = '', connections = ''] = process.argv.slice(2)
+
+const REQUEST = `GET ${path} HTTP/1.1\r\nHost: load.example\r\n\r\n`
+const END = Buffer.from('\r\n\r\n')
+
+const tally = {
+  sent: 0,
+  answered: 0,
+  /** Answers with another status than 200. */
+  wrong: 0,
+  /** Requests on a connection that was taken, and ended without their whole answer. */
+  lost: 0,
+  /** Answers that said `Connection: close`. */
+  farewells: 0,
+}
+
+/** One connection; resolves with whether another should follow. */
+function use(): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  let received: Buffer = Buffer.alloc(0)
+  let connected = false
+  let waiting = false
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => {
+    connected = true
+    ask()
+  })
+  const ask = (): void => {
+    tally.sent++
+    waiting = true
+    socket.write(REQUEST)
+  }
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    const end = received.indexOf(END)
+    if (end === -1) return
+    const head = received.subarray(0, end).toString('latin1')
+    const length = Number(/^content-length: (\d+)\r?$/im.exec(head)?.[1])
+    if (received.length < end + END.length + length) return
+    received = received.subarray(end + END.length + length)
+    waiting = false
+    tally.answered++
+    if (!head.startsWith('HTTP/1.1 200 ')) tally.wrong++
+    if (!/^connection: close\r?$/im.test(head)) return ask()
+    tally.farewells++
+    socket.end()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    if (waiting) tally.lost++
+    resolve(connected)
+  })
+  return promise
+}
+
+async function worker(): Promise<void> {
+  while (await use());
+}
+
+const workers = Array.from({ length: Number(connections) }, worker)
+console.log('{"event":"loading"}')
+await Promise.all(workers)
+console.log(JSON.stringify(tally))

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'bun:test'
+import { guidOf } from '../model/records.ts'
+import { eventually } from '../support/eventually.ts'
+import { soak } from './soak.ts'
+import { RUNTIMES, Victim } from './victim.ts'
+
+const SOAK_S = process.env['CI'] === 'true' ? 60 : 10
+const LIMIT_MB = 512
+
+function rows(count: number, name: string): string {
+  const times = { Start: '2036-07-12T19:30:00Z', Finish: '2036-07-12T23:00:00Z' }
+  const of = (index: number): object => ({
+    Id: guidOf(index + 1),
+    Name: `${name} ${'x'.repeat(500)}`,
+    ...times,
+    ShowOnWeb: true,
+  })
+  return JSON.stringify(Array.from({ length: count }, (_, index) => of(index)))
+}
+
+for (const runtime of RUNTIMES) {
+  describe(`the ceiling of memory, on ${runtime}`, () => {
+    it('a list larger than limits.memory is refused, what was held is kept, and it is said; a smaller one is taken again', async () => {
+      const settings = { limits: { memory: '4MB' }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const victim = await Victim.start(runtime, settings, { events: rows(100, 'small'), venues: '[]' })
+      const { residentMb } = victim
+      const target = `/api/events/${guidOf(100)}`
+      expect((await victim.ask(target)).body).toContain('"Name":"small ')
+      victim.directory.write('events', rows(30_000, 'large'))
+      const line = await victim.process.child.line((text) => text.includes('limits.memory'))
+      expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'warn', list: 'events', outcome: 'too-large' })
+      expect((await victim.ask(target)).status).toBe(200)
+      expect((await victim.ask(`/api/events/${guidOf(30_000)}`)).status).toBe(404)
+      // Parsing passes through memory; what is held does not.
+      expect(victim.residentMb).toBeLessThan(residentMb + 150)
+      victim.directory.write('events', rows(100, 'mended'))
+      await eventually(
+        () => victim.ask(target),
+        ({ body }) => body.includes('"Name":"mended '),
+      )
+      expect(await victim.stop()).toBe(0)
+    })
+  })
+}
+
+describe('the soak: 100,000 events, 1 % of them changing each second', () => {
+  it(`stays within ${LIMIT_MB} MB for ${SOAK_S} s, and answers nothing wrong (npm run soak: longer)`, async () => {
+    for (const report of await Promise.all(RUNTIMES.map((runtime) => soak(runtime, SOAK_S, SOAK_S)))) {
+      const { runtime, answers, wrong, mostResidentMb, p999Ms, exit } = report
+      console.log(
+        `${runtime}: ${answers} answers in ${SOAK_S} s, ${wrong} wrong; at most ${mostResidentMb.toFixed(0)} MB; p99.9 ${p999Ms.toFixed(0)} ms`,
+      )
+      expect({ wrong, exit }).toEqual({ wrong: 0, exit: 0 })
+      expect(mostResidentMb).toBeLessThan(LIMIT_MB)
+    }
+  }, 180_000)
+})

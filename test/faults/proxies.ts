@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Child, ROOT } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { accepts } from '../support/raw-client.ts'
+
+export const HAS_NGINX: boolean = has('nginx')
+export const HAS_VARNISH: boolean = has('varnishd')
+
+export interface Proxy {
+  readonly name: string
+  /** Without a slash at its end. */
+  readonly origin: string
+  /** The access log of nginx counts nothing: how many requests went on to Marquee, only Marquee can say. */
+  stop(): Promise<void>
+}
+
+/** nginx with deploy/nginx/marquee.conf, in which nothing is changed but addresses and paths. */
+export async function startNginx(servicePort: number): Promise<Proxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-nginx-'))
+  const port = await freePort()
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
+  const made = spawnSync('openssl', [...args, ...subject])
+  if (made.status !== 0) throw new Error('no certificate', { cause: made.stderr.toString() })
+  const conf = changed(join(ROOT, 'deploy/nginx/marquee.conf'), [
+    ['server 127.0.0.1:8080;', `server 127.0.0.1:${servicePort};`],
+    ['listen 443 ssl http2;', `listen 127.0.0.1:${port} ssl http2;`],
+    ['/etc/ssl/marquee/fullchain.pem', certificate],
+    ['/etc/ssl/marquee/privkey.pem', key],
+    ['/var/cache/nginx/marquee', join(folder, 'cache')],
+    // All the clients of a test have one address.
+    ['rate=100r/s', 'rate=100000r/s'],
+  ])
+  writeFileSync(join(folder, 'marquee.conf'), conf)
+  mkdirSync(join(folder, 'temporary'))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`)
+    .join('\n')
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `${user} daemon off; pid ${folder}/nginx.pid; error_log stderr warn; worker_processes 1;
+events { worker_connections 2000; }
+http { access_log off; ${temporary} include ${folder}/marquee.conf; }\n`,
+  )
+  const child = new Child('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { cwd: folder })
+  return running('nginx', child, folder, port, 'https')
+}
+
+/** Varnish with deploy/varnish/marquee.vcl, in which nothing is changed but the backend's port. */
+export async function startVarnish(servicePort: number): Promise<Proxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-varnish-'))
+  const port = await freePort()
+  const vcl = join(folder, 'marquee.vcl')
+  writeFileSync(
+    vcl,
+    changed(join(ROOT, 'deploy/varnish/marquee.vcl'), [['.port = "8080";', `.port = "${servicePort}";`]]),
+  )
+  const store = ['-s', 'malloc,64m', '-s', 'Transient=malloc,64m']
+  const where = ['-a', `127.0.0.1:${port}`, '-n', join(folder, 'work'), '-T', 'none', '-j', 'none']
+  const child = new Child('varnishd', ['-F', '-f', vcl, ...where, ...store], { cwd: folder })
+  return running('varnish', child, folder, port, 'http')
+}
+
+async function running(name: string, child: Child, folder: string, port: number, scheme: string): Promise<Proxy> {
+  const ended = child.exited.then((status) => {
+    throw new Error(`${name} ended with ${status}: ${child.stderr}${child.stdout}`)
+  })
+  const accepting = eventually(
+    () => accepts(port),
+    (accepted) => accepted,
+  )
+  await Promise.race([accepting, ended])
+  ended.catch(() => {})
+  return {
+    name,
+    origin: `${scheme}://127.0.0.1:${port}`,
+    async stop() {
+      await child.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The text of a file with these places changed; throws where one is not there. */
+function changed(path: string, changes: readonly (readonly [string, string])[]): string {
+  let text = readFileSync(path, 'utf8')
+  for (const [from, to] of changes) {
+    if (!text.includes(from)) throw new Error(`${path} does not hold ${from}`)
+    text = text.replaceAll(from, to)
+  }
+  return text
+}
+
+function has(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'bun:test'
+import { join } from 'node:path'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import type { MarqueeProcess } from '../support/marquee-process.ts'
+import { untilListening } from '../support/marquee-process.ts'
+import { exchange } from '../support/raw-client.ts'
+import type { Reply } from '../support/reply.ts'
+import { parseReply } from '../support/reply.ts'
+import { requestTo } from './large-rows.ts'
+import { RawConnection } from './raw-connection.ts'
+import type { Mood } from './stand-in-crm.ts'
+import { STAND_IN_EVENT } from './stand-in-crm.ts'
+import type { StandInReport, StandInSettings } from './stand-in-service.ts'
+import { residentMb, RUNTIMES } from './victim.ts'
+
+const TARGET = `/api/events/${STAND_IN_EVENT}`
+const EVERY_100_MS = { boundMs: 1000, refreshEveryMs: 100, fullReadEveryMs: 900_000, staleIfErrorMs: 0, brake: true }
+const USUAL: StandInSettings = {
+  freshness: EVERY_100_MS,
+  limits: { waiting: 1000, waitForMs: 2000 },
+  idleMs: 75_000,
+  patienceMs: 300,
+}
+
+/** The service before a stand-in CRM. */
+class StandIn {
+  readonly process: MarqueeProcess
+  constructor(process: MarqueeProcess) {
+    this.process = process
+  }
+
+  async ask(target: string): Promise<Reply> {
+    const text = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+    return parseReply(await exchange(this.process.port, text))
+  }
+
+  async order(path: string): Promise<StandInReport> {
+    const answer = await fetch(`${this.process.listening.operations}${path}`)
+    return (await answer.json()) as StandInReport
+  }
+
+  mood(mood: Mood, name?: string): Promise<StandInReport> {
+    return this.order(`/mood?is=${mood}${name === undefined ? '' : `&name=${name}`}`)
+  }
+
+  /** Resolves with the first answer of this status. */
+  becomes(status: number): Promise<Reply> {
+    return eventually(
+      () => this.ask(TARGET),
+      (reply) => reply.status === status,
+    )
+  }
+}
+
+/** Runs it on both runtimes side by side: most of the time is waiting. */
+async function onBoth(settings: Partial<StandInSettings>, work: (it: StandIn, runtime: Runtime) => Promise<void>) {
+  await Promise.all(RUNTIMES.map((runtime) => using(runtime, settings, work)))
+}
+
+async function using(
+  runtime: Runtime,
+  settings: Partial<StandInSettings>,
+  work: (it: StandIn, runtime: Runtime) => Promise<void>,
+) {
+  const argument = JSON.stringify({ ...USUAL, ...settings })
+  const child = new Child(programOf(runtime), [join(import.meta.dirname, 'stand-in-service.ts'), argument])
+  const standIn = new StandIn(await untilListening(child))
+  try {
+    await standIn.becomes(200)
+    await work(standIn, runtime)
+    expect((await standIn.order('/')).internalErrors).toBe(0)
+  } finally {
+    child.signal('SIGKILL')
+    await child.exited
+  }
+}
+
+describe('refreshing without hurting, on Bun and on Node', () => {
+  // One after the other: two times 10,000 sockets are more than a process may have.
+  it.each(RUNTIMES)(
+    '10,000 clients wait for a CRM that hangs: so many wait, so long; the others have their 502 at once; memory is flat (%s)',
+    (name) =>
+      using(name, { limits: { waiting: 1000, waitForMs: 2000 }, patienceMs: 60_000 }, async (standIn, runtime) => {
+        const { pid } = standIn.process.child
+        const connections: RawConnection[] = []
+        while (connections.length < 10_000) {
+          const some = Array.from({ length: 500 }, () => RawConnection.open(standIn.process.port))
+          connections.push(...(await Promise.all(some)))
+        }
+        for (const connection of connections) connection.read()
+        const before = residentMb(pid)
+        await standIn.mood('hangs')
+        // The first who waited in vain tells that the bound is past.
+        await standIn.becomes(502)
+        const started = performance.now()
+        for (const connection of connections) connection.send(requestTo(TARGET))
+        const answers = connections.map((connection) => connection.until((text) => text.includes('"instance"')))
+        const all = Promise.all(answers).then(() => true)
+        let most = 0
+        while (
+          !(await Promise.race([
+            all,
+            standIn.order('/').then(({ waiting }) => ((most = Math.max(most, waiting)), false)),
+          ]))
+        );
+        const lastMs = performance.now() - started
+        for (const answer of await Promise.all(answers)) {
+          expect(answer).toMatch(/^HTTP\/1\.1 502 .*\r\nRetry-After: [1-9]\r\n/s)
+        }
+        const grownMb = residentMb(pid) - before
+        const figures = `at most ${most} waited, the last answer after ${Math.round(lastMs)} ms, ${Math.round(grownMb)} MB more`
+        console.log(`${runtime}: 10,000 clients of a CRM that hangs: ${figures}`)
+        expect(most).toBeGreaterThan(0)
+        expect(most).toBeLessThanOrEqual(1000)
+        expect(lastMs).toBeLessThan(15_000)
+        expect(grownMb).toBeLessThan(200)
+        await standIn.mood('answers')
+        await standIn.order('/release')
+        await standIn.becomes(200)
+        for (const connection of connections) connection.destroy()
+      }),
+    60_000,
+  )
+
+  it('a read that hangs is given up at its limit, and what it brings late is never used', () =>
+    onBoth({}, async (standIn) => {
+      await standIn.mood('hangs')
+      await standIn.becomes(502)
+      await standIn.mood('cuts', 'late')
+      await standIn.order('/release')
+      const { reads } = await standIn.order('/')
+      const seen: string[] = []
+      await eventually(
+        async () => {
+          seen.push((await standIn.ask(TARGET)).body)
+          return standIn.order('/')
+        },
+        (report) => report.reads > reads,
+      )
+      expect(seen.filter((body) => body.includes('late'))).toEqual([])
+      await standIn.mood('answers', 'mended')
+      expect((await standIn.becomes(200)).body).toContain('"Name":"mended"')
+    }))
+
+  it('a CRM that drips, cuts, answers garbage, and comes back: 502 past the bound, and served again', () =>
+    onBoth({}, async (standIn) => {
+      for (const mood of ['drips', 'cuts', 'garbage'] as const) {
+        await standIn.mood(mood)
+        await standIn.becomes(502)
+        await standIn.mood('answers', mood)
+        expect((await standIn.becomes(200)).body).toContain(`"Name":"${mood}"`)
+      }
+    }))
+
+  it('Retry-After is true: no read comes before it, and who heeds it is answered', () =>
+    onBoth({}, async (standIn) => {
+      await standIn.mood('busy')
+      const reply = await standIn.becomes(502)
+      const told = performance.now()
+      const { reads } = await standIn.mood('answers')
+      const retryAfterMs = Number(reply.headers.get('retry-after')) * 1000
+      expect(retryAfterMs).toBeGreaterThan(0)
+      expect(retryAfterMs).toBeLessThanOrEqual(3000)
+      await standIn.becomes(200)
+      const afterMs = performance.now() - told
+      // It is in whole seconds, rounded up.
+      expect(afterMs).toBeGreaterThan(retryAfterMs - 1100)
+      expect(afterMs).toBeLessThan(retryAfterMs + 1000)
+      expect((await standIn.order('/')).reads).toBeGreaterThan(reads)
+    }))
+
+  it('the CRM is read as often under a flood as without anybody, and never twice at once', () =>
+    onBoth({}, async (standIn, runtime) => {
+      const targets = [TARGET, '/api/events/00000000-0000-4000-8000-00000000dead', '/api/venues/null', '/x']
+      const window = async (workers: number): Promise<{ reads: number; asked: number }> => {
+        let asked = 0
+        const { reads: before } = await standIn.order('/')
+        const until = performance.now() + 3000
+        const flood = Array.from({ length: workers }, async () => {
+          while (performance.now() < until) await standIn.ask(targets[asked++ % targets.length] ?? '')
+        })
+        await Promise.all(flood)
+        await eventually(
+          async () => performance.now() >= until,
+          (over) => over,
+        )
+        return { reads: (await standIn.order('/')).reads - before, asked }
+      }
+      const quiet = await window(0)
+      const flooded = await window(30)
+      console.log(`${runtime}: ${quiet.reads} reads in 3 s without a request, ${flooded.reads} under ${flooded.asked}`)
+      expect(flooded.asked).toBeGreaterThan(500)
+      expect(flooded.reads).toBeLessThanOrEqual(quiet.reads + 4)
+      expect(quiet.reads).toBeGreaterThan(10)
+      // One of each list.
+      expect((await standIn.order('/')).mostReadsAtOnce).toBeLessThanOrEqual(2)
+    }))
+
+  it('a bound of 0 makes all who wait share one read', () =>
+    onBoth({ freshness: { ...EVERY_100_MS, boundMs: 0, refreshEveryMs: 3_600_000 } }, async (standIn) => {
+      const { reads } = await standIn.order('/')
+      const replies = await Promise.all(Array.from({ length: 200 }, () => standIn.ask(TARGET)))
+      expect(replies.filter(({ status }) => status !== 200)).toEqual([])
+      const after = await standIn.order('/')
+      expect(after.reads).toBeGreaterThan(reads)
+      expect(after.reads - reads).toBeLessThan(200)
+      expect(after.mostReadsAtOnce).toBeLessThanOrEqual(2)
+    }))
+
+  it('a request may wait longer than a connection may be idle', () =>
+    onBoth(
+      {
+        freshness: { ...EVERY_100_MS, boundMs: 0, refreshEveryMs: 3_600_000 },
+        limits: { waiting: 10, waitForMs: 20_000 },
+        idleMs: 1000,
+        patienceMs: 20_000,
+      },
+      async (standIn) => {
+        await standIn.mood('slow')
+        const connection = (await RawConnection.open(standIn.process.port)).read()
+        connection.send(requestTo(TARGET))
+        const answer = await connection.until((text) => text.includes('"_embedded"'))
+        expect(answer).toStartWith('HTTP/1.1 200 ')
+        // And then it is idle.
+        await connection.closed
+      },
+    ))
+})

@@ -1,0 +1,79 @@
+/**
+ * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM does
+ * and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
+ */
+import { createNegotiator } from '../../src/formats/negotiation-cache.ts'
+import { Service } from '../../src/http/service.ts'
+import type { WaitingLimits } from '../../src/replica/admission.ts'
+import { Admissions } from '../../src/replica/admission.ts'
+import type { RefreshSettings } from '../../src/replica/list-replica.ts'
+import { Replica } from '../../src/replica/replica.ts'
+import { systemTime } from '../../src/replica/time.ts'
+import { addressOf } from '../../src/runtime/listener.ts'
+import { formatter } from '../model/records.ts'
+import type { Mood } from './stand-in-crm.ts'
+import { StandInCrm } from './stand-in-crm.ts'
+
+export interface StandInSettings {
+  readonly freshness: RefreshSettings
+  readonly limits: WaitingLimits
+  readonly idleMs: number
+  readonly patienceMs: number
+}
+
+export interface StandInReport {
+  readonly reads: number
+  readonly mostReadsAtOnce: number
+  readonly waiting: number
+  readonly internalErrors: number
+}
+
+const { freshness, limits, idleMs, patienceMs } = JSON.parse(process.argv[2] ?? '') as StandInSettings
+const crm = new StandInCrm(patienceMs)
+let internalErrors = 0
+const replica = new Replica({
+  crm,
+  formatter,
+  settings: freshness,
+  memoryLimitBytes: 1e9,
+  time: systemTime,
+  observe: () => {},
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+})
+const admissions = new Admissions(freshness, limits, systemTime)
+const service = new Service({
+  replica,
+  admissions,
+  negotiate: createNegotiator(),
+  time: systemTime,
+  basePath: '/',
+  boundMs: freshness.boundMs,
+  conditionalRequests: false,
+  onInternalError: () => internalErrors++,
+})
+const runtime =
+  'Bun' in globalThis ? await import('../../src/runtime/bun.ts') : await import('../../src/runtime/node.ts')
+const place = { host: '127.0.0.1', port: 0 }
+const listener = await runtime.listen({ ...place, idleMs, answer: (call) => service.answer(call) })
+const control = await runtime.listenFetch({
+  ...place,
+  fetch(request) {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname === '/mood') {
+      crm.mood = (searchParams.get('is') ?? '') as Mood
+      crm.name = searchParams.get('name') ?? crm.name
+    }
+    if (pathname === '/release') crm.release()
+    const { reads, mostReadsAtOnce } = crm
+    return Response.json({
+      reads,
+      mostReadsAtOnce,
+      waiting: admissions.waiting,
+      internalErrors,
+    } satisfies StandInReport)
+  },
+})
+replica.start()
+console.log(
+  JSON.stringify({ event: 'listening', address: `${addressOf(listener)}/`, operations: addressOf(control), try: null }),
+)

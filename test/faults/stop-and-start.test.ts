@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'bun:test'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { EVENT, LISTS } from '../contract/rows.ts'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf, ROOT } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { freePort } from '../support/free-port.ts'
+import { serve, untilListening } from '../support/marquee-process.ts'
+import { accepts, exchange } from '../support/raw-client.ts'
+import { parseReply } from '../support/reply.ts'
+import { LARGE_LISTS, LARGE_TARGET, requestTo, TARGET } from './large-rows.ts'
+import { RawConnection } from './raw-connection.ts'
+import { RUNTIMES, Victim } from './victim.ts'
+
+/** What a stop may take where nobody holds it up. */
+const PROMPT_MS = 3000
+
+interface Tally {
+  readonly sent: number
+  readonly answered: number
+  readonly wrong: number
+  readonly lost: number
+}
+
+/** Clients in a process of their own, on 50 keep-alive connections, who go on until nobody listens. */
+async function load(port: number): Promise<{ tally: Promise<Tally> }> {
+  const program = join(import.meta.dirname, 'keep-alive-load.ts')
+  const child = new Child(process.execPath, [program, String(port), TARGET, '50'])
+  await child.line((line) => line.includes('loading'))
+  const tally = child.exited.then(() => JSON.parse(child.stdout.trim().split('\n').at(-1) ?? '{}') as Tally)
+  return { tally }
+}
+
+async function statusOf(port: number, target: string): Promise<number> {
+  return parseReply(await exchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).status
+}
+
+/** A CRM that takes what it is asked, and says nothing. */
+async function silentServer(): Promise<{ port: number; asked: Promise<void>; close: () => void }> {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const port = await freePort()
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('data', () => resolve())
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): void => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+  return { port, asked, close }
+}
+
+/** Runs `serve` through a shell that does something to its standard output. */
+function serveInto(runtime: Runtime, configuration: string, redirection: string): Child {
+  const line = `exec '${programOf(runtime)}' src/main.ts serve --config '${configuration}' ${redirection}`
+  return new Child('bash', ['-c', line])
+}
+
+for (const runtime of RUNTIMES) {
+  describe(`stop and start, on ${runtime}`, () => {
+    it('SIGTERM under load: every request that was sent has its whole answer', async () => {
+      const victim = await Victim.start(runtime, {}, LISTS)
+      const { tally } = await load(victim.port)
+      for (let asked = 0; asked < 50; asked++) expect((await victim.ask(TARGET)).status).toBe(200)
+      const started = performance.now()
+      expect(await victim.stop()).toBe(0)
+      expect(performance.now() - started).toBeLessThan(PROMPT_MS)
+      const { sent, answered, wrong, lost } = await tally
+      console.log(
+        `${runtime}: SIGTERM with 50 clients: ${sent} sent, ${answered} answered, ${wrong} wrong, ${lost} lost`,
+      )
+      expect(answered).toBeGreaterThan(50)
+      expect({ answered, wrong, lost }).toEqual({ answered: sent, wrong: 0, lost: 0 })
+    })
+
+    it('the same with npm as the parent', async () => {
+      const directory = new FilesDirectory({}, LISTS)
+      const script = runtime === 'bun' ? 'start' : 'start:node'
+      const npm = new Child('npm', ['run', '--prefix', ROOT, script, '--', '--config', directory.configuration])
+      const { port } = await untilListening(npm)
+      const { tally } = await load(port)
+      expect(await statusOf(port, TARGET)).toBe(200)
+      npm.signal('SIGTERM')
+      const { sent, answered, wrong, lost } = await tally
+      expect({ answered, wrong, lost }).toEqual({ answered: sent, wrong: 0, lost: 0 })
+      await npm.exited
+      directory.remove()
+    })
+
+    it('SIGTERM while a client reads slowly: it has all of its answer', async () => {
+      const victim = await Victim.start(runtime, {}, LARGE_LISTS)
+      const slow = await RawConnection.open(victim.port)
+      slow.send(requestTo(LARGE_TARGET))
+      expect((await victim.ask(TARGET)).status).toBe(200)
+      victim.process.child.signal('SIGTERM')
+      await eventually(
+        () => accepts(victim.port),
+        (accepted) => !accepted,
+      )
+      const received = await slow.read().until(() => false)
+      expect(received).toContain('Content-Length: 3')
+      expect(received).toEndWith('"_embedded":null}')
+      expect(received.length).toBeGreaterThan(3_000_000)
+      expect(await victim.stop()).toBe(0)
+    })
+
+    it('SIGTERM while the CRM hangs in the middle of a read: it does not wait for it', async () => {
+      const crm = await silentServer()
+      const directory = new FilesDirectory({}, null)
+      const url = join(directory.path, 'url')
+      writeFileSync(url, `postgres://marquee:secret@127.0.0.1:${crm.port}/crm?sslmode=disable`)
+      const lists = { events: { from: 'events' }, venues: { from: 'venues' } }
+      const settings = { kind: 'postgres', url: { file: url }, requestTimeout: '60s', ...lists }
+      const other = new FilesDirectory({ freshness: { bound: '10m' }, crm: settings }, null)
+      const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', other.configuration])
+      await crm.asked
+      await untilListening(child)
+      const started = performance.now()
+      expect(await child.stop()).toBe(0)
+      expect(performance.now() - started).toBeLessThan(PROMPT_MS)
+      crm.close()
+      directory.remove()
+      other.remove()
+    })
+
+    it('SIGKILL, and another on the same port serves within its start time', async () => {
+      const port = await freePort()
+      const directory = new FilesDirectory({ listen: { port } }, LISTS)
+      for (let time = 0; time < 2; time++) {
+        const { child } = await serve(runtime, directory.configuration)
+        expect(await statusOf(port, TARGET)).toBe(200)
+        child.signal('SIGKILL')
+        expect(await child.exited).toBe('SIGKILL')
+      }
+      directory.remove()
+    })
+
+    it.each([
+      ['a full disk', '> /dev/full'],
+      ['a reader that has gone', '> >(head -n 1)'],
+      ['nobody at all, nor for errors', '>&- 2>&-'],
+    ])('the log goes to %s: the service goes on, and ends as always', async (_, redirection) => {
+      const port = await freePort()
+      const settings = {
+        listen: { port },
+        freshness: { bound: '300ms', refreshEvery: '50ms' },
+        log: { requests: true },
+      }
+      const directory = new FilesDirectory(settings, LISTS)
+      const child = serveInto(runtime, directory.configuration, redirection)
+      const status = async (): Promise<number> => ((await accepts(port)) ? statusOf(port, `/events/${EVENT}`) : 0)
+      const becomes = (expected: number): Promise<number> => eventually(status, (now) => now === expected)
+      await becomes(200)
+      // Each change of fortune is a line, as is each request.
+      directory.write('events', '[')
+      await becomes(502)
+      directory.write('events', LISTS.events ?? '')
+      await becomes(200)
+      expect(await child.stop()).toBe(0)
+      directory.remove()
+    })
+  })
+}

@@ -1,0 +1,224 @@
+import type { Guid } from '../../src/domain/guid.ts'
+import type { Replica } from '../../src/replica/replica.ts'
+import type { Moment } from '../../src/replica/time.ts'
+import { elapsedMs } from '../../src/replica/time.ts'
+import type { Glimpse } from './glimpse.ts'
+import type { ReadLog } from './read-log.ts'
+import type { Setting } from './setting.ts'
+import type { Span, Story } from './story.ts'
+import type { Table } from './table.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+type AnyList = Replica['events'] | Replica['venues']
+
+/** A request, from when it came. */
+export interface Asked {
+  readonly lists: readonly AnyList[]
+  readonly moment: Moment
+  readonly trueMs: number
+}
+
+export interface Refusal {
+  readonly retryAfterMs: number
+  /** How many waited when it came. */
+  readonly waiting: number
+  /** Whether the request could be answered at once now. */
+  readonly isAnswerable: () => boolean
+}
+
+/** Clocks that show whole milliseconds, and sums of small numbers. */
+const TOLERANCE_MS = 0.01
+
+/** Holds every answer against all that ever happened in the CRM. */
+export class Checker {
+  readonly counts: { shown: number; notFound: number; refused: number } = { shown: 0, notFound: 0, refused: 0 }
+  /** What was wrong; the first few sentences of it. */
+  readonly wrong: string[] = []
+  wrongs = 0
+  readonly #tables: Readonly<Record<'events' | 'venues', Table>>
+  readonly #setting: Setting
+  readonly #log: ReadLog
+  readonly #time: VirtualTime
+  readonly #lastEpoch = new Map<string, number>()
+  readonly #lastSold = new Map<string, number>()
+
+  constructor(tables: Readonly<Record<'events' | 'venues', Table>>, setting: Setting, log: ReadLog, time: VirtualTime) {
+    this.#tables = tables
+    this.#setting = setting
+    this.#log = log
+    this.#time = time
+  }
+
+  crash(cause: unknown): void {
+    this.#fault(`a request crashed: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+  }
+
+  /** An answer that tells of one row, or of an event whose venue decides. */
+  answer(asked: Asked, ageMs: number, glimpses: readonly Glimpse[]): void {
+    this.#checkAge(asked, ageMs)
+    for (const glimpse of glimpses) {
+      if (glimpse.epoch === null) this.counts.notFound++
+      else this.counts.shown++
+      this.#checkGlimpse(glimpse, ageMs)
+    }
+  }
+
+  /** The venue of an event: never missing where it was there before the event pointed at it, and still is. */
+  answerOfTwo(asked: Asked, ageMs: number, event: Glimpse, venue: Glimpse): void {
+    this.answer(asked, ageMs, [event, venue])
+    const pointsSince = this.#story(event)?.pointsSince(event.epoch ?? 0)
+    const current = this.#story(venue)?.epochs.at(-1)
+    if (venue.epoch !== null || pointsSince === undefined || current?.shown !== true) return
+    // Two servers that lag differently are two CRMs; so is one whose venues cannot be read now.
+    if (this.#setting.serverLagsMs.length > 1 || asked.lists.some((list) => this.#isFailing(list))) return
+    // Deleted and created again before its deletion was known: it is removed late rather than added late.
+    const goneMs = this.#story(venue)?.lastShown()?.to ?? 0
+    if (current.from - goneMs < 2 * Math.max(this.#setting.boundMs, this.#setting.refreshEveryMs)) return
+    // Each list was waiting for the other when the event came; the venues come next.
+    if (this.#log.isReading('venues', this.#time.trueMs)) return
+    if (current.from <= pointsSince && !this.#isUntold(venue)) {
+      this.#fault(`${event.id} points at ${venue.id}, which is not shown though it was there before`)
+    }
+  }
+
+  /** What is held once all has been well for long enough: neither more nor less than the CRM shows. */
+  compare(list: AnyList, glimpse: (id: Guid) => Glimpse): void {
+    const { name } = list.list.kind
+    const table = this.#tables[name]
+    const shown = table.shown()
+    if (list.list.served !== shown.length) {
+      this.#fault(`${list.list.served} ${name} are held, ${shown.length} are shown by the CRM`)
+    }
+    for (const { id, state } of shown) {
+      const { epoch, sold } = glimpse(id)
+      if (epoch === state?.epoch && (sold === null || sold === state.sold)) continue
+      this.#fault(`${name} ${id} ended as ${epoch} with ${sold} sold instead of ${state?.epoch} with ${state?.sold}`)
+    }
+  }
+
+  refuse(asked: Asked, { retryAfterMs, waiting, isAnswerable }: Refusal): void {
+    this.counts.refused++
+    const { waitForMs, waiting: mostWaiting, boundMs, serverLagsMs } = this.#setting
+    if (isAnswerable()) this.#fault('502 though the data is within the bound')
+    const isLate = elapsedMs(asked.moment, this.#time.peek()) >= waitForMs - TOLERANCE_MS
+    const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > boundMs
+    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar
+    if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
+    this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
+  }
+
+  /** After that long it is answered, or a try was made meanwhile. */
+  #checkRetryAfter({ lists }: Asked, retryAfterMs: number, isAnswerable: () => boolean): void {
+    const marks = lists.map((list) => this.#log.marks[list.list.kind.name] ?? 0)
+    this.#time.after(retryAfterMs + 1, () => {
+      const isIdle = lists.every((list, index) => {
+        const { name } = list.list.kind
+        return this.#log.marks[name] === marks[index] && !this.#log.isReading(name, this.#time.trueMs)
+      })
+      if (isIdle && !isAnswerable()) this.#fault(`Retry-After: ${retryAfterMs / 1000} was not true`)
+    })
+  }
+
+  #checkAge({ lists, moment }: Asked, ageMs: number): void {
+    const { boundMs, staleIfErrorMs } = this.#setting
+    for (const { list } of lists) {
+      const { name } = list.kind
+      const brakedMs = this.#log.brakedMs.get(name)
+      if (brakedMs === undefined || this.#time.trueMs - ageMs <= brakedMs) continue
+      // The read that released it may be about to be reported.
+      this.#time.after(0, () => {
+        if (this.#log.brakedMs.get(name) === brakedMs) this.#fault(`${name} are vouched for while the brake holds`)
+      })
+    }
+    const sinceMs = elapsedMs(moment, this.#time.peek())
+    if (ageMs <= boundMs || ageMs <= sinceMs + TOLERANCE_MS) return
+    const isFailing = lists.some((list) => this.#isFailing(list))
+    if (staleIfErrorMs > 0 && ageMs <= boundMs + staleIfErrorMs && isFailing) return
+    this.#fault(`an answer ${Math.round(ageMs)} ms old, ${Math.round(sinceMs)} ms after the request`)
+  }
+
+  #checkGlimpse(glimpse: Glimpse, ageMs: number): void {
+    const since = this.#time.trueMs - ageMs - TOLERANCE_MS
+    const story = this.#story(glimpse)
+    if (story === undefined) {
+      if (glimpse.epoch !== null) this.#fault(`${glimpse.id} is shown and never was`)
+      return
+    }
+    const last = this.#lastEpoch.get(glimpse.id) ?? 0
+    const epoch = glimpse.epoch ?? this.#absentEpoch(glimpse, story, since, last)
+    this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
+    if (epoch < last) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
+    this.#checkSpan(glimpse, story.epochs, epoch, since, 'epoch')
+    if (glimpse.sold === null) return
+    const lastSold = this.#lastSold.get(glimpse.id) ?? 0
+    this.#lastSold.set(glimpse.id, Math.max(lastSold, glimpse.sold))
+    if (glimpse.sold < lastSold) this.#fault(`${glimpse.id} went back from ${lastSold} to ${glimpse.sold} sold`)
+    // The tickets of a row that went untold are not told of either.
+    const detailsUntil =
+      story.epochs[epoch]?.endedSilently === true ? this.#knownUntil(glimpse.list, story.epochs, epoch) : 0
+    this.#checkSpan(glimpse, story.sales, glimpse.sold, since, 'sale', detailsUntil)
+  }
+
+  /** The earliest time without the row that a 404 may be about; the latest one where there is none. */
+  #absentEpoch({ list }: Glimpse, { epochs }: Story, since: number, last: number): number {
+    let latest = 0
+    for (let index = 0; index < epochs.length; index++) {
+      if (epochs[index]?.shown !== false) continue
+      latest = index
+      if (index >= last && this.#knownUntil(list, epochs, index) >= since) return index
+    }
+    return latest
+  }
+
+  #checkSpan(
+    { list, id, epoch }: Glimpse,
+    spans: readonly Span[],
+    index: number,
+    since: number,
+    what: string,
+    atLeast = 0,
+  ): void {
+    const span = spans[index]
+    if (span === undefined) {
+      this.#fault(`${id} shows ${what} ${index} that never was`)
+      return
+    }
+    const until = Math.max(atLeast, this.#knownUntil(list, spans, index))
+    if (until >= since) return
+    const late = `${Math.round(since - until)} ms too long; it ended ${Math.round(this.#time.trueMs - span.to)} ms ago`
+    this.#fault(`${list} ${id} ${epoch === null ? '404 for' : 'shows'} ${what} ${index} ${late}`)
+  }
+
+  /** Until when something may be shown, but for the age: to its end where the CRM tells of that, else to the next audit. */
+  #knownUntil(list: string, spans: readonly Span[], index: number): number {
+    const span = spans[index]
+    if (span === undefined || !span.endedSilently) return span?.to ?? 0
+    const told = spans.slice(index + 1).find((later) => !later.endedSilently)?.to ?? Number.POSITIVE_INFINITY
+    return Math.min(told, this.#log.auditedAt(list, span.to), this.#auditDueBy(span.to))
+  }
+
+  /** When an audit must have found what happened at `ms`; nobody knows where reads fail. */
+  #auditDueBy(ms: number): number {
+    const { trouble, clocks, fullReadEveryMs } = this.#setting
+    return trouble === 0 && clocks === 'steady' ? ms + 2 * fullReadEveryMs + 5000 : Number.POSITIVE_INFINITY
+  }
+
+  /** The row came to be what it is without being told. */
+  #isUntold(glimpse: Glimpse): boolean {
+    return this.#story(glimpse)?.epochs.at(-2)?.endedSilently === true
+  }
+
+  /** The replica says that it fails, and a read of the list did fail. */
+  #isFailing(list: AnyList): boolean {
+    return list.isFailing && (this.#log.failed[list.list.kind.name] ?? 0) > 0
+  }
+
+  #story({ list, id }: Glimpse): Story | undefined {
+    return this.#tables[list].stories.get(id)
+  }
+
+  #fault(what: string): void {
+    this.wrongs++
+    if (this.wrong.length < 5) this.wrong.push(`at ${Math.round(this.#time.trueMs)} ms: ${what}`)
+  }
+}

@@ -1,0 +1,105 @@
+import type { CrmFailure } from '../../src/replica/port.ts'
+import type { Moment } from '../../src/replica/time.ts'
+import type { Chance } from './chance.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+export type Reply<Result> =
+  | { readonly ok: true; readonly begunAt: Moment; readonly result: Result }
+  | { readonly ok: false; readonly failure: CrmFailure }
+
+/** How the CRM is doing; all its lists share it. */
+export class Weather {
+  downUntilMs = 0
+  throttledUntilMs = 0
+  trouble: number
+
+  constructor(trouble: number) {
+    this.trouble = trouble
+  }
+
+  /** All is well from now on. */
+  calm(): void {
+    this.downUntilMs = this.throttledUntilMs = this.trouble = 0
+  }
+}
+
+/** The network and the CRM's patience: how a request fares. What it finds is settled in the world, at some time on its way. */
+export class Exchange {
+  faults = 0
+  requests = 0
+  readonly #time: VirtualTime
+  readonly #chance: Chance
+  readonly #weather: Weather
+  readonly #latencyMs: number
+
+  constructor(time: VirtualTime, chance: Chance, weather: Weather, latencyMs: number) {
+    this.#time = time
+    this.#chance = chance
+    this.#weather = weather
+    this.#latencyMs = latencyMs
+  }
+
+  /** Asks the CRM; `find` is called at the time the CRM looks. */
+  ask<Result>(find: (trueMs: number) => Result): Promise<Reply<Result>> {
+    const chance = this.#chance
+    const { trouble } = this.#weather
+    const latencyMs = this.#latencyMs
+    this.requests++
+    const begunAt = this.#time.now()
+    const slowness = chance.happens(0.02 * trouble) ? 20 : 1
+    const thereMs = chance.span(latencyMs / 2) * slowness
+    const backMs = chance.span(latencyMs / 2) * slowness
+    const failure = this.#failure()
+    if (failure !== null) {
+      this.faults++
+      return this.#later(thereMs, () => ({ ok: false, failure }))
+    }
+    if (chance.happens(0.004 * trouble)) {
+      this.faults++
+      // Nobody answers; much later, when the request was given up long since, an answer comes after all.
+      return this.#arrive(thereMs, 90_000 + chance.span(60_000), begunAt, find)
+    }
+    if (chance.happens(0.002 * trouble)) {
+      this.faults++
+      return Promise.reject(new Error('a bug of the connector'))
+    }
+    if (slowness > 1) this.faults++
+    return this.#arrive(thereMs, backMs, begunAt, find)
+  }
+
+  #failure(): CrmFailure | null {
+    const chance = this.#chance
+    const { trueMs } = this.#time
+    const { downUntilMs, throttledUntilMs, trouble } = this.#weather
+    if (trueMs < downUntilMs) return { kind: 'unreachable', message: 'down', retryAfterMs: null }
+    if (trueMs < throttledUntilMs) {
+      return { kind: 'throttled', message: 'slow down', retryAfterMs: throttledUntilMs - trueMs }
+    }
+    if (!chance.happens(0.01 * trouble)) return null
+    return { kind: chance.pick(['unreachable', 'broken', 'refused']), message: 'bad luck', retryAfterMs: null }
+  }
+
+  #arrive<Result>(
+    thereMs: number,
+    backMs: number,
+    begunAt: Moment,
+    find: (trueMs: number) => Result,
+  ): Promise<Reply<Result>> {
+    return new Promise((resolve, reject) => {
+      this.#time.inTheWorld(thereMs, () => {
+        try {
+          const result = find(this.#time.trueMs)
+          this.#time.after(backMs, () => resolve({ ok: true, begunAt, result }))
+        } catch (cause) {
+          reject(new Error('the model of the CRM is at fault', { cause }))
+        }
+      })
+    })
+  }
+
+  #later<Result>(delayMs: number, reply: () => Reply<Result>): Promise<Reply<Result>> {
+    return new Promise((resolve) => {
+      this.#time.after(delayMs, () => resolve(reply()))
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
+import type { Pages, Parts, Sight } from './model-source.ts'
+import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
+
+/** A CRM that can only be read whole: a file, recognised where it did not change, or a list page by page. */
+export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
+  return sourceOf(parts, false, (request, _logged, sight) => {
+    if (request.kind === 'availability') return readAvailability(parts, 0, sight)
+    return parts.setting.snapshot ? readFile(parts, request, sight) : readPages(parts, sight)
+  })
+}
+
+async function* readPages<Item>(parts: Parts<Item>, sight: Sight): Pages<Item> {
+  const { serverFilters } = parts.setting
+  const failure = yield* readByKey(parts, 0, sight, (seen) =>
+    serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
+  )
+  return failure ?? endOf('full', null)
+}
+
+async function* readFile<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sight: Sight): Pages<Item> {
+  const { table, setting, chance, exchange } = parts
+  const reply = await exchange.ask((trueMs) => ({
+    fingerprint: `${table.changes} ${sight?.size ?? 'all'}` as Cursor,
+    rows: table.rowsAt(trueMs, sight),
+  }))
+  if (!reply.ok) return reply
+  const { fingerprint, rows } = reply.result
+  if (cursor === fingerprint) return endOf('full', cursor, { complete: false, unchanged: true })
+  const changes = rows.filter(({ state }) => state.shown || !setting.serverFilters).map((seen) => changeOf(parts, seen))
+  // Cut short: the rows that came were good, the rest is missing.
+  const isCut = chance.happens(0.03 * setting.trouble)
+  const end = isCut ? chance.below(changes.length + 1) : changes.length
+  for (let start = 0; start < end; start += PAGE_ROWS) {
+    yield pageOf(reply.begunAt, 0, changes.slice(start, Math.min(end, start + PAGE_ROWS)))
+  }
+  if (isCut) return { ok: false, failure: { kind: 'broken', message: 'the file is cut short', retryAfterMs: null } }
+  return endOf('full', fingerprint)
+}

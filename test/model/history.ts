@@ -1,0 +1,163 @@
+import type { Guid } from '../../src/domain/guid.ts'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
+import type { Chance } from './chance.ts'
+import { guidOf } from './records.ts'
+import type { Setting } from './setting.ts'
+import type { Story } from './story.ts'
+import type { Commit, Table } from './table.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+const EVENTS = 60
+const VENUES = 30
+
+/** Lets the CRM's own life go on: editors, box offices, imports; each deed is a commit at a time of its own. */
+export class History {
+  changes = 0
+  readonly #events: Table
+  readonly #venues: Table
+  readonly #setting: Setting
+  readonly #time: VirtualTime
+  readonly #chance: Chance
+  #active = true
+
+  constructor(events: Table, venues: Table, setting: Setting, time: VirtualTime, chance: Chance) {
+    this.#events = events
+    this.#venues = venues
+    this.#setting = setting
+    this.#time = time
+    this.#chance = chance
+  }
+
+  begin(): void {
+    for (let number = 0; number < VENUES; number++) {
+      this.#venues.create(guidOf(0x1000 + number), EMPTY_GUID, this.#told(this.#venues))
+    }
+    for (let number = 0; number < EVENTS; number++) {
+      this.#events.create(guidOf(number + 1), this.#anyVenue(), this.#told(this.#events))
+    }
+    this.#next()
+  }
+
+  end(): void {
+    this.#active = false
+  }
+
+  #next(): void {
+    this.#time.inTheWorld(this.#chance.span(this.#setting.changeEveryMs), () => {
+      if (!this.#active) return
+      this.changes++
+      this.#happen()
+      this.#next()
+    })
+  }
+
+  #happen(): void {
+    const chance = this.#chance
+    const roll = chance.next()
+    if (roll < 0.25) this.#sell()
+    else if (roll < 0.4) this.#touch(this.#events)
+    else if (roll < 0.48) this.#touch(this.#venues)
+    else if (roll < 0.56) this.#relink()
+    else if (roll < 0.64) this.#toggle(this.#events)
+    else if (roll < 0.68) this.#toggle(this.#venues)
+    else if (roll < 0.8) this.#deleteOrRecreate(this.#events)
+    else if (roll < 0.86) this.#deleteOrRecreate(this.#venues)
+    else if (roll < 0.93) this.#createVenueWithEvent()
+    else this.#deleteVenueAfterItsEvents()
+  }
+
+  #sell(): void {
+    const story = this.#pick(this.#events.shown())
+    if (story === null) return
+    const apart = this.#setting.availabilityEveryMs !== null
+    // Where tickets are read on their own, a sale need not move the row's timestamp to be told.
+    const untold = this.#chance.happens(apart ? 0.9 : 0.3)
+    const told = this.#told(this.#events, story)
+    const silent = told.silent || (untold && !apart && this.#setting.strategy !== 'full-read')
+    this.#events.sell(story, { ...told, untold, silent })
+  }
+
+  #touch(table: Table): void {
+    const story = this.#pick(table.shown())
+    if (story !== null) table.change(story, {}, this.#anyhow(table, story))
+  }
+
+  #relink(): void {
+    const story = this.#pick(this.#events.shown())
+    if (story === null) return
+    this.#events.change(story, { venue: this.#anyVenue() }, this.#anyhow(this.#events, story))
+  }
+
+  #toggle(table: Table): void {
+    const story = this.#pick([...table.stories.values()].filter(({ state }) => state?.exists === true))
+    if (story === null) return
+    table.change(story, { shown: story.state?.shown !== true }, this.#anyhow(table, story, true))
+  }
+
+  #deleteOrRecreate(table: Table): void {
+    const gone = this.#gone(table)
+    if (gone.length > 0 && this.#chance.happens(gone.length / 8)) {
+      const story = this.#pick(gone)
+      if (story !== null) table.create(story.id, this.#anyVenue(), this.#told(table, story))
+    } else {
+      const story = this.#pick(table.shown())
+      if (story !== null) table.change(story, { exists: false, shown: false }, this.#told(table, story))
+    }
+  }
+
+  #createVenueWithEvent(): void {
+    const story = this.#pick(this.#gone(this.#venues))
+    if (story === null) return
+    this.#venues.create(story.id, EMPTY_GUID, this.#told(this.#venues, story))
+    const event = this.#pick(this.#events.shown())
+    if (event !== null) this.#events.change(event, { venue: story.id }, this.#told(this.#events, event))
+  }
+
+  #deleteVenueAfterItsEvents(): void {
+    const venue = this.#pick(this.#venues.shown())
+    if (venue === null) return
+    for (const event of this.#events.shown()) {
+      if (event.state?.venue !== venue.id) continue
+      this.#events.change(event, { exists: false, shown: false }, this.#told(this.#events, event))
+    }
+    this.#venues.change(venue, { exists: false, shown: false }, this.#told(this.#venues, venue))
+  }
+
+  /** Rows that may be created again: not within the second of their last change, which no timestamp of seconds can tell. */
+  #gone(table: Table): Story[] {
+    const nowS = Math.floor(this.#time.trueMs / 1000)
+    return [...table.stories.values()].filter(({ state }) => state?.exists === false && state.changedAtS < nowS)
+  }
+
+  #anyVenue(): Guid {
+    if (this.#chance.happens(0.1)) return EMPTY_GUID
+    return guidOf(0x1000 + this.#chance.below(VENUES))
+  }
+
+  #pick(stories: readonly Story[]): Story | null {
+    return stories.length === 0 ? null : this.#chance.pick(stories)
+  }
+
+  /** A commit that the CRM's reports tell of, unless its rights hide the row. */
+  #told(table: Table, story?: Story): Commit {
+    const hidden = table.visible !== null && story !== undefined && !table.visible.has(story.id)
+    const silent = hidden && this.#setting.strategy === 'token-delta'
+    return { at: this.#time.trueMs, untold: false, lateByMs: 0, silent }
+  }
+
+  /** A commit of any kind: one that moves no timestamp, or comes minutes late. */
+  #anyhow(table: Table, story: Story, isPresence = false): Commit {
+    const told = this.#told(table, story)
+    const { strategy, serverFilters } = this.#setting
+    if (strategy === 'time-delta' && this.#chance.happens(0.15)) {
+      const lateByMs = this.#chance.between(30_000, 300_000)
+      const changedAtS = Math.floor((told.at - lateByMs) / 1000)
+      // A timestamp that happens to stay the same tells nothing, unless the row comes or goes by it.
+      return { ...told, lateByMs, silent: changedAtS === story.state?.changedAtS && !(isPresence && serverFilters) }
+    }
+    if (!this.#chance.happens(0.15)) return told
+    // The sweep sees a row come and go whatever its timestamp; a full read sees everything.
+    const seenAnyway = strategy === 'full-read' || (strategy === 'time-delta' && isPresence && serverFilters)
+    return { ...told, untold: true, silent: told.silent || !seenAnyway }
+  }
+}

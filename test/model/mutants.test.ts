@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'bun:test'
+import { MUTANTS } from './mutants.ts'
+import { runModel } from './run-model.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Always the same, so that a mutant that is hard to find is not found now and then only. */
+const seed = Number(process.env['MARQUEE_SEED'] ?? 1)
+const ATTEMPTS = 12
+const STEPS_EACH = 25_000
+
+/** A check that cannot fail proves nothing: each of these is the replica with one thing wrong. */
+describe(`the model finds the mutant that (MARQUEE_SEED=${seed})`, () => {
+  for (const { name, setting, breakIt, onStage, timeFor } of MUTANTS) {
+    it(
+      name,
+      async () => {
+        let time: VirtualTime | null = null
+        const mend = breakIt?.(() => {
+          if (time === null) throw new Error('no run has begun')
+          return time
+        })
+        let found: string | undefined
+        let steps = 0
+        try {
+          for (let attempt = 0; attempt < ATTEMPTS && found === undefined; attempt++) {
+            const outcome = await runModel({
+              setting,
+              seed: seed + attempt,
+              steps: STEPS_EACH,
+              untilWrong: true,
+              onStage: (stage) => {
+                ;({ time } = stage)
+                onStage?.(stage)
+              },
+              ...(timeFor === undefined ? {} : { timeFor }),
+            })
+            steps += outcome.steps
+            found = outcome.wrong[0]
+          }
+        } finally {
+          mend?.()
+        }
+        console.log(`mutant that ${name}: ${found ?? 'not found'} (${steps} steps)`)
+        expect(found).toBeString()
+      },
+      600_000,
+    )
+  }
+})

@@ -1,0 +1,266 @@
+import { Admissions } from '../../src/replica/admission.ts'
+import { Cycle } from '../../src/replica/cycle.ts'
+import { Freshness } from '../../src/replica/freshness.ts'
+import { ListReader } from '../../src/replica/list-reader.ts'
+import { Pages } from '../../src/replica/pages.ts'
+import { Reading } from '../../src/replica/reading.ts'
+import { RecordList } from '../../src/replica/record-list.ts'
+import type { Time } from '../../src/replica/time.ts'
+import { Tombstones } from '../../src/replica/tombstones.ts'
+import type { Stage } from './run-model.ts'
+import type { Setting } from './setting.ts'
+import { settingOf } from './setting.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** The replica with one thing wrong. It lives in the tests: the real classes have no switch for it. */
+export interface Mutant {
+  readonly name: string
+  /** Where it shows soonest. */
+  readonly setting: Setting
+  /** Breaks a class; returns what mends it. */
+  readonly breakIt?: (time: () => VirtualTime) => () => void
+  /** Breaks one instance. */
+  readonly onStage?: (stage: Stage) => void
+  readonly timeFor?: (time: VirtualTime) => Time
+}
+
+const token = settingOf({ strategy: 'token-delta', boundMs: 1000 })
+const time = settingOf({ strategy: 'time-delta', boundMs: 30_000 })
+const pages = settingOf({ strategy: 'full-read', boundMs: 1000 })
+const lagging = settingOf({ strategy: 'time-delta', boundMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
+const apart = settingOf({
+  strategy: 'token-delta',
+  boundMs: 30_000,
+  availabilityEveryMs: 1500,
+  trouble: 3,
+  latencyMs: 200,
+})
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'serves past the bound',
+    setting: token,
+    breakIt: () =>
+      override(
+        Admissions.prototype,
+        'ageNow',
+        () => (list) => (list.ageMs({ monotonicMs: 0, wallMs: 0 }) === null ? -1 : 0),
+      ),
+  },
+  {
+    name: 'says that the data is younger than it is',
+    setting: token,
+    breakIt: () =>
+      override(
+        Admissions.prototype,
+        'ageNow',
+        (original) =>
+          function ageNow(this: Admissions, list) {
+            const ageMs = original.call(this, list)
+            return ageMs < 0 ? ageMs : ageMs / 2
+          },
+      ),
+  },
+  {
+    name: 'removes by absence after half a read',
+    setting: pages,
+    breakIt: () =>
+      override(
+        Pages.prototype,
+        'next',
+        (original) =>
+          async function next(this: Pages<unknown>) {
+            const result = await original.call(this)
+            if (result.kind === 'page' || result.outcome.ok || result.outcome.failure.kind !== 'unreachable')
+              return result
+            const end = {
+              ok: true,
+              cursor: null,
+              complete: true,
+              unchanged: false,
+              asOf: null,
+              confirms: true,
+            } as const
+            return { kind: 'end', outcome: end }
+          },
+      ),
+  },
+  {
+    name: 'lets an older page win',
+    setting: token,
+    breakIt: (now) =>
+      override(
+        Reading.prototype,
+        'apply',
+        (original) =>
+          function apply(this: Reading<unknown>, page) {
+            original.call(this, { ...page, begunAt: now().now() })
+          },
+      ),
+  },
+  {
+    name: 'forgets tombstones',
+    setting: { ...token, latencyMs: 150, fullReadEveryMs: 2000, changeEveryMs: 60 },
+    breakIt: () => override(Tombstones.prototype, 'absentSince', () => () => Number.NEGATIVE_INFINITY),
+  },
+  {
+    name: "counts the age from the read's end",
+    setting: token,
+    breakIt: (now) => {
+      const mendDetails = override(
+        Freshness.prototype,
+        'confirmDetails',
+        (original) =>
+          function confirmDetails(this: Freshness, _asOf, lagMs) {
+            original.call(this, now().now(), lagMs)
+          },
+      )
+      const mendAvailability = override(
+        Freshness.prototype,
+        'confirmAvailability',
+        (original) =>
+          function confirmAvailability(this: Freshness, _asOf, lagMs) {
+            original.call(this, now().now(), lagMs)
+          },
+      )
+      return () => {
+        mendDetails()
+        mendAvailability()
+      }
+    },
+  },
+  {
+    name: "counts the tickets' age from the read's end",
+    setting: apart,
+    breakIt: (now) =>
+      override(
+        Freshness.prototype,
+        'confirmAvailability',
+        (original) =>
+          function confirmAvailability(this: Freshness, _asOf, lagMs) {
+            original.call(this, now().now(), lagMs)
+          },
+      ),
+  },
+  {
+    name: 'vouches for tickets that a read left out',
+    setting: { ...apart, trouble: 0, latencyMs: 40, availabilityEveryMs: 7000, changeEveryMs: 150, thinkMs: 300 },
+    breakIt: () =>
+      override(
+        Freshness.prototype,
+        'confirmAvailabilityOnce',
+        () =>
+          function confirmAvailabilityOnce(this: Freshness, asOf, lagMs) {
+            this.confirmAvailability(asOf, lagMs)
+          },
+      ),
+  },
+  { name: 'ignores the brake', setting: { ...pages, brake: false } },
+  {
+    name: 'confirms changes while braked',
+    setting: token,
+    onStage: ({ replica }) => {
+      for (const { reader } of [replica.events, replica.venues]) {
+        Object.defineProperty(reader, 'braked', { get: () => false, set: () => {} })
+      }
+    },
+  },
+  {
+    name: 'skips the lag',
+    setting: lagging,
+    breakIt: () =>
+      override(
+        Reading.prototype,
+        'apply',
+        (original) =>
+          function apply(this: Reading<unknown>, page) {
+            original.call(this, { ...page, sourceLagMs: 0 })
+          },
+      ),
+  },
+  {
+    name: 'moves the cursor past what it ignored',
+    setting: { ...token, changeEveryMs: 60, trouble: 2 },
+    breakIt: () =>
+      override(
+        Reading.prototype,
+        'settleRemovals',
+        (original) =>
+          function settleRemovals(this: Reading<unknown>) {
+            original.call(this)
+            this.ignored = 0
+          },
+      ),
+  },
+  {
+    name: 'takes any read for one that began since',
+    setting: settingOf({ strategy: 'full-read', boundMs: 0 }),
+    breakIt: () =>
+      override(
+        Freshness.prototype,
+        'isConfirmedSince',
+        () =>
+          function isConfirmedSince(this: Freshness) {
+            return this.confirmedAgeMs({ monotonicMs: 0, wallMs: 0 }) !== null
+          },
+      ),
+  },
+  {
+    name: 'does not notice that the machine slept',
+    setting: settingOf({ strategy: 'time-delta', boundMs: 1000, clocks: 'suspended' }),
+    timeFor: (virtual) => ({
+      now: () => ({ monotonicMs: virtual.now().monotonicMs, wallMs: 0 }),
+      after: (delayMs, then) => virtual.after(delayMs, then),
+      random: () => virtual.random(),
+    }),
+  },
+  {
+    name: 'never audits',
+    setting: { ...token, trouble: 0 },
+    breakIt: () => override(ListReader.prototype, 'audit', () => () => Promise.resolve({ ok: true })),
+  },
+  {
+    name: 'drops rows of an audit that no read of changes ever told of',
+    setting: { ...token, latencyMs: 150, fullReadEveryMs: 2000 },
+    breakIt: () => override(Tombstones.prototype, 'duringAudit', () => () => {}),
+  },
+  {
+    name: 'shows events before their venues',
+    setting: time,
+    breakIt: () => override(RecordList.prototype, 'holds', () => () => true),
+  },
+  {
+    name: 'names a Retry-After that is not true',
+    setting: { ...token, boundMs: 30_000 },
+    onStage: ({ replica }) => {
+      for (const list of [replica.events, replica.venues]) Object.defineProperty(list, 'nextTryInMs', { get: () => 0 })
+    },
+  },
+  {
+    name: 'never recovers from a failure',
+    setting: pages,
+    breakIt: () =>
+      override(
+        Cycle.prototype,
+        'attempt',
+        (original) =>
+          function attempt(this: Cycle) {
+            return this.lastFailure === null
+              ? original.call(this)
+              : Promise.resolve({ ok: false, failure: this.lastFailure })
+          },
+      ),
+  },
+]
+
+function override<Target, Key extends keyof Target>(
+  target: Target,
+  key: Key,
+  mutate: (original: Target[Key]) => Target[Key],
+): () => void {
+  const original = target[key]
+  target[key] = mutate(original)
+  return () => {
+    target[key] = original
+  }
+}

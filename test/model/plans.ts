@@ -1,0 +1,65 @@
+import type { Setting } from './setting.ts'
+import { settingOf } from './setting.ts'
+
+export interface Plan {
+  readonly name: string
+  readonly setting: Setting
+}
+
+const STRATEGIES = ['token-delta', 'time-delta', 'full-read'] as const
+
+const fast = { boundMs: 200, latencyMs: 10 } as const
+const lagging = { strategy: 'time-delta', serverLagsMs: [0, 3000, 20_000] } as const
+const apart = { boundMs: 30_000, availabilityEveryMs: 1500 } as const
+
+/** What the model is run with: each way of reading with each bound, then what matters for some of them only. */
+export const PLANS: readonly Plan[] = [
+  ...STRATEGIES.flatMap((strategy) => [
+    plan(`${strategy}, bound 0`, { strategy, boundMs: 0 }),
+    plan(`${strategy}, bound 200 ms`, { strategy, ...fast }),
+    plan(`${strategy}, bound 1 s`, { strategy, boundMs: 1000 }),
+    plan(`${strategy}, bound 30 s`, { strategy, boundMs: 30_000 }),
+    plan(`${strategy}, stale answers while the CRM fails`, { strategy, boundMs: 1000, staleIfErrorMs: 60_000 }),
+    plan(`${strategy}, tickets read apart`, { strategy, ...apart }),
+    plan(`${strategy}, what is not shown is told row by row`, { strategy, boundMs: 1000, serverFilters: false }),
+    plan(`${strategy}, a wall clock that is set`, { strategy, boundMs: 30_000, clocks: 'set' }),
+    plan(`${strategy}, a machine that is suspended`, { strategy, boundMs: 30_000, clocks: 'suspended' }),
+    plan(`${strategy}, few may wait and not for long`, { strategy, boundMs: 1000, waiting: 3, waitForMs: 400 }),
+    plan(`${strategy}, nothing goes wrong`, { strategy, boundMs: 1000, trouble: 0 }),
+  ]),
+  plan('token-delta, tickets read apart and seldom', {
+    strategy: 'token-delta',
+    boundMs: 30_000,
+    availabilityEveryMs: 7000,
+    changeEveryMs: 150,
+    thinkMs: 300,
+  }),
+  plan('token-delta, audits one after the other', {
+    strategy: 'token-delta',
+    boundMs: 1000,
+    latencyMs: 150,
+    fullReadEveryMs: 2000,
+    changeEveryMs: 60,
+  }),
+  plan('token-delta, renewed on demand', { strategy: 'token-delta', boundMs: 1000, refreshEveryMs: 5000 }),
+  plan('token-delta, a slow CRM with much trouble', {
+    strategy: 'token-delta',
+    ...apart,
+    latencyMs: 400,
+    changeEveryMs: 300,
+    trouble: 3,
+  }),
+  plan('full-read, a file', { strategy: 'full-read', boundMs: 1000, snapshot: true }),
+  plan('full-read, a file with withheld rows', {
+    strategy: 'full-read',
+    boundMs: 30_000,
+    snapshot: true,
+    serverFilters: false,
+  }),
+  plan('time-delta, servers that lag', { ...lagging, boundMs: 30_000 }),
+  plan('time-delta, servers that lag beyond the bound', { ...lagging, boundMs: 1000 }),
+]
+
+function plan(name: string, given: Parameters<typeof settingOf>[0]): Plan {
+  return { name, setting: settingOf(given) }
+}

@@ -1,0 +1,56 @@
+import type { DateTime } from '../../src/domain/date-time.ts'
+import type { Decimal } from '../../src/domain/decimal.ts'
+import type { EventRecord } from '../../src/domain/event.ts'
+import type { Guid } from '../../src/domain/guid.ts'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
+import type { VenueRecord } from '../../src/domain/venue.ts'
+import { Formatter } from '../../src/formats/format.ts'
+
+export const formatter: Formatter = new Formatter({
+  basePath: '/',
+  namespace: 'EventsApi',
+  links: { event: [], venue: [] },
+})
+
+/** The id with a number of its own. */
+export function guidOf(number: number): Guid {
+  return `${number.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000` as Guid
+}
+
+/** An event of which only what is given matters. */
+export function eventOf(Id: Guid, given: Partial<EventRecord> = {}): EventRecord {
+  return {
+    Id,
+    Name: 'A',
+    VenueId: EMPTY_GUID,
+    TicketCapacity: 100,
+    TicketsAvailable: 50,
+    Start: '2026-07-12T19:30:00+01:00' as DateTime,
+    Finish: '2026-07-12T21:30:00+01:00' as DateTime,
+    Price: '9.50' as Decimal,
+    Tags: [],
+    Links: [],
+    ...given,
+  }
+}
+
+/** A venue of which only its name matters. */
+export function venueOf(Id: Guid, Name: string): VenueRecord {
+  return {
+    Id,
+    Name,
+    AddressStreet1: null,
+    AddressStreet2: null,
+    AddressStreet3: null,
+    AddressCity: null,
+    AddressPostalCode: null,
+    AddressState: null,
+    AddressCountry: null,
+    Longitude: '0' as Decimal,
+    Latitude: '0' as Decimal,
+    Telephone: null,
+    Description: null,
+    Website: null,
+    Links: [],
+  }
+}

@@ -1,0 +1,182 @@
+import type { EventRecord } from '../../src/domain/event.ts'
+import { unreachable } from '../../src/domain/unreachable.ts'
+import type { VenueRecord } from '../../src/domain/venue.ts'
+import { Admissions } from '../../src/replica/admission.ts'
+import type { Source } from '../../src/replica/port.ts'
+import { Replica } from '../../src/replica/replica.ts'
+import type { Time } from '../../src/replica/time.ts'
+import { Checker } from './checker.ts'
+import { Client } from './client.ts'
+import { Exchange, Weather } from './exchange.ts'
+import { fullRead } from './full-read.ts'
+import { glimpseEvent, glimpseVenue } from './glimpse.ts'
+import { History } from './history.ts'
+import { Misfortune } from './misfortune.ts'
+import type { Parts } from './model-source.ts'
+import { ReadLog } from './read-log.ts'
+import { eventOf, formatter, venueOf } from './records.ts'
+import type { Setting } from './setting.ts'
+import { Table } from './table.ts'
+import { timeDelta } from './time-delta.ts'
+import { tokenDelta } from './token-delta.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+export interface Outcome {
+  readonly steps: number
+  readonly shown: number
+  readonly notFound: number
+  readonly refused: number
+  readonly changes: number
+  readonly faults: number
+  readonly requests: number
+  readonly virtualMs: number
+  readonly wrongs: number
+  readonly wrong: readonly string[]
+}
+
+/** What a mutant may reach of one run. */
+export interface Stage {
+  readonly time: VirtualTime
+  readonly replica: Replica
+}
+
+export interface RunOptions {
+  readonly setting: Setting
+  readonly seed: number
+  readonly steps: number
+  /** The time that the replica is told, where a mutant wants another. */
+  readonly timeFor?: (time: VirtualTime) => Time
+  readonly onStage?: (stage: Stage) => void
+  /** Ends at this time where the steps have not come to an end before. */
+  readonly untilMs?: number
+  /** Ends as soon as something is wrong. */
+  readonly untilWrong?: boolean
+}
+
+/** Lets CRM, replica and callers live together for so many steps, then heals everything and compares what is held. */
+export async function runModel({
+  setting,
+  seed,
+  steps,
+  timeFor,
+  onStage,
+  untilMs,
+  untilWrong,
+}: RunOptions): Promise<Outcome> {
+  const time = new VirtualTime(seed)
+  const chance = time.chance.fork()
+  const tables = { events: new Table('events'), venues: new Table('venues') }
+  const weather = new Weather(setting.trouble)
+  const exchanges = {
+    events: new Exchange(time, chance.fork(), weather, setting.latencyMs),
+    venues: new Exchange(time, chance.fork(), weather, setting.latencyMs),
+  }
+  const log = new ReadLog(setting.strategy === 'time-delta')
+  const replicaTime = timeFor?.(time) ?? time
+  const versionOf: Parts<unknown>['versionOf'] = (state) =>
+    setting.strategy === 'time-delta' ? state.changedAtS : Number.NaN
+  const shared = { setting, log, time, versionOf }
+  const replica = new Replica({
+    crm: {
+      events: sourceFor<EventRecord>({
+        ...shared,
+        table: tables.events,
+        exchange: exchanges.events,
+        chance: chance.fork(),
+        recordOf: (id, { epoch, sold, venue }) =>
+          eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
+      }),
+      venues: sourceFor<VenueRecord>({
+        ...shared,
+        table: tables.venues,
+        exchange: exchanges.venues,
+        chance: chance.fork(),
+        recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
+      }),
+      close: () => Promise.resolve(),
+    },
+    formatter,
+    settings: setting,
+    memoryLimitBytes: Number.POSITIVE_INFINITY,
+    time: replicaTime,
+    observe: (observation) => {
+      if (observation.kind === 'read-ended') log.end(observation.read, time.trueMs)
+    },
+    pause: () => Promise.resolve(),
+  })
+  onStage?.({ time, replica })
+  const checker = new Checker(tables, setting, log, time)
+  const history = new History(tables.events, tables.venues, setting, time, chance.fork())
+  const misfortune = new Misfortune(setting, weather, Object.values(tables), replica, log, time, chance.fork())
+  const admissions = new Admissions(setting, setting, replicaTime)
+  for (let index = 0; index < setting.clients; index++) {
+    new Client(replica, admissions, checker, time, chance.fork(), setting.thinkMs).live()
+  }
+  history.begin()
+  misfortune.begin()
+  replica.start()
+  let taken = 0
+  if (untilMs !== undefined) time.after(untilMs, () => {})
+  for (; taken < steps; taken++) {
+    await time.step()
+    if (untilMs !== undefined && time.trueMs >= untilMs) break
+    if (untilWrong === true && checker.wrongs > 0) break
+  }
+  if (checker.wrongs === 0 && untilWrong !== true && untilMs === undefined) {
+    history.end()
+    misfortune.end()
+    taken += await heal(time, log, setting, tables, [replica.events, replica.venues])
+    checker.compare(replica.events, (id) => glimpseEvent(replica, id))
+    checker.compare(replica.venues, (id) => glimpseVenue(replica, id))
+  }
+  return {
+    steps: taken,
+    ...checker.counts,
+    changes: history.changes,
+    faults: exchanges.events.faults + exchanges.venues.faults + misfortune.strokes,
+    requests: exchanges.events.requests + exchanges.venues.requests,
+    virtualMs: time.trueMs,
+    wrongs: checker.wrongs,
+    wrong: checker.wrong,
+  }
+}
+
+/** Lets time pass until both lists were read in full, and brought up to date once more. */
+async function heal(
+  time: VirtualTime,
+  log: ReadLog,
+  setting: Setting,
+  tables: { readonly events: Table; readonly venues: Table },
+  lists: readonly (Replica['events'] | Replica['venues'])[],
+): Promise<number> {
+  let healedMs = time.trueMs
+  const patienceMs = healedMs + 3 * setting.fullReadEveryMs + 600_000
+  let steps = 0
+  const isWhole = (list: string): boolean => log.auditedAt(list, healedMs) < Number.POSITIVE_INFINITY
+  while (time.trueMs < patienceMs && !(isWhole('events') && isWhole('venues'))) {
+    await time.step()
+    steps++
+    if (tables.events.visible !== null || tables.venues.visible !== null) {
+      healedMs = time.trueMs
+      continue
+    }
+    // So much can have been deleted by rights that the operator has to say so.
+    for (const list of lists) if (list.reader.braked && !list.reader.acceptsShorter) list.acceptShorter()
+  }
+  for (const enoughMs = time.trueMs + 4 * setting.refreshEveryMs + 1000; time.trueMs < enoughMs; steps++)
+    await time.step()
+  return steps
+}
+
+function sourceFor<Item>(parts: Parts<Item>): Source<Item> {
+  switch (parts.setting.strategy) {
+    case 'token-delta':
+      return tokenDelta(parts)
+    case 'time-delta':
+      return timeDelta(parts)
+    case 'full-read':
+      return fullRead(parts)
+    default:
+      return unreachable(parts.setting.strategy)
+  }
+}

@@ -1,0 +1,57 @@
+type Strategy = 'token-delta' | 'time-delta' | 'full-read'
+
+/** One run of the model: everything that is decided before chance takes over. */
+export interface Setting {
+  readonly strategy: Strategy
+  readonly boundMs: number
+  readonly refreshEveryMs: number
+  readonly fullReadEveryMs: number
+  readonly staleIfErrorMs: number
+  /** Tickets are read on their own this often; null where the other reads carry them. */
+  readonly availabilityEveryMs: number | null
+  /** How far each server of the CRM lags behind; the first is asked until it fails. */
+  readonly serverLagsMs: readonly number[]
+  /** A request takes about this long. */
+  readonly latencyMs: number
+  readonly patienceMs: number
+  /** How much goes wrong: 0 nothing, 1 the usual. */
+  readonly trouble: number
+  readonly clocks: 'steady' | 'set' | 'suspended'
+  readonly waiting: number
+  readonly waitForMs: number
+  readonly clients: number
+  /** The pause between two requests of a client. */
+  readonly thinkMs: number
+  /** The mean time between two changes in the CRM. */
+  readonly changeEveryMs: number
+  /** One statement or file is one state of all rows, and an unchanged one is recognised (full reads only). */
+  readonly snapshot: boolean
+  /** The CRM leaves out what is not shown, else it says so row by row. */
+  readonly serverFilters: boolean
+  readonly brake: boolean
+}
+
+/** A setting with the defaults of a service whose CRM answers in 40 ms. */
+export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | 'boundMs'>): Setting {
+  const refreshEveryMs = given.refreshEveryMs ?? (given.boundMs === 0 ? 5000 : Math.min(5000, given.boundMs / 2))
+  return {
+    refreshEveryMs,
+    fullReadEveryMs: refreshEveryMs * 9,
+    staleIfErrorMs: 0,
+    availabilityEveryMs: null,
+    serverLagsMs: [0],
+    latencyMs: 40,
+    patienceMs: given.boundMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.boundMs / 3)),
+    trouble: 1,
+    clocks: 'steady',
+    waiting: 1000,
+    waitForMs: 15_000,
+    clients: 6,
+    thinkMs: refreshEveryMs / 3,
+    changeEveryMs: refreshEveryMs / 3,
+    snapshot: false,
+    serverFilters: true,
+    brake: true,
+    ...given,
+  }
+}

@@ -1,0 +1,105 @@
+import type { Guid } from '../../src/domain/guid.ts'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
+import type { State } from './story.ts'
+import { Story } from './story.ts'
+
+/** How a change is committed, and what the CRM tells of it. */
+export interface Commit {
+  readonly at: number
+  /** Moves neither the row's sequence nor its timestamp. */
+  readonly untold: boolean
+  /** How long before the commit the row's timestamp was taken. */
+  readonly lateByMs: number
+  /** Nothing but a read of all rows will find it. */
+  readonly silent: boolean
+}
+
+export interface Seen {
+  readonly story: Story
+  readonly state: State
+}
+
+/** One list of the model CRM: its rows, their history, and who may see which. */
+export class Table {
+  readonly name: 'events' | 'venues'
+  readonly stories: Map<Guid, Story> = new Map()
+  sequence = 0
+  readonly deletions: { readonly id: Guid; readonly sequence: number }[] = []
+  /** Counts all changes, told or not: the fingerprint of a file. */
+  changes = 0
+  /** The rights are lost: only this part of the rows is to be seen; null while all are. */
+  visible: ReadonlySet<Guid> | null = null
+
+  constructor(name: 'events' | 'venues') {
+    this.name = name
+  }
+
+  /** Rows that exist as of a time, in the order of their ids; `sight` limits them to those that may be seen. */
+  rowsAt(ms: number, sight: ReadonlySet<Guid> | null): Seen[] {
+    const rows: Seen[] = []
+    for (const story of this.stories.values()) {
+      const state = story.stateAt(ms)
+      if (state?.exists === true && (sight === null || sight.has(story.id))) rows.push({ story, state })
+    }
+    return rows
+  }
+
+  shown(): Story[] {
+    return [...this.stories.values()].filter((story) => story.state?.shown === true)
+  }
+
+  /** Creates the row, again where it was deleted. */
+  create(id: Guid, venue: Guid, commit: Commit): Story {
+    let story = this.stories.get(id)
+    if (story === undefined) {
+      story = new Story(id)
+      this.stories.set(id, story)
+      story.beginEpoch(0, false, false)
+    }
+    const sold = story.sell(commit.at, commit.silent)
+    this.#put(story, commit, { exists: true, shown: true, venue, sold })
+    return story
+  }
+
+  change(story: Story, change: Partial<Pick<State, 'exists' | 'shown' | 'venue'>>, commit: Commit): void {
+    this.#put(story, commit, change)
+  }
+
+  /** Sells a ticket; the details stay what they are. */
+  sell(story: Story, commit: Commit): void {
+    const { state } = story
+    if (state === undefined) return
+    this.changes++
+    story.states.push({
+      ...state,
+      ...this.#stamps(state, commit),
+      at: commit.at,
+      sold: story.sell(commit.at, commit.silent),
+    })
+  }
+
+  #put(story: Story, commit: Commit, change: Partial<Pick<State, 'exists' | 'shown' | 'venue' | 'sold'>>): void {
+    this.changes++
+    const before = story.state ?? NEVER
+    const merged = { ...before, ...change }
+    const epoch = story.beginEpoch(commit.at, merged.shown, commit.silent)
+    story.states.push({ ...merged, ...this.#stamps(before, commit), at: commit.at, epoch })
+    if (change.exists === false) this.deletions.push({ id: story.id, sequence: this.sequence })
+  }
+
+  #stamps(before: State, commit: Commit): Pick<State, 'sequence' | 'changedAtS'> {
+    if (commit.untold) return { sequence: before.sequence, changedAtS: before.changedAtS }
+    return { sequence: ++this.sequence, changedAtS: Math.floor((commit.at - commit.lateByMs) / 1000) }
+  }
+}
+
+const NEVER: State = {
+  at: 0,
+  exists: false,
+  shown: false,
+  epoch: 0,
+  sold: 0,
+  venue: EMPTY_GUID,
+  sequence: 0,
+  changedAtS: 0,
+}

@@ -1,0 +1,90 @@
+import type { Guid } from '../../src/domain/guid.ts'
+import { unreachable } from '../../src/domain/unreachable.ts'
+import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
+import type { Pages, Parts, Sight } from './model-source.ts'
+import { askPage, changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
+import type { Seen } from './table.ts'
+
+/** A CRM with a token: all that changed since, in the order it changed, then what was deleted (as Dataverse does). */
+export function tokenDelta<Item>(parts: Parts<Item>): Source<Item> {
+  return sourceOf(parts, true, (request, _logged, sight) => {
+    switch (request.kind) {
+      case 'full':
+        return readFull(parts, sight)
+      case 'changes':
+        return readChanges(parts, request, sight)
+      case 'availability':
+        return readAvailability(parts, 0, sight)
+      default:
+        return unreachable(request.kind)
+    }
+  })
+}
+
+function cursorOf(sequence: number): Cursor {
+  return `t${sequence}` as Cursor
+}
+
+async function* readFull<Item>(parts: Parts<Item>, sight: Sight): Pages<Item> {
+  const first = await parts.exchange.ask(() => parts.table.sequence)
+  if (!first.ok) return first
+  const { serverFilters } = parts.setting
+  const failure = yield* readByKey(parts, 0, sight, (seen) =>
+    serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
+  )
+  return failure ?? endOf('full', cursorOf(first.result))
+}
+
+async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sight: Sight): Pages<Item> {
+  const { table, chance, setting } = parts
+  if (cursor === null || chance.happens(0.01 * setting.trouble)) {
+    return { ok: false, failure: { kind: 'cursor-refused', message: 'the token is too old', retryAfterMs: null } }
+  }
+  const token = Number(cursor.slice(1))
+  let since = token
+  let reached = token
+  const told = new Map<Guid, number>()
+  for (let isLast = false; !isLast;) {
+    const from = since
+    const replies = await askPage(parts, (trueMs) => ({
+      rows: changedSince(parts, trueMs, from, sight),
+      at: table.sequence,
+    }))
+    for (const reply of replies) {
+      if (!reply.ok) return reply
+      const { rows, at } = reply.result
+      for (const { story, state } of rows) told.set(story.id, Math.max(state.sequence, told.get(story.id) ?? 0))
+      yield pageOf(
+        reply.begunAt,
+        0,
+        rows.map((seen) => changeOf(parts, seen)),
+      )
+      since = Math.max(since, rows.at(-1)?.state.sequence ?? 0)
+      if (rows.length === PAGE_ROWS) continue
+      isLast = true
+      // A naive connector keeps the token of the answer that came last: what the replica ignored of it must not be lost.
+      reached = at
+    }
+  }
+  // A row may have been created again since: only what was told after its deletion proves that.
+  const find = () => table.deletions.filter(({ id, sequence }) => sequence > token && (sight === null || sight.has(id)))
+  for (const reply of await askPage(parts, find)) {
+    if (!reply.ok) return reply
+    const gone = reply.result.filter(({ id, sequence }) => sequence > (told.get(id) ?? 0))
+    yield pageOf(
+      reply.begunAt,
+      0,
+      gone.map(({ id }) => ({ kind: 'deleted', id })),
+    )
+  }
+  return endOf('changes', cursorOf(reached))
+}
+
+/** What changed since, shown or not, the oldest change first. */
+function changedSince<Item>({ table }: Parts<Item>, trueMs: number, sequence: number, sight: Sight): Seen[] {
+  return table
+    .rowsAt(trueMs, sight)
+    .filter(({ state }) => state.sequence > sequence)
+    .toSorted((left, right) => left.state.sequence - right.state.sequence)
+    .slice(0, PAGE_ROWS)
+}

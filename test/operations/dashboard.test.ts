@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import type { Look, Watched } from '../support/browser.ts'
+import { CHROMIUM, open, openBrowser } from '../support/browser.ts'
+import { ROOT } from '../support/child.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import type { MarqueeProcess } from '../support/marquee-process.ts'
+import { serve } from '../support/marquee-process.ts'
+
+const DESK: Look = { width: 1100, height: 900, colorScheme: 'light' }
+const DARK: Look = { ...DESK, colorScheme: 'dark' }
+const PHONE: Look = { width: 360, height: 740, colorScheme: 'light' }
+const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>'
+const SHOWN = '00000000-0000-4000-8000-000000000001'
+const BAD_PRICE = '00000000-0000-4000-8000-000000000002'
+
+function event(index: number, changes: Readonly<Record<string, unknown>> = {}): object {
+  const Id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+  const times = { Start: '2026-07-12T19:30:00Z', Finish: '2026-07-12T21:30:00Z' }
+  return { Id, Name: `Event ${index}`, ...times, Price: '12.50', ShowOnWeb: true, ...changes }
+}
+
+/** `served` events, of which the first has a name full of markup, and as many withheld for a price full of it. */
+function events(served: number, withheld: number): string {
+  const rows = [event(1, { Name: MARKUP })]
+  for (let index = 2; index < withheld + 2; index++) rows.push(event(index, { Price: `${MARKUP}${index}` }))
+  for (let index = 1; index < served; index++) rows.push(event(1_000_000 + index))
+  return JSON.stringify(rows)
+}
+
+const directories: FilesDirectory[] = []
+const processes: MarqueeProcess[] = []
+let browser: Browser
+
+async function started(lists: string, settings: object = {}): Promise<MarqueeProcess & { directory: FilesDirectory }> {
+  const freshness = { bound: '10s', refreshEvery: '100ms' }
+  const directory = new FilesDirectory(
+    { operations: { port: 0 }, freshness, ...settings },
+    { events: lists, venues: '[]' },
+  )
+  directories.push(directory)
+  const running = await serve('bun', directory.configuration)
+  processes.push(running)
+  return { ...running, directory }
+}
+
+async function opened(look: Look, running: MarqueeProcess): Promise<Watched> {
+  const watched = await open(browser, running.listening.operations ?? '', look)
+  await watched.page.waitForSelector('#lists article')
+  return watched
+}
+
+async function explain(page: Page, id: string): Promise<string> {
+  await page.fill('#explain-id', id)
+  await page.press('#explain-id', 'Enter')
+  await page.waitForSelector('#explanation .steps')
+  return (await page.textContent('#explanation')) ?? ''
+}
+
+/** What axe finds, each as its rule and the elements it is about. */
+async function faults(page: Page): Promise<string[]> {
+  // As the debugger evaluates it: the page's own policy forbids scripts from elsewhere, axe's included.
+  await page.evaluate(axe.source)
+  const found = await page.evaluate<axe.AxeResults>('axe.run()')
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+async function isWiderThanItsWindow(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+}
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  if (process.env['MARQUEE_SCREENSHOTS'] !== '1') return
+  await page.screenshot({ path: join(ROOT, 'docs/images', `${name}.png`), fullPage: true })
+}
+
+describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
+  let small: MarqueeProcess
+  beforeAll(async () => {
+    browser = await openBrowser()
+    small = await started(events(3, 5))
+  }, 30_000)
+  afterAll(async () => {
+    await browser.close()
+    for (const { child } of processes) await child.stop()
+    for (const directory of directories) directory.remove()
+  }, 30_000)
+
+  it('shows what is served and withheld, and why', async () => {
+    const { page, complaints } = await opened(DESK, small)
+    expect(await page.textContent('#state')).toBe('All is well: callers are answered with data at most 10 s old.')
+    await page.waitForSelector('#withheld-rows li')
+    expect(await page.textContent('#withheld-count')).toBe('5 withheld events; shown are 1 to 5.')
+    const card = await page.textContent('#card-events')
+    expect(card).toContain('Served3')
+    expect(card).toContain('5 (a value cannot be read: 5)')
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  it('shows CRM text full of markup as text, in lists, explanations and bodies', async () => {
+    const { page, complaints } = await opened(DESK, small)
+    await page.waitForSelector('#withheld-rows li')
+    expect(await page.textContent('#withheld-rows')).toContain(MARKUP)
+    expect(await explain(page, BAD_PRICE)).toContain(MARKUP)
+    expect(await explain(page, SHOWN)).toContain('is on the web')
+    for (const summary of await page.$$('#explanation summary')) await summary.click()
+    expect(await page.textContent('#explanation details:first-of-type pre')).toContain(MARKUP)
+    expect(await explain(page, MARKUP)).toContain(`"${MARKUP}" is no id`)
+    expect(await page.$$('main img, main script')).toEqual([])
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  it.each([
+    ['light', DESK],
+    ['dark', DARK],
+    ['phone', PHONE],
+  ] as const)('gives axe nothing to find and scrolls in one direction only: %s', async (_, look) => {
+    const { page } = await opened(look, small)
+    await page.waitForSelector('#withheld-rows li')
+    expect(await faults(page)).toEqual([])
+    await explain(page, SHOWN)
+    await page.click('#explanation summary')
+    expect(await faults(page)).toEqual([])
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    await page.context().close()
+  })
+
+  it.each([
+    ['light', DESK],
+    ['dark', DARK],
+    ['phone', PHONE],
+  ] as const)('shows the sample CRM as the documentation does: %s', async (name, look) => {
+    const crm = { kind: 'files', directory: join(ROOT, 'sample') }
+    const directory = new FilesDirectory({ operations: { port: 0 }, crm }, null)
+    directories.push(directory)
+    const sample = await serve('bun', directory.configuration)
+    processes.push(sample)
+    const { page, complaints } = await opened(look, sample)
+    await page.waitForSelector('#withheld-rows li')
+    const id = new URL(sample.listening.try ?? '').pathname.split('/').at(-1) ?? ''
+    expect(await explain(page, id)).toContain('is on the web')
+    expect(await faults(page)).toEqual([])
+    expect(complaints).toEqual([])
+    await screenshot(page, `dashboard-${name}`)
+    await page.context().close()
+  })
+
+  it('is used by keyboard alone: skip link, search, explanation', async () => {
+    const { page } = await opened(DESK, small)
+    await page.waitForSelector('#withheld-rows li')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.id')).toBe('explain-id')
+    await page.keyboard.type(SHOWN)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('#explanation .steps')
+    await page.focus('#withheld-rows button')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('#explanation .no')
+    await page.context().close()
+  })
+
+  it('says clearly that the service does not answer, and that what it shows is old', async () => {
+    const running = await started(events(2, 1))
+    const { page } = await opened(DESK, running)
+    await running.child.stop()
+    await page.waitForSelector('body.silent')
+    expect(await page.textContent('#state')).toMatch(/^The service does not answer\. What is below it said at /)
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('asks before it accepts a shorter list, and then accepts it', async () => {
+    const running = await started(events(40, 0))
+    const { page, complaints } = await opened(DESK, running)
+    running.directory.write('events', events(2, 0))
+    await page.waitForSelector('#card-events button:visible')
+    expect(await page.textContent('#state')).toContain('is not believed')
+    await screenshot(page, 'dashboard-brake')
+    await page.focus('#card-events button')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('#accept[open]')
+    expect(await page.textContent('#accept-text')).toContain('list of events')
+    expect(await faults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('#accept:not([open])', { state: 'attached' })
+    expect(await page.textContent('#card-events dd.big')).toBe('40')
+    await page.click('#card-events button')
+    await page.click('#accept-yes')
+    await page.locator('#card-events dd.big', { hasText: /^2$/ }).waitFor()
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  it('asks for the token, which a browser sends as the password of Basic', async () => {
+    const operations = { port: 0, token: { file: './token' } }
+    const directory = new FilesDirectory({ operations }, { events: '[]', venues: '[]' })
+    directories.push(directory)
+    writeFileSync(join(directory.path, 'token'), 'open-sesame\n')
+    const running = await serve('bun', directory.configuration)
+    processes.push(running)
+    const address = running.listening.operations ?? ''
+    const httpCredentials = { username: 'anybody', password: 'open-sesame' }
+    const context = await browser.newContext({ httpCredentials })
+    const page = await context.newPage()
+    await page.goto(address)
+    await page.waitForSelector('#lists article')
+    await context.close()
+    expect((await fetch(address)).status).toBe(401)
+  })
+})
+
+describe.skipIf(CHROMIUM === null)('the dashboard of 100,000 records, half of them withheld', () => {
+  it('pages and searches them without being felt', async () => {
+    browser = await openBrowser()
+    const running = await started(events(50_000, 50_000))
+    const { page, complaints } = await opened(DESK, running)
+    await page.locator('#withheld-count', { hasText: /^50,000 / }).waitFor()
+    expect(await page.locator('#withheld-rows li').count()).toBe(100)
+    const first = await page.textContent('#withheld-rows')
+    await page.click('#withheld-next')
+    await page.locator('#withheld-count', { hasText: '101 to 200' }).waitFor()
+    expect(await page.textContent('#withheld-rows')).not.toBe(first)
+    await page.fill('#withheld-words', '000000049999 price')
+    await page.locator('#withheld-count', { hasText: /^1 of 50,000 / }).waitFor()
+    expect(await page.textContent('#withheld-rows')).toContain('00000000-0000-4000-8000-000000049999')
+    expect(complaints).toEqual([])
+    await browser.close()
+    await running.child.stop()
+    for (const directory of directories) directory.remove()
+  }, 60_000)
+})
+
+it('the page and its files name no other place', () => {
+  const folder = join(ROOT, 'src/operations/page')
+  for (const name of ['index.html', 'dashboard.css', 'dashboard.js', 'element.js', 'explain.js', 'withheld.js']) {
+    const text = readFileSync(join(folder, name), 'utf8')
+    expect(text).not.toMatch(/https?:|\bstyle=|\bon\w+=|innerHTML|insertAdjacentHTML|outerHTML|document\.write/)
+  }
+})

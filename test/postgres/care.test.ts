@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { systemTime } from '../../src/replica/time.ts'
+import { eventually } from '../support/eventually.ts'
+import { PostgresServer } from '../support/postgres-server.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { SwitchingProxy } from './switching-proxy.ts'
+import type { Running } from './world.ts'
+import { idOf, World } from './world.ts'
+
+const QUICK = { freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { requestTimeout: '300ms' } }
+
+let world: World
+
+/** Waits for the next reads of the events to end like this. */
+async function untilRead(running: Running, outcome: string): Promise<void> {
+  const before = running.reads().length
+  await eventually(
+    async () => running.reads().slice(before),
+    (reads) => reads.some((read) => read.startsWith('events') && read.endsWith(outcome)),
+  )
+}
+
+function lastMessage({ marquee }: Running): string {
+  return marquee.replica.events.lastFailure?.message ?? ''
+}
+
+async function rename(number: number, title: string): Promise<void> {
+  await world.query('UPDATE crm.event SET title = $2 WHERE event_id = $1', [idOf(number), title])
+}
+
+describeWithPostgres('the care for connections', () => {
+  beforeAll(async () => {
+    world = await World.create({ max_connections: '12', superuser_reserved_connections: '3' })
+  })
+
+  afterEach(async () => {
+    world.server.continue()
+    await world.stopAll()
+    await world.query('TRUNCATE crm.event, crm.venue')
+  })
+
+  afterAll(() => world.remove())
+
+  it('uses one connection to read and one to listen', async () => {
+    const running = await world.start(QUICK)
+    const count = () =>
+      world.query("SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'marquee'")
+    await eventually(count, ([row]) => row?.['count'] === 2)
+    await untilRead(running, 'ok')
+    expect(await count()).toEqual([{ count: 2 }])
+    await world.stopAll()
+    await eventually(count, ([row]) => row?.['count'] === 0)
+  })
+
+  it('gives up a server that stops answering, and reads again when it answers', async () => {
+    await world.fill(3)
+    const running = await world.start(QUICK)
+    world.server.freeze()
+    await untilRead(running, 'timeout')
+    // Both tries, each within its limit: nobody waits for the operating system.
+    expect(running.marquee.replica.events.lastFailure?.message).toMatch(/within 0.3 s/)
+    await eventually(
+      async () => running.ageMs,
+      (age) => age > 2000,
+    )
+    world.server.continue()
+    await rename(1, 'After')
+    await running.until(idOf(1), (event) => event?.Name === 'After')
+    await eventually(
+      async () => running.ageMs,
+      (age) => age < 2000,
+    )
+  })
+
+  it('begins anew after a restart, with a full read', async () => {
+    await world.fill(3)
+    const running = await world.start(QUICK)
+    await world.server.stop()
+    await untilRead(running, 'unreachable')
+    expect(lastMessage(running)).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/postgres: /)
+    await world.server.start()
+    await world.reconnect()
+    await rename(2, 'Restarted')
+    const from = running.reads().length
+    await running.until(idOf(2), (event) => event?.Name === 'Restarted')
+    expect(
+      running
+        .reads()
+        .slice(from)
+        .find((read) => read.startsWith('events') && read.endsWith('ok')),
+    ).toBe('events full ok')
+  })
+
+  it('listens again after its connections were ended, and looks once for what it missed', async () => {
+    await world.fill(3)
+    const running = await world.start({ freshness: { bound: '30s', refreshEvery: '20s' } })
+    await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'marquee'")
+    await rename(1, 'Unheard')
+    await running.until(idOf(1), (event) => event?.Name === 'Unheard', 5000)
+    const listening = () => world.query("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+    await eventually(listening, (rows) => rows.length === 1)
+    await rename(2, 'Heard')
+    await running.until(idOf(2), (event) => event?.Name === 'Heard', 1000)
+    expect(running.reads()).not.toContain('events full unreachable')
+  })
+
+  it('says that there are too many connections, and comes in when there is room', async () => {
+    await world.query('ALTER ROLE marquee CONNECTION LIMIT 0')
+    const starting = world.start(QUICK)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await world.query('ALTER ROLE marquee CONNECTION LIMIT 10')
+    const running = await starting
+    const failed = running.observations.flatMap((seen) => (seen.kind === 'read-ended' ? [seen.read.message] : []))
+    expect(failed.join()).toContain('no connection left for this role (53300)')
+  })
+
+  it('names a column that is dropped while it runs, and mends with it', async () => {
+    await world.fill(3)
+    await world.query('CREATE TABLE crm.copied AS SELECT * FROM crm.public_events')
+    await world.query('GRANT SELECT ON crm.copied TO marquee')
+    const running = await world.start({ ...QUICK, crm: { ...QUICK.crm, events: { from: 'crm.copied' } } })
+    await world.query('ALTER TABLE crm.copied RENAME COLUMN price TO prices')
+    await untilRead(running, 'misconfigured')
+    expect(lastMessage(running)).toContain('crm.copied has no column price (did you mean prices?)')
+    expect(running.served).toBe(3)
+    await world.query('ALTER TABLE crm.copied RENAME COLUMN prices TO price')
+    await untilRead(running, 'ok')
+    await running.stop()
+    await world.query('DROP TABLE crm.copied')
+  })
+
+  it('waits for a lock no longer than a request may take', async () => {
+    await world.fill(3)
+    const running = await world.start(QUICK)
+    const other = await world.server.admin()
+    await other.query('BEGIN')
+    await other.query('LOCK TABLE crm.event IN ACCESS EXCLUSIVE MODE')
+    await untilRead(running, 'timeout')
+    expect(lastMessage(running)).toMatch(/longer than crm\.requestTimeout \((?:55P03|57014)\)/)
+    // The connection is kept, so what follows is no full read.
+    const from = running.reads().length
+    await other.query('COMMIT')
+    await other.end()
+    await untilRead(running, 'ok')
+    expect(running.reads().slice(from)).not.toContain('events full ok')
+  })
+
+  it('does not take rows for deleted that a policy suddenly hides', async () => {
+    await world.fill(40)
+    await world.query('CREATE TABLE crm.guarded AS SELECT * FROM crm.public_events')
+    await world.query('GRANT SELECT ON crm.guarded TO marquee')
+    const running = await world.start({ ...QUICK, crm: { ...QUICK.crm, events: { from: 'crm.guarded' } } })
+    await world.query('ALTER TABLE crm.guarded ENABLE ROW LEVEL SECURITY')
+    await untilRead(running, 'braked')
+    expect(running.served).toBe(40)
+    expect(lastMessage(running)).toContain('40 of 40 events are missing')
+    await world.query('ALTER TABLE crm.guarded DISABLE ROW LEVEL SECURITY')
+    await eventually(
+      async () => running.marquee.replica.events.reader.braked,
+      (braked) => !braked,
+    )
+    await running.stop()
+    await world.query('DROP TABLE crm.guarded')
+  })
+
+  it('waits and tries again slowly where rights are taken away', async () => {
+    await world.fill(3)
+    const running = await world.start(QUICK)
+    await world.query('REVOKE SELECT ON crm.public_events FROM marquee')
+    await untilRead(running, 'refused')
+    expect(lastMessage(running)).toContain('GRANT USAGE on the schema and SELECT on both views (42501)')
+    await world.query('GRANT SELECT ON crm.public_events TO marquee')
+    running.marquee.replica.events.refresh.retryNow()
+    await untilRead(running, 'ok')
+  })
+
+  it('reads in full where another server answers at the same address, and tells how far it is behind', async () => {
+    await world.fill(3)
+    const standby = await PostgresServer.standbyOf(world.server)
+    const proxy = await SwitchingProxy.open(world.server.port)
+    const url = world.url.replace(`:${world.server.port}/`, `:${proxy.port}/`)
+    const running = await world.start({ ...QUICK, url })
+    try {
+      await eventually(
+        async () => {
+          const admin = await standby.admin()
+          const { rows } = await admin.query<{ count: number }>('SELECT count(*)::int AS count FROM crm.event')
+          await admin.end()
+          return rows[0]?.count
+        },
+        (count) => count === 3,
+      )
+      const admin = await standby.admin()
+      await admin.query('SELECT pg_wal_replay_pause()')
+      await rename(1, 'Unknown to the standby')
+      await running.until(idOf(1), (event) => event?.Name === 'Unknown to the standby')
+      const from = running.reads().length
+      proxy.switchTo(standby.port)
+      await eventually(
+        async () => running.reads().slice(from),
+        (reads) => reads.includes('events full ok'),
+      )
+      // What is known is newer than what the standby says: it is kept, and the age counts from what the standby knows.
+      expect(running.event(idOf(1))?.Name).toBe('Unknown to the standby')
+      await eventually(
+        async () => running.ageMs,
+        (age) => age > 2000,
+      )
+      await admin.query('SELECT pg_wal_replay_resume()')
+      await admin.end()
+      // All that was received is replayed: the standby is not behind, however long nothing happens.
+      await eventually(
+        async () => running.ageMs,
+        (age) => age < 1500,
+      )
+      expect(running.marquee.replica.events.ageMs(systemTime.now())).toBeLessThan(2000)
+    } finally {
+      await running.stop()
+      proxy.close()
+      await standby.remove()
+    }
+  }, 30_000)
+})

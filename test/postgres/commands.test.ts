@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, it } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Certificates } from '../support/certificates.ts'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { untilListening } from '../support/marquee-process.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { idOf, World } from './world.ts'
+
+const RUNTIMES: readonly Runtime[] = ['bun', 'node']
+
+let world: World
+let folder: string
+let certificates: Certificates
+
+interface Settings {
+  readonly crm?: Readonly<Record<string, unknown>>
+  readonly url?: string
+}
+
+function marquee(runtime: Runtime, command: readonly string[], { crm = {}, url = world.url }: Settings = {}): Child {
+  const path = join(folder, 'marquee.yaml')
+  const lists = { events: { from: 'crm.public_events' }, venues: { from: 'crm.public_venues' } }
+  const settings = { kind: 'postgres', url: { env: 'DATABASE_URL' }, listen: 'marquee', ...lists, ...crm }
+  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, crm: settings }))
+  const args = ['src/main.ts', ...command, '--config', path]
+  return new Child(programOf(runtime), args, { env: { DATABASE_URL: url } })
+}
+
+async function check(runtime: Runtime, settings: Settings = {}): Promise<{ status: unknown; report: Report }> {
+  const child = marquee(runtime, ['check', '--json'], settings)
+  const status = await child.exited
+  return { status, report: JSON.parse(child.stdout) as Report }
+}
+
+interface Report {
+  readonly ok: boolean
+  readonly events: number
+  readonly venues: number
+  readonly withheld: readonly unknown[]
+  readonly warnings: readonly string[]
+  readonly problems: readonly string[]
+}
+
+describeWithPostgres('the commands before a PostgreSQL', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'marquee-commands-'))
+    certificates = new Certificates()
+    world = await World.create()
+    const { certificate, key } = certificates.sign('DNS:localhost')
+    world.server.putFile('server.crt', certificate)
+    world.server.putFile('server.key', key)
+    world.server.configure({ ssl: 'on' })
+    await world.server.restart()
+    await world.reconnect()
+    await world.fill(3)
+    await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'Hall')", [idOf(1)])
+  })
+
+  afterAll(async () => {
+    await world.remove()
+    certificates.remove()
+    rmSync(folder, { recursive: true })
+  })
+
+  it.each(RUNTIMES)('check finds all well as the guide has it set up, over verified TLS (%s)', async (runtime) => {
+    const query = `?sslmode=verify-full&sslrootcert=${certificates.authority}`
+    const url = world.url.replace('127.0.0.1', 'localhost') + query
+    const right = await check(runtime, { url })
+    expect(right.report).toMatchObject({ ok: true, events: 3, venues: 1, withheld: [], warnings: [], problems: [] })
+    expect(right.status).toBe(0)
+    const wrongHost = await check(runtime, { url: world.url + query })
+    expect(wrongHost.status).toBe(1)
+    expect(wrongHost.report.problems.join()).toContain('certificate is not accepted')
+  })
+
+  it.each(RUNTIMES)('serve answers from it, hears of changes, and ends (%s)', async (runtime) => {
+    const child = marquee(runtime, ['serve'])
+    const { listening } = await untilListening(child)
+    const at = `${listening.address}api/events/${idOf(1)}`
+    const name = async () => {
+      const reply = await fetch(at, { headers: { accept: 'application/json' } })
+      return reply.ok ? ((await reply.json()) as { Name: string }).Name : `${reply.status}`
+    }
+    expect(await name()).toBe('Event 1')
+    await world.query("UPDATE crm.event SET title = 'Renamed' WHERE event_id = $1", [idOf(1)])
+    await eventually(name, (seen) => seen === 'Renamed', 1000)
+    await world.query("UPDATE crm.event SET title = 'Event 1' WHERE event_id = $1", [idOf(1)])
+    expect(await child.stop()).toBe(0)
+    expect(child.stdout + child.stderr).not.toContain('change-me')
+  })
+
+  it('serve and check end with 2 where a table or a column is missing, and name the nearest', async () => {
+    const crm = { events: { from: 'crm.public_event', fields: { Name: 'titel' } } }
+    const child = marquee('bun', ['serve'], { crm })
+    expect(await child.exited).toBe(2)
+    expect(child.stderr).toContain(
+      'no table or view crm.public_event that this role may see; did you mean crm.public_events?',
+    )
+    const renamed = { events: { from: 'crm.public_events', fields: { Name: 'nam' } } }
+    const { status, report } = await check('bun', { crm: renamed })
+    expect(status).toBe(2)
+    expect(report.problems.join()).toContain('crm.events: crm.public_events has no column nam (did you mean name')
+  })
+
+  it('check ends with 2 where the stamp is no moment', async () => {
+    const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: 'name' } } })
+    expect(status).toBe(2)
+    expect(report.problems.join()).toContain('the column name of crm.public_events is of the type text')
+  })
+
+  it('serve and check end with 2 where the database is missing', async () => {
+    const url = world.url.replace('/postgres', '/nowhere')
+    expect((await check('bun', { url })).status).toBe(2)
+    expect(await marquee('bun', ['serve'], { url }).exited).toBe(2)
+  })
+
+  it('check ends with 1 where the password is refused, and does not show it', async () => {
+    const { status, report } = await check('bun', { url: world.server.url({ user: 'marquee', password: 'gu3ss:me' }) })
+    expect(status).toBe(1)
+    expect(report.problems.join()).toContain('the server refuses the password of crm.url (28P01)')
+    expect(JSON.stringify(report)).not.toContain('gu3ss')
+  })
+
+  it('serve stays up where the password is refused, and answers 502', async () => {
+    const child = marquee('bun', ['serve'], { url: world.server.url({ user: 'marquee', password: 'gu3ss:me' }) })
+    const { listening } = await untilListening(child)
+    expect((await fetch(`${listening.address}api/events/${idOf(1)}`)).status).toBe(502)
+    expect(await child.stop()).toBe(0)
+    expect(child.stdout + child.stderr).not.toContain('gu3ss')
+  })
+
+  it('check warns of a role that may write, of policies, and of a stamp without index', async () => {
+    await world.query(`
+      CREATE TABLE crm.loose AS SELECT * FROM crm.public_events;
+      ALTER TABLE crm.loose ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY all_rows ON crm.loose USING (true);
+      GRANT SELECT, UPDATE ON crm.loose TO marquee`)
+    const { status, report } = await check('bun', { crm: { events: { from: 'crm.loose' } } })
+    expect(status).toBe(0)
+    expect(report.warnings).toEqual([
+      'the role may write to crm.loose; Marquee only reads: grant it SELECT and nothing else',
+      'row-level security applies to crm.loose: rows that a policy hides are not served, and look deleted',
+      'crm.loose has no index that begins with changed_at, so that every refresh scans all of it',
+    ])
+    await world.query('DROP TABLE crm.loose')
+  })
+
+  it('check warns where no column tells of changes', async () => {
+    const { report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: null } } })
+    expect(report.warnings).toEqual([
+      'crm.public_events has no column for crm.events.changedAt, so that every refresh reads all of it',
+    ])
+  })
+})

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../support/child.ts'
+
+const GUIDE: string = readFileSync(join(ROOT, 'docs/crm/postgres.md'), 'utf8')
+
+/** The blocks of the guide's text in a language that stand under a comment, in their order. */
+function blocks(language: string, comment: string): readonly string[] {
+  const pattern = new RegExp(`<!-- ${comment} -->\\n\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``, 'g')
+  return [...GUIDE.matchAll(pattern)].map(([, block = '']) => block)
+}
+
+/** The tables, triggers, views and the role, as the guide has an operator make them. */
+export const SET_UP: string = blocks('sql', 'run as the owner of the database').join('\n')
+
+/** What the guide has one publish at last. */
+export const PUBLISH: string = blocks('sql', 'run as the owner of the database, then look').join('\n')

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, it } from 'bun:test'
+import { Chance } from '../model/chance.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { History } from './history.ts'
+import type { Running } from './world.ts'
+import { idOf, World } from './world.ts'
+
+const ROWS = 60
+const LASTS_MS = 18_000
+const BOUND_MS = 2000
+/** What the event loop and a machine under load may add between an answer and the look at the clock. */
+const SLACK_MS = 250
+
+let world: World
+
+/** Commits random changes by SQL, one after another, each told to the history before and after. */
+async function change(chance: Chance, history: History, until: number): Promise<void> {
+  const client = await world.server.admin()
+  for (let number = 1; performance.now() < until; number++) {
+    const row = chance.below(ROWS)
+    const id = idOf(row)
+    const title = `${row} as of ${number}`
+    const kind = chance.next()
+    const after = kind < 0.15 ? null : title
+    history.begin(id, after)
+    if (kind < 0.07) await client.query('DELETE FROM crm.event WHERE event_id = $1', [id])
+    else if (kind < 0.15) await client.query('UPDATE crm.event SET on_web = false WHERE event_id = $1', [id])
+    else await upsert(client, id, title, chance)
+    history.end(id)
+    if (chance.happens(0.3)) await new Promise((resolve) => setTimeout(resolve, chance.span(30)))
+  }
+  await client.end()
+}
+
+async function upsert(client: World['admin'], id: string, title: string, chance: Chance): Promise<void> {
+  await client.query('BEGIN')
+  // Now and then committed late, with a stamp that reads of changes have passed by then.
+  const isLate = chance.happens(0.05)
+  if (isLate) await client.query('SET LOCAL session_replication_role = replica')
+  const stamp = isLate ? "now() - interval '10 minutes'" : 'now()'
+  await client.query(
+    `INSERT INTO crm.event (event_id, title, starts_at, ends_at, on_web, changed_at)
+     VALUES ($1, $2, now(), now(), true, ${stamp})
+     ON CONFLICT (event_id) DO UPDATE SET title = $2, on_web = true, changed_at = ${stamp}`,
+    [id, title],
+  )
+  if (chance.happens(0.1)) await new Promise((resolve) => setTimeout(resolve, chance.span(60)))
+  await client.query('COMMIT')
+}
+
+/** Ends connections now and then, and stops the server for a moment. */
+async function disturb(chance: Chance, until: number): Promise<void> {
+  const client = await world.server.admin()
+  while (performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 500 + chance.span(1000)))
+    if (chance.happens(0.7)) {
+      await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'marquee'")
+      continue
+    }
+    world.server.freeze()
+    await new Promise((resolve) => setTimeout(resolve, chance.span(300)))
+    world.server.continue()
+  }
+  await client.end()
+}
+
+/** Asks for random events as a request does: where the data is too old there is no answer. */
+async function ask(chance: Chance, history: History, running: Running, until: number): Promise<number> {
+  const { replica, admissions } = running.marquee
+  let answers = 0
+  while (performance.now() < until) {
+    for (let question = 0; question < 20; question++) {
+      if (admissions.ageNow(replica.events) < 0) continue
+      const id = idOf(chance.below(ROWS))
+      const fault = history.check(id, running.event(id)?.Name ?? null, performance.now(), BOUND_MS + SLACK_MS)
+      if (fault !== null) throw new Error(fault)
+      answers++
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  return answers
+}
+
+describeWithPostgres('a history of random changes', () => {
+  beforeAll(async () => {
+    world = await World.create()
+  })
+
+  afterAll(() => world.remove())
+
+  it('never shows what was not so within the bound, nor goes back to an older state', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31)
+    const chance = new Chance(seed)
+    const history = new History()
+    const running = await world.start({
+      freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', brake: 'off' },
+      crm: { requestTimeout: '400ms' },
+    })
+    const until = performance.now() + LASTS_MS
+    try {
+      const asked = ask(chance.fork(), history, running, until)
+      await Promise.all([asked, change(chance.fork(), history, until), disturb(chance.fork(), until)])
+      expect(await asked).toBeGreaterThan(5000)
+      expect(history.states).toBeGreaterThan(300)
+      expect(running.reads().filter((read) => read === 'events changes ok').length).toBeGreaterThan(20)
+    } catch (cause) {
+      throw new Error(`the history of seed ${seed} fails`, { cause })
+    }
+  }, 60_000)
+})

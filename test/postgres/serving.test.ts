@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { uuidV5 } from '../../src/crm/mapping/uuid-v5.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import { idOf, World } from './world.ts'
+
+let world: World
+
+describeWithPostgres('events from a real PostgreSQL', () => {
+  beforeAll(async () => {
+    world = await World.create()
+  })
+
+  afterEach(async () => {
+    await world.stopAll()
+    await world.query('TRUNCATE crm.event, crm.venue')
+  })
+
+  afterAll(() => world.remove())
+
+  it('are served with the digits and texts of the database', async () => {
+    await world.query(
+      `INSERT INTO crm.event (event_id, title, seats, sold, starts_at, ends_at, price, tags, on_web)
+       VALUES ($1, 'Bach & Söhne', 250, 7, '2026-07-12 18:30:00.1234567+00', '2026-07-12 20:30+00', 12.50, '{Music,"a,b",NULL}', true)`,
+      [idOf(1)],
+    )
+    const running = await world.start()
+    expect({ ...running.event(idOf(1)) }).toEqual({
+      Id: idOf(1),
+      Name: 'Bach & Söhne',
+      VenueId: '00000000-0000-0000-0000-000000000000',
+      TicketCapacity: 250,
+      TicketsAvailable: 243,
+      Start: '2026-07-12T18:30:00.123457+00:00',
+      Finish: '2026-07-12T20:30:00+00:00',
+      Price: '12.50',
+      Tags: ['Music', 'a,b'],
+      Links: [],
+    } as unknown as Record<string, never>)
+  })
+
+  it('are withheld one by one where a value does not fit', async () => {
+    await world.fill(3)
+    await world.query('UPDATE crm.event SET starts_at = NULL WHERE event_id = $1', [idOf(1)])
+    await world.query("UPDATE crm.event SET ends_at = 'infinity', price = 'NaN' WHERE event_id = $1", [idOf(2)])
+    const running = await world.start()
+    expect(running.served).toBe(1)
+    const withheld = [...running.marquee.replica.events.list.withheldRows()]
+    expect(withheld.map(({ withheld: { fault, column, where } }) => `${where}: ${column} ${fault}`).toSorted()).toEqual(
+      [`crm.public_events, id ${idOf(1)}: start missing`, `crm.public_events, id ${idOf(2)}: finish unreadable`],
+    )
+  })
+
+  it('change within a second of a commit that is notified', async () => {
+    await world.fill(10)
+    const running = await world.start()
+    await world.query("UPDATE crm.event SET title = 'Moved' WHERE event_id = $1", [idOf(3)])
+    await running.until(idOf(3), (event) => event?.Name === 'Moved', 1000)
+    await world.query('UPDATE crm.event SET on_web = false WHERE event_id = $1', [idOf(3)])
+    await running.until(idOf(3), (event) => event === null, 1000)
+    await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(4)])
+    await running.until(idOf(4), (event) => event === null, 1000)
+    await world.query('DELETE FROM crm.event WHERE event_id = ANY($1)', [[idOf(5), idOf(6)]])
+    await running.until(idOf(6), (event) => event === null, 1000)
+    expect(running.served).toBe(6)
+  })
+
+  it('are not withdrawn because a notification names them', async () => {
+    await world.fill(10)
+    const running = await world.start()
+    await world.query("SELECT pg_notify('marquee', $1)", [`${idOf(3)},${idOf(77)},nonsense,'"`])
+    await world.query("UPDATE crm.event SET title = 'Seen' WHERE event_id = $1", [idOf(4)])
+    await running.until(idOf(4), (event) => event?.Name === 'Seen', 1000)
+    expect(running.served).toBe(10)
+  })
+
+  it('go within a second too where more are deleted than a notification names', async () => {
+    await world.fill(500)
+    const running = await world.start()
+    await world.query('DELETE FROM crm.event WHERE event_id < $1', [idOf(200)])
+    await running.until(idOf(1), (event) => event === null, 1000)
+    expect(running.served).toBe(300)
+  })
+
+  it('are seen within the bound where a long transaction commits them late', async () => {
+    await world.fill(10)
+    const running = await world.start({ freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { listen: undefined } })
+    const late = await world.server.admin()
+    await late.query('BEGIN')
+    await late.query('SET LOCAL session_replication_role = replica')
+    await late.query(
+      "UPDATE crm.event SET title = 'Late', changed_at = now() - interval '10 minutes' WHERE event_id = $1",
+      [idOf(5)],
+    )
+    await world.query("UPDATE crm.event SET title = 'Early' WHERE event_id = $1", [idOf(6)])
+    await running.until(idOf(6), (event) => event?.Name === 'Early', 2000)
+    expect(running.event(idOf(5))?.Name).toBe('Event 5')
+    await late.query('COMMIT')
+    await late.end()
+    await running.until(idOf(5), (event) => event?.Name === 'Late', 2000)
+  })
+
+  it('go with the next sweep where they are deleted without a word', async () => {
+    await world.fill(10)
+    const running = await world.start({ freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { listen: undefined } })
+    await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(6)])
+    await running.until(idOf(6), (event) => event === null, 2000)
+    expect(running.ageMs).toBeLessThan(2000)
+    expect(running.served).toBe(9)
+  })
+
+  it('are read in full by every refresh where no column tells of changes', async () => {
+    await world.fill(3)
+    const table = { from: 'crm.public_events', changedAt: null }
+    const running = await world.start({
+      freshness: { refreshEvery: '50ms' },
+      crm: { listen: undefined, events: table },
+    })
+    await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(1)])
+    await running.until(idOf(1), (event) => event === null)
+    expect(running.reads()).not.toContain('events changes ok')
+  })
+
+  it('come with their venue, of which a page of events may be the first to tell', async () => {
+    await world.fill(2500)
+    await world.query("INSERT INTO crm.venue (venue_id, title) SELECT event_id, 'Hall ' || title FROM crm.event")
+    await world.query('UPDATE crm.event SET venue_id = event_id')
+    const running = await world.start()
+    const { events, venues } = running.marquee.replica
+    expect([events.list.served, venues.list.served]).toEqual([2500, 2500])
+    const fresh = idOf(99_999)
+    await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'New hall')", [fresh])
+    await world.query('UPDATE crm.event SET venue_id = $1', [fresh])
+    await running.until(idOf(7), (event) => event?.VenueId === fresh, 3000)
+  })
+
+  it('are counted as drift where they change and their stamp does not', async () => {
+    await world.fill(3)
+    await world.query('ALTER TABLE crm.event DISABLE TRIGGER set_changed_at')
+    // Longer ago than reads of changes go back.
+    await world.query("UPDATE crm.event SET changed_at = now() - interval '1 hour' WHERE event_id = $1", [idOf(1)])
+    const running = await world.start({ freshness: { fullReadEvery: '100ms' } })
+    await world.query("UPDATE crm.event SET title = 'Silent' WHERE event_id = $1", [idOf(1)])
+    await world.query('ALTER TABLE crm.event ENABLE TRIGGER set_changed_at')
+    await running.until(idOf(1), (event) => event?.Name === 'Silent')
+    const drift = () => running.observations.flatMap((seen) => (seen.kind === 'drift-found' ? [seen.byColumn] : []))
+    await eventually(
+      async () => drift(),
+      (found) => found.length > 0,
+    )
+    expect(drift()).toEqual([{ Name: 1 }])
+  })
+
+  it('know ids that are no UUIDs by their namespace', async () => {
+    await world.query('CREATE VIEW crm.numbered AS SELECT 17 AS key, e.* FROM crm.public_events e')
+    await world.fill(1)
+    const events = { from: 'crm.numbered', fields: { Id: 'key' } }
+    const running = await world.start({
+      crm: { events, idNamespace: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' },
+      url: world.server.url(),
+    })
+    expect(running.event(uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8' as never, 'crm.numbered/17'))?.Name).toBe(
+      'Event 0',
+    )
+    await world.query('DROP VIEW crm.numbered')
+  })
+})

@@ -1,0 +1,54 @@
+import type { Browser, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+import { installedProgram } from './installed-program.ts'
+
+/** Debian's Chromium, null where it is not installed. */
+export const CHROMIUM: string | null = installedProgram('chromium')
+
+const QUIET = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM ?? '', args: QUIET })
+}
+
+export interface Look {
+  readonly width: number
+  readonly height: number
+  readonly colorScheme: 'light' | 'dark'
+}
+
+export interface Watched {
+  readonly page: Page
+  /** What the page complained of: errors, refused scripts, dialogs that CRM text opened. */
+  readonly complaints: string[]
+}
+
+/** Opens an address and notes everything that a page of ours must never do. */
+export async function open(browser: Browser, address: string, { width, height, colorScheme }: Look): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    // A 503 of /status is an answer; the browser notes it as an error all the same.
+    if (message.type() === 'error' && !message.text().includes('503')) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(address)) complaints.push(`asked elsewhere: ${request.url()}`)
+  })
+  await page.goto(address)
+  return { page, complaints }
+}

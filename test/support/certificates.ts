@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** An authority of our own and what it has signed, in a temporary folder, made by openssl. */
+export class Certificates {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'marquee-certificates-'))
+
+  constructor() {
+    openssl(this.folder, [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=Test authority',
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.pem',
+    ])
+  }
+
+  /** The path of the authority's certificate. */
+  get authority(): string {
+    return join(this.folder, 'ca.pem')
+  }
+
+  /** A certificate for a server of these names (`DNS:…`, `IP:…`) and its key. */
+  sign(names: string): { readonly certificate: string; readonly key: string } {
+    writeFileSync(join(this.folder, 'names'), `subjectAltName=${names}\n`)
+    openssl(this.folder, [
+      'req',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      '/CN=server',
+      '-keyout',
+      'server.key',
+      '-out',
+      'server.csr',
+    ])
+    openssl(this.folder, [
+      'x509',
+      '-req',
+      '-in',
+      'server.csr',
+      '-CA',
+      'ca.pem',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '2',
+      '-extfile',
+      'names',
+      '-out',
+      'server.pem',
+    ])
+    return { certificate: this.#read('server.pem'), key: this.#read('server.key') }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #read(name: string): string {
+    return readFileSync(join(this.folder, name), 'utf8')
+  }
+}
+
+/** Debian's package of the same name. */
+const OPENSSL = 'openssl'
+
+function openssl(cwd: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(OPENSSL, args, { cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`openssl failed: ${stderr}`)
+}

@@ -1,0 +1,81 @@
+import type { ChildProcessByStdio } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+
+export const ROOT: string = join(import.meta.dirname, '../..')
+
+export type Runtime = 'bun' | 'node'
+
+/** The program of a runtime: the ones the project installs. */
+export function programOf(runtime: Runtime): string {
+  return runtime === 'bun' ? process.execPath : join(ROOT, 'node_modules/.bin/node')
+}
+
+const alive = new Set<ChildProcessByStdio<null, Readable, Readable>>()
+// A test that fails must not leave a service behind.
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
+export interface SpawnOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A real process; what it writes is collected. */
+export class Child {
+  stdout = ''
+  stderr = ''
+  readonly exited: Promise<number | NodeJS.Signals>
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+
+  constructor(program: string, args: readonly string[], { cwd = ROOT, env = {} }: SpawnOptions = {}) {
+    // Nothing of the surroundings but what a shell needs: MARQUEE_CONFIG or npm's variables would change what is run.
+    const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+    const child = spawn(program, args, { cwd, env: { ...bare, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    alive.add(child)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    const { promise, resolve } = Promise.withResolvers<number | NodeJS.Signals>()
+    child.on('close', (code, signal) => {
+      alive.delete(child)
+      resolve(code ?? signal ?? -1)
+    })
+    child.on('error', (cause) => {
+      this.stderr += String(cause)
+      resolve(-1)
+    })
+    this.#child = child
+    this.exited = promise
+  }
+
+  /** The first whole line of standard output that `isIt` accepts; null where the process ends without one. */
+  async line(isIt: (line: string) => boolean): Promise<string | null> {
+    for (;;) {
+      const found = this.stdout.split('\n').slice(0, -1).find(isIt)
+      if (found !== undefined) return found
+      const data = once(this.#child.stdout, 'data').then(() => false)
+      const hasEnded = await Promise.race([data, this.exited.then(() => true)])
+      if (hasEnded) return this.stdout.split('\n').find(isIt) ?? null
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Ends it by SIGTERM, after `patienceMs` by force; resolves with the exit status. */
+  async stop(patienceMs = 15_000): Promise<number | NodeJS.Signals> {
+    this.signal('SIGTERM')
+    const timer = setTimeout(() => this.signal('SIGKILL'), patienceMs)
+    const status = await this.exited
+    clearTimeout(timer)
+    return status
+  }
+}

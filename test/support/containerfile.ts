@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { ROOT } from './child.ts'
+
+interface Instruction {
+  readonly name: string
+  readonly text: string
+}
+
+/** What the last stage of a container file amounts to, unpacked in a folder that plays the file system's root. */
+export interface Unpacked {
+  readonly root: string
+  readonly env: Readonly<Record<string, string>>
+  readonly entrypoint: readonly string[]
+  readonly command: readonly string[]
+  readonly healthcheck: readonly string[]
+  readonly remove: () => void
+}
+
+export function instructionsOf(path: string): readonly Instruction[] {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.flatMap((line) => {
+    const [, name, text] = /^([A-Z]+) (.+)$/.exec(line.trim()) ?? []
+    return name === undefined || text === undefined ? [] : [{ name, text }]
+  })
+}
+
+/** Runs the steps of a container file without a builder: every FROM is an empty folder beside this machine's programs. */
+export function runSteps(path: string): Unpacked {
+  const stages = new Map<string, string>()
+  let [root, workdir] = ['', '/']
+  const roots: string[] = []
+  const env: Record<string, string> = {}
+  const said: Record<string, readonly string[]> = {}
+  const inRoot = (name: string): string => join(root, resolve(workdir, name))
+  for (const { name, text } of instructionsOf(path)) {
+    if (name === 'FROM') {
+      root = mkdtempSync(join(tmpdir(), 'marquee-image-'))
+      roots.push(root)
+      stages.set(/ AS (\w+)$/.exec(text)?.[1] ?? '', root)
+    } else if (name === 'WORKDIR') {
+      workdir = text
+      mkdirSync(inRoot('.'), { recursive: true })
+    } else if (name === 'COPY') {
+      const words = text.split(' ')
+      const from = /^--from=(\w+)$/.exec(words[0] ?? '')?.[1]
+      const base = from === undefined ? ROOT : (stages.get(from) ?? '')
+      const [to = '', ...sources] = words.slice(from === undefined ? 0 : 1).toReversed()
+      for (const source of sources) {
+        const target = to.endsWith('/') ? join(inRoot(to), basename(source)) : inRoot(to)
+        cpSync(join(base, source), target, { recursive: true, verbatimSymlinks: true })
+        statSync(target)
+      }
+    } else if (name === 'RUN') {
+      const run = spawnSync('sh', ['-ec', text], { cwd: inRoot('.'), encoding: 'utf8' })
+      if (run.status !== 0) throw new Error(`${text}\n${run.stdout}${run.stderr}`)
+    } else if (name === 'ENV') {
+      for (const [, key = '', value = ''] of text.matchAll(/(\w+)=(\S+)/g)) {
+        env[key] = value.startsWith('/') ? join(root, value) : value
+      }
+    } else if (['ENTRYPOINT', 'CMD', 'HEALTHCHECK'].includes(name)) {
+      const words = JSON.parse(text.slice(text.indexOf('['))) as string[]
+      said[name] = words.map((word) => (word.startsWith('/') ? join(root, word) : word))
+    }
+  }
+  const { ENTRYPOINT = [], CMD = [], HEALTHCHECK = [] } = said
+  const remove = (): void => roots.forEach((folder) => rmSync(folder, { recursive: true }))
+  return { root, env, entrypoint: ENTRYPOINT, command: CMD, healthcheck: HEALTHCHECK, remove }
+}
