@@ -194,6 +194,16 @@ describeWithPostgres('the care for connections', () => {
       await admin.query('SELECT pg_wal_replay_pause()')
       await rename(1, 'Unknown to the standby')
       await running.until(idOf(1), (event) => event?.Name === 'Unknown to the standby')
+      // A standby that has not yet received a change cannot know that it is behind.
+      await eventually(
+        async () => {
+          const { rows } = await admin.query<{ behind: boolean }>(
+            'SELECT pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn() AS behind',
+          )
+          return rows[0]?.behind
+        },
+        (behind) => behind === true,
+      )
       const from = running.reads().length
       proxy.switchTo(standby.port)
       await eventually(
