@@ -1,78 +1,75 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { Chance } from '../test/model/chance.ts'
 
-export interface Data {
+/** Two lists as NDJSON files, and the ids of the events, one a line. */
+export interface Lists {
   readonly directory: string
   readonly ids: readonly string[]
+  readonly lastId: string
+  readonly idsFile: string
+  readonly eventsFile: string
 }
 
 const WORDS = 'winter gala lecture of the harbour society with open rehearsal and reception for members friends'.split(
   ' ',
 )
 const TAGS = ['Dinner', 'Black Tie', 'Family', 'Café', 'Talk & Tour', 'Konzert', '音楽', 'Free']
+const ROWS_A_WRITE = 1000
 
 /** Writes `count` events of about 1 kB a body and a tenth as many venues, the same ones for the same count. */
-export function writeData(directory: string, count: number, format: 'ndjson' | 'json' = 'ndjson'): Data {
-  const random = mulberry(count)
-  const venues = Array.from({ length: Math.max(1, Math.floor(count / 10)) }, () => guid(random))
-  const ids = Array.from({ length: count }, () => guid(random))
-  const write = (name: string, rows: readonly string[]): void => {
-    const text = format === 'json' ? `[\n${rows.join(',\n')}\n]\n` : `${rows.join('\n')}\n`
-    writeFileSync(join(directory, `${name}.${format}`), text)
-  }
-  write(
-    'venues',
-    venues.map((id, index) => JSON.stringify(venueRow(id, index))),
-  )
-  write(
-    'events',
-    ids.map((id, index) => eventRow(id, venues[index % venues.length] ?? '', index, random)),
-  )
-  return { directory, ids }
+export function writeLists(directory: string, count: number): Lists {
+  const chance = new Chance(count)
+  const venues = Array.from({ length: Math.max(1, Math.floor(count / 10)) }, () => guid(chance))
+  const ids = Array.from({ length: count }, () => guid(chance))
+  writeLines(join(directory, 'venues.ndjson'), venues, venueRow)
+  const eventsFile = join(directory, 'events.ndjson')
+  writeLines(eventsFile, ids, (id, index) => eventRow(id, venues[index % venues.length] ?? '', index, chance))
+  const idsFile = join(directory, 'ids.txt')
+  writeLines(idsFile, ids, (id) => id)
+  return { directory, ids, lastId: ids.at(-1) ?? '', idsFile, eventsFile }
 }
 
-/** The row of an event as text, so that its price keeps its digits. */
-export function eventRow(id: string, venue: string, index: number, random: () => number): string {
-  const words = Array.from({ length: 12 }, () => WORDS[Math.floor(random() * WORDS.length)]).join(' ')
-  const row = {
+/** A million rows as one text would not fit into a string of some runtimes, and twice into no memory. */
+function writeLines(file: string, ids: readonly string[], lineOf: (id: string, index: number) => string): void {
+  const to = openSync(file, 'w')
+  for (let at = 0; at < ids.length; at += ROWS_A_WRITE) {
+    const lines = ids.slice(at, at + ROWS_A_WRITE).map((id, index) => `${lineOf(id, at + index)}\n`)
+    writeSync(to, lines.join(''))
+  }
+  closeSync(to)
+}
+
+function eventRow(id: string, venue: string, index: number, chance: Chance): string {
+  return JSON.stringify({
     Id: id,
-    Name: `${words} ${index}`,
+    Name: `${Array.from({ length: 12 }, () => chance.pick(WORDS)).join(' ')} ${index}`,
     VenueId: venue,
     TicketCapacity: 250,
-    TicketsAvailable: index % 250,
+    // Always three digits, so that the list's writer can change it where it stands.
+    TicketsAvailable: 100 + (index % 150),
     Start: '2036-11-22T19:30:00+00:00',
     Finish: '2036-11-22T23:00:00+00:00',
     Price: '12.50',
     Tags: [TAGS[index % 8], TAGS[(index * 3) % 8]],
     ShowOnWeb: true,
     Links: [{ Rel: 'tickets', Href: `https://tickets.example.org/${id}`, Title: 'Book' }],
-  }
-  return JSON.stringify(row)
+  })
 }
 
-function venueRow(id: string, index: number): Record<string, unknown> {
-  return {
+function venueRow(id: string, index: number): string {
+  return JSON.stringify({
     Id: id,
     Name: `Hall ${index}`,
     AddressStreet1: `${index} Harbour Street`,
     AddressCity: 'Bristol',
     Longitude: '-2.5879',
     Latitude: '51.4545',
-  }
+  })
 }
 
-function guid(random: () => number): string {
-  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`
-}
-
-/** A small seeded generator (mulberry32). */
-function mulberry(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
+function guid(chance: Chance): string {
+  const hex = (): string => Math.floor(chance.next() * 0x1_0000_0000).toString(16).padStart(8, '0')
+  const [first, second, third, fourth] = [hex(), hex(), hex(), hex()]
+  return `${first}-${second.slice(0, 4)}-4${second.slice(5)}-a${third.slice(1, 4)}-${third.slice(4)}${fourth}`
 }

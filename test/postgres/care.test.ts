@@ -100,11 +100,11 @@ describeWithPostgres('the care for connections', () => {
     const running = await world.start({ freshness: { bound: '30s', refreshEvery: '20s' } })
     await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'marquee'")
     await rename(1, 'Unheard')
-    await running.until(idOf(1), (event) => event?.Name === 'Unheard', 5000)
+    await running.until(idOf(1), (event) => event?.Name === 'Unheard', 10_000)
     const listening = () => world.query("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
     await eventually(listening, (rows) => rows.length === 1)
     await rename(2, 'Heard')
-    await running.until(idOf(2), (event) => event?.Name === 'Heard', 1000)
+    await running.until(idOf(2), (event) => event?.Name === 'Heard', 10_000)
     expect(running.reads()).not.toContain('events full unreachable')
   })
 

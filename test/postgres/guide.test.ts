@@ -15,7 +15,7 @@ describeWithPostgres('the guide for operators', () => {
   it('takes one from a table to a served event', async () => {
     const running = await world.start()
     await world.query(PUBLISH)
-    await running.until('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34', (event) => event?.Price === '12.50', 1000)
+    await running.until('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34', (event) => event?.Price === '12.50')
     await running.stop()
   })
 
