@@ -36,14 +36,14 @@ export function createTelemetry({ out, isTerminal, logRequests }: TelemetryOptio
     reads.note(observation)
     history.note(observation, Date.now())
   }
-  const count: RequestWatch = (route, _, { status, headers }, durationMs) =>
-    requests.count(route, status, headers['Content-Type'], durationMs)
+  const count: RequestWatch = (route, _, { status, fields }, durationMs) =>
+    requests.count(route, status, fields.values['Content-Type'], durationMs)
   const countAndLog: RequestWatch = (route, call, answer, durationMs) => {
     count(route, call, answer, durationMs)
-    const { status, headers } = answer
+    const { status, fields } = answer
     const path = printable(call.pathname, LONGEST_PATH)
     const traceId = traceIdOf(call.header('traceparent'))
-    const type = typeLabel(headers['Content-Type'])
+    const type = typeLabel(fields.values['Content-Type'])
     log.write({
       kind: 'request-answered',
       request: { method: call.method, route, path, status, type, durationMs, traceId },

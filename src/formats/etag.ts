@@ -13,5 +13,12 @@ export function digestBody(body: string, words: Uint32Array, offset: number): vo
 
 /** The strong entity tag of a digest (RFC 9110 §8.8.3). */
 export function etagText(high: number, low: number): string {
-  return `"${high.toString(16).padStart(8, '0')}${low.toString(16).padStart(8, '0')}"`
+  return `"${hex(high)}${hex(low)}"`
+}
+
+/** Some times faster than to convert and to pad a number. */
+const BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function hex(word: number): string {
+  return `${BYTES[word >>> 24]}${BYTES[(word >>> 16) & 255]}${BYTES[(word >>> 8) & 255]}${BYTES[word & 255]}`
 }

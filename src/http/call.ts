@@ -1,10 +1,28 @@
 /** A request as the service sees it, whatever the runtime: strings, and nothing built that is not asked for. */
 export interface Call {
   readonly method: string
-  /** The path of the URL as browsers parse it (WHATWG), the query left out (contract §1). */
+  /** What was asked for as the runtime gives it: a path, or an absolute URL, as it was spelt. */
+  readonly target: string
+  /** The path of that URL as browsers parse it (WHATWG), the query left out (contract §1). Worked out only where it is asked for. */
   readonly pathname: string
   /** The header's lines joined by commas, null where there is none. Asked for only where it is needed. */
   header(name: 'accept' | 'traceparent' | 'if-none-match'): string | null
+}
+
+/** Header fields that are said again and again. */
+export class Fields {
+  readonly values: Readonly<Record<string, string>>
+  /** What the runtime makes of them, kept here so that it is made once: to look it up would cost as much as to make it. */
+  native: unknown = null
+
+  constructor(values: Readonly<Record<string, string>>) {
+    this.values = values
+  }
+
+  /** These and one more. */
+  with(name: string, value: string): Fields {
+    return new Fields({ ...this.values, [name]: value })
+  }
 }
 
 /**
@@ -13,8 +31,8 @@ export interface Call {
  */
 export interface Answer {
   readonly status: number
-  /** All but the ETag. The same object where the same is said, so that a runtime can keep what it makes of it. */
-  readonly headers: Readonly<Record<string, string>>
+  /** All but the ETag. */
+  readonly fields: Fields
   /** Empty where there is none. */
   readonly etag: string
   readonly body: string | null

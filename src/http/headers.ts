@@ -1,7 +1,6 @@
 import type { MediaType } from '../formats/media-types.ts'
 import { contentTypeOf } from '../formats/media-types.ts'
-
-type Headers = Readonly<Record<string, string>>
+import { Fields } from './call.ts'
 
 /** The methods of every path (contract §1.2). */
 export const METHODS = 'GET, HEAD, OPTIONS'
@@ -9,57 +8,78 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 /** For what never depends on an id and cannot hide a new event for long (contract §1.3). */
 const ERROR_MAX_AGE_S = 5
 
-/** The headers of an answer, as a function of its type, tag and age (contract §1.3). */
+/** On every answer that has a body of its own (contract §1.3). */
+const COMMON = { Vary: 'Accept', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' }
+
+/** The header fields of an answer, as a function of its type and age (contract §1.3). The same object while they stay the same. */
 export class HeaderBuilder {
   /** The freshness bound in whole seconds. */
   readonly #boundS: number
-  readonly #kept = new Map<MediaType, { readonly ageS: number; readonly headers: Headers }>()
+  readonly #records = new Kept<MediaType>()
+  readonly #unchanged = new Kept<'304'>()
+  readonly #problems = new Kept<number>()
 
   constructor(boundMs: number) {
     this.#boundS = Math.floor(boundMs / 1000)
   }
 
-  /** Those of a 200 but its ETag; `ageMs` is how old the data is. The same object until the second is over. */
-  record(mediaType: MediaType, ageMs: number): Headers {
+  /** Those of a 200 but its ETag; `ageMs` is how old the data is. */
+  record(mediaType: MediaType, ageMs: number): Fields {
     const ageS = Math.ceil(ageMs / 1000)
-    const kept = this.#kept.get(mediaType)
-    if (kept !== undefined && kept.ageS === ageS) return kept.headers
-    const headers = {
-      'Content-Type': contentTypeOf[mediaType],
-      Age: String(ageS),
-      'Cache-Control': this.#boundS === 0 ? 'no-cache' : `public, max-age=${Math.max(0, this.#boundS - ageS)}`,
-      Vary: 'Accept',
-      'X-Content-Type-Options': 'nosniff',
-      'Access-Control-Allow-Origin': '*',
-    }
-    this.#kept.set(mediaType, { ageS, headers })
-    return headers
+    return (
+      this.#records.get(mediaType, ageS) ??
+      this.#records.keep(mediaType, ageS, { 'Content-Type': contentTypeOf[mediaType], ...this.#aged(ageS) })
+    )
+  }
+
+  /** Those of a 304: what the caller holds is not described again (RFC 9110 §15.4.5). */
+  unchanged(ageMs: number): Fields {
+    const ageS = Math.ceil(ageMs / 1000)
+    return this.#unchanged.get('304', ageS) ?? this.#unchanged.keep('304', ageS, this.#aged(ageS))
   }
 
   /** Those of an error; `ageMs` counts only where the data was asked. */
-  problem(isXml: boolean, status: number, ageMs: number): Record<string, string> {
-    return {
-      'Content-Type': isXml ? 'application/problem+xml' : 'application/problem+json',
-      'Cache-Control': status >= 500 ? 'no-store' : this.#errorCacheControl(ageMs),
-      Vary: 'Accept',
-      'X-Content-Type-Options': 'nosniff',
-      'Access-Control-Allow-Origin': '*',
-    }
+  problem(isXml: boolean, status: number, ageMs: number): Fields {
+    const maxAgeS = Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#boundS - Math.ceil(ageMs / 1000)))
+    const key = isXml ? -status : status
+    return (
+      this.#problems.get(key, maxAgeS) ??
+      this.#problems.keep(key, maxAgeS, {
+        'Content-Type': isXml ? 'application/problem+xml' : 'application/problem+json',
+        'Cache-Control': status >= 500 ? 'no-store' : this.#boundS === 0 ? 'no-cache' : `max-age=${maxAgeS}`,
+        ...COMMON,
+      })
+    )
   }
 
-  #errorCacheControl(ageMs: number): string {
-    if (this.#boundS === 0) return 'no-cache'
-    return `max-age=${Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#boundS - Math.ceil(ageMs / 1000)))}`
+  #aged(ageS: number): Readonly<Record<string, string>> {
+    const maxAgeS = Math.max(0, this.#boundS - ageS)
+    const cacheControl = this.#boundS === 0 ? 'no-cache' : `public, max-age=${maxAgeS}`
+    return { Age: String(ageS), 'Cache-Control': cacheControl, ...COMMON }
+  }
+}
+
+/** The fields last made for each key, good while the second they speak of lasts. */
+class Kept<Key> {
+  readonly #kept = new Map<Key, { readonly second: number; readonly fields: Fields }>()
+
+  get(key: Key, second: number): Fields | null {
+    const kept = this.#kept.get(key)
+    return kept !== undefined && kept.second === second ? kept.fields : null
+  }
+
+  keep(key: Key, second: number, values: Readonly<Record<string, string>>): Fields {
+    const fields = new Fields(values)
+    this.#kept.set(key, { second, fields })
+    return fields
   }
 }
 
 /** What OPTIONS says, a CORS preflight included (contract §1.2). */
-export const OPTIONS_HEADERS: Headers = {
+export const OPTIONS_FIELDS: Fields = new Fields({
   Allow: METHODS,
   'Access-Control-Allow-Methods': METHODS,
   'Access-Control-Allow-Headers': '*',
   'Access-Control-Max-Age': '86400',
-  Vary: 'Accept',
-  'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Allow-Origin': '*',
-}
+  ...COMMON,
+})

@@ -12,10 +12,29 @@ export interface Route {
 /** Routes by path alone; a path that is none of ours is null (contract §1). */
 export class Router {
   readonly #prefix: string
+  readonly #events: string
+  readonly #venues: string
 
   /** @param basePath `/` for the root, else without a slash at its end */
   constructor(basePath: string) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
+    const spelt = basePath === '/' ? '' : basePath
+    this.#events = `${spelt}/api/events/`
+    this.#venues = `${spelt}/api/venues/`
+  }
+
+  /**
+   * The route of a record whose path, or absolute URL, is spelt as our own links spell it, which nearly all are: told from
+   * its end, for to parse and fold a URL costs more than to find the record. Null for all else, which is for `route` to read.
+   */
+  routeAsLinked(target: string): Route | null {
+    const pathAt = target.length - GUID_LENGTH - this.#events.length
+    if (pathAt < 0) return null
+    const isEvent = target.startsWith(this.#events, pathAt)
+    if (!isEvent && !target.startsWith(this.#venues, pathAt)) return null
+    if (pathAt > 0 && pathAt !== startOfPath(target)) return null
+    const id = parseGuid(target.slice(-GUID_LENGTH))
+    return id === null ? null : { resource: isEvent ? 'event' : 'venue', id }
   }
 
   route(pathname: string): Route | null {
@@ -46,6 +65,13 @@ export class Router {
 }
 
 const SLASH = 47
+const GUID_LENGTH = 36
+
+/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is none. */
+function startOfPath(url: string): number {
+  const scheme = url.indexOf('://')
+  return scheme === -1 || url.includes('?') ? -1 : url.indexOf('/', scheme + 3)
+}
 
 /** Whether `word`, in lower case, stands at `at`, in any case. */
 function startsWithWord(text: string, at: number, word: string): boolean {

@@ -5,11 +5,10 @@ import type { MediaType } from '../formats/media-types.ts'
 import { isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../replica/admission.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
-import type { Representation } from '../replica/ready-bodies.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call } from './call.ts'
-import { HeaderBuilder, METHODS, OPTIONS_HEADERS } from './headers.ts'
+import { HeaderBuilder, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import { matchesNone } from './if-none-match.ts'
 import type { Refusal } from './problem.ts'
 import { problemJson, problemXml, REFUSALS } from './problem.ts'
@@ -51,7 +50,7 @@ export class Service {
     let route: Route | null = null
     let answer: Answer | Promise<Answer>
     try {
-      route = this.#router.route(call.pathname)
+      route = this.#router.routeAsLinked(call.target) ?? this.#router.route(call.pathname)
       answer = this.#answer(call, route)
     } catch (cause) {
       answer = this.#fail(call, cause)
@@ -70,10 +69,10 @@ export class Service {
 
   #answer(call: Call, route: Route | null): Answer | Promise<Answer> {
     if (route === null) return this.#refuse(call, 'no-such-path')
-    if (call.method === 'OPTIONS') return { status: 204, headers: OPTIONS_HEADERS, etag: '', body: null }
+    if (call.method === 'OPTIONS') return { status: 204, fields: OPTIONS_FIELDS, etag: '', body: null }
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       const answer = this.#refuse(call, 'method-not-allowed')
-      return { ...answer, headers: { ...answer.headers, Allow: METHODS } }
+      return { ...answer, fields: answer.fields.with('Allow', METHODS) }
     }
     if (route.id === null) return this.#refuse(call, 'bad-id')
     return this.#find(call, route, route.id)
@@ -83,9 +82,9 @@ export class Service {
     const { events, venues } = this.#options.replica
     switch (resource) {
       case 'event':
-        return this.#admit(call, [events], (ageMs) => this.#record(call, events, id, 'event-not-found', ageMs))
+        return this.#read(call, events, id, 'event-not-found')
       case 'venue':
-        return this.#admit(call, [venues], (ageMs) => this.#record(call, venues, id, 'venue-not-found', ageMs))
+        return this.#read(call, venues, id, 'venue-not-found')
       case 'event-venue':
         // Whether there is a venue to ask for, only the events know.
         return this.#admit(call, [events], (ageMs) =>
@@ -105,6 +104,14 @@ export class Service {
   #venueOf(id: Guid): Guid | null {
     const venue = this.#options.replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
     return venue === EMPTY_GUID ? null : venue
+  }
+
+  /** As `#admit`, of one list: what nearly every request asks for, so that it allocates nothing of its own. */
+  #read<Item>(call: Call, from: ListReplica<Item>, id: Guid, otherwise: Refusal): Answer | Promise<Answer> {
+    const { admissions, time } = this.#options
+    const ageMs = admissions.ageNow(from)
+    if (ageMs >= 0) return this.#record(call, from, id, otherwise, ageMs)
+    return this.#wait(call, [from], time.now(), (laterAgeMs) => this.#record(call, from, id, otherwise, laterAgeMs))
   }
 
   /** Lets the request through with the age of the older list, at once or after a refresh; else 502. */
@@ -132,23 +139,19 @@ export class Service {
     if (admission.ok) return answer(admission.ageMs)
     const refusal = this.#refuse(call, 'crm-unavailable')
     const retryAfterS = Math.max(1, Math.ceil(admission.retryAfterMs / 1000))
-    return { ...refusal, headers: { ...refusal.headers, 'Retry-After': String(retryAfterS) } }
+    return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
   #record<Item>(call: Call, from: ListReplica<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
     const mediaType = this.#options.negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null) return this.#refuse(call, otherwise, ageMs)
-    const headers = this.#headers.record(mediaType, ageMs)
-    if (this.#isUnchanged(call, representation)) {
-      // What the caller holds is not described again (RFC 9110 §15.4.5).
-      const { 'Content-Type': _, ...validators } = headers
-      return { status: 304, headers: validators, etag: representation.etag, body: null }
-    }
-    return { status: 200, headers, etag: representation.etag, body: representation.body }
+    const { etag, body } = representation
+    if (this.#isUnchanged(call, etag)) return { status: 304, fields: this.#headers.unchanged(ageMs), etag, body: null }
+    return { status: 200, fields: this.#headers.record(mediaType, ageMs), etag, body }
   }
 
-  #isUnchanged(call: Call, { etag }: Representation): boolean {
+  #isUnchanged(call: Call, etag: string): boolean {
     if (!this.#options.conditionalRequests) return false
     const header = call.header('if-none-match')
     return header !== null && matchesNone(header, etag)
@@ -158,7 +161,7 @@ export class Service {
     const xml = isXml(this.#options.negotiate(call.header('accept')))
     const { status } = REFUSALS[refusal]
     const body = (xml ? problemXml : problemJson)(refusal, call.pathname, traceIdOf(call.header('traceparent')))
-    return { status, headers: this.#headers.problem(xml, status, ageMs), etag: '', body }
+    return { status, fields: this.#headers.problem(xml, status, ageMs), etag: '', body }
   }
 
   #fail(call: Call, cause: unknown): Answer {

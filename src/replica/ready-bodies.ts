@@ -2,14 +2,8 @@ import { Buffer } from 'node:buffer'
 import { SHAPES } from '../formats/media-types.ts'
 import type { Shard } from './shard.ts'
 
-/** A body and its entity tag, as they are sent. */
-export interface Representation {
-  readonly body: string
-  readonly etag: string
-}
-
-/** What a kept body costs beside its characters: the strings' headers, the object, its place in the array. */
-const OVERHEAD_BYTES = 128
+/** What a kept body costs beside its characters: the string's headers, its place in the array. */
+const OVERHEAD_BYTES = 64
 
 /**
  * Bodies that were asked for lately, kept beside the packed records under a ceiling of bytes. When it is reached the bodies
@@ -26,12 +20,12 @@ export class ReadyBodies {
     this.#ceilingBytes = ceilingBytes
   }
 
-  keep(shard: Shard, place: number, ready: Representation): void {
-    const size = sizeOf(ready)
+  keep(shard: Shard, place: number, body: string): void {
+    const size = sizeOf(body)
     // One giant must not push all others out.
     if (size > this.#ceilingBytes / 16) return
     while (this.sizeBytes + size > this.#ceilingBytes) this.#letGo()
-    shard.ready[place] = ready
+    shard.ready[place] = body
     this.sizeBytes += size
   }
 
@@ -57,6 +51,6 @@ export class ReadyBodies {
 }
 
 /** One byte a character where all fit in one; runtimes keep the others in two. */
-function sizeOf({ body }: Representation): number {
+function sizeOf(body: string): number {
   return OVERHEAD_BYTES + (Buffer.byteLength(body, 'utf8') === body.length ? body.length : body.length * 2)
 }

@@ -6,7 +6,6 @@ import { digestBody, ETAG_WORDS, etagText } from '../formats/etag.ts'
 import { hashWords, readGuidWords } from './guid-words.ts'
 import type { Packing } from './packing.ts'
 import type { Held } from './port.ts'
-import type { Representation } from './ready-bodies.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
@@ -15,6 +14,12 @@ const BATCH_ROWS = 500
 
 /** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
 const READY_BYTES = 64 * 1024 * 1024
+
+/** A body and its entity tag, as they are sent. */
+export interface Representation {
+  readonly body: string
+  readonly etag: string
+}
 
 export type ListName = 'events' | 'venues'
 
@@ -88,17 +93,19 @@ export class RecordList<Item> implements Held {
   represent(id: Guid, shape: Shape): Representation | null {
     const shard = this.shardOf(id)
     const slot = this.slotIn(shard)
-    if (slot === -1 || shard.state[slot] !== SERVED) return null
+    if (slot === -1) return null
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
-    const ready = shard.ready[place]
-    if (ready !== undefined) return ready
-    const body = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
     const etags = shard.etags
     const offset = place * ETAG_WORDS
-    if (etags[offset] === 0 && etags[offset + 1] === 0) digestBody(body, etags, offset)
-    const representation = { body, etag: etagText(etags[offset] ?? 0, etags[offset + 1] ?? 0) }
-    this.ready.keep(shard, place, representation)
-    return representation
+    let body = shard.ready[place]
+    if (body === undefined) {
+      if (shard.state[slot] !== SERVED) return null
+      body = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
+      if (etags[offset] === 0 && etags[offset + 1] === 0) digestBody(body, etags, offset)
+      this.ready.keep(shard, place, body)
+    }
+    // From its words each time: a text of its own beside each body would be one more place in memory to fetch.
+    return { body, etag: etagText(etags[offset] ?? 0, etags[offset + 1] ?? 0) }
   }
 
   /** What is held of an id, null where it is not held at all. */

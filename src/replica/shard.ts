@@ -2,7 +2,6 @@ import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedTexts } from './packed-texts.ts'
-import type { Representation } from './ready-bodies.ts'
 
 /** What a slot holds. */
 export const FREE = 0
@@ -30,7 +29,7 @@ export class Shard {
   /** Two words a shape, 0 0 where not yet computed. */
   etags: Uint32Array = new Uint32Array(0)
   /** Bodies that were asked for lately, four places a slot. */
-  ready: (Representation | undefined)[] = []
+  ready: (string | undefined)[] = []
   readonly withheld: Map<number, Withheld> = new Map()
 
   get slots(): number {

@@ -62,13 +62,17 @@ function listenerOf(server: Bun.Server<undefined>, host: string, ending: Ending)
 
 class BunCall implements Call {
   readonly method: string
-  readonly pathname: string
+  readonly target: string
   readonly #request: Request
 
   constructor(request: Request) {
     this.method = request.method
-    this.pathname = pathnameOfUrl(request.url)
+    this.target = request.url
     this.#request = request
+  }
+
+  get pathname(): string {
+    return pathnameOfUrl(this.target)
   }
 
   header(name: string): string | null {
@@ -76,26 +80,20 @@ class BunCall implements Call {
   }
 }
 
-/** What Bun makes of headers that are said again and again; a Response copies them. */
-const kept = new WeakMap<Answer['headers'], Headers>()
-
-function respond(call: Call, { status, headers, etag, body }: Answer, isLast: boolean): Response {
-  let fields = kept.get(headers)
-  if (fields === undefined) {
-    fields = new Headers(headers)
-    kept.set(headers, fields)
-  }
-  if (etag !== '') fields.set('ETag', etag)
-  if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(fields), body, isLast)
-  return new Response(body, { status, headers: fields })
+function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boolean): Response {
+  // A Response copies them, so that the same can be used again and again.
+  const headers = fields.native instanceof Headers ? fields.native : (fields.native = new Headers(fields.values))
+  if (etag !== '') headers.set('ETag', etag)
+  if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(headers), body, isLast)
+  return new Response(body, { status, headers })
 }
 
-function respondAside(call: Call, status: number, fields: Headers, body: string | null, isLast: boolean): Response {
+function respondAside(call: Call, status: number, headers: Headers, body: string | null, isLast: boolean): Response {
   // RFC 9112 §9.6: who is told sends nothing more that would be lost.
-  if (isLast) fields.set('Connection', 'close')
-  if (call.method !== 'HEAD') return new Response(body, { status, headers: fields })
+  if (isLast) headers.set('Connection', 'close')
+  if (call.method !== 'HEAD') return new Response(body, { status, headers })
   // Bun 1.4.5 dates every response but those to HEAD, which must have what GET has (RFC 9110 §6.6.1, §9.3.2).
-  fields.set('Date', new Date().toUTCString())
-  if (body !== null) fields.set('Content-Length', String(Buffer.byteLength(body)))
-  return new Response(null, { status, headers: fields })
+  headers.set('Date', new Date().toUTCString())
+  if (body !== null) headers.set('Content-Length', String(Buffer.byteLength(body)))
+  return new Response(null, { status, headers })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Answer, Call } from '../http/call.ts'
+import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
 import { Ending, lingering } from './ending.ts'
 import { pathnameOfUrl } from './pathname.ts'
@@ -96,13 +96,17 @@ async function listenerOf(server: Server, host: string, port: number, ending: En
 
 class NodeCall implements Call {
   readonly method: string
-  readonly pathname: string
+  readonly target: string
   readonly #request: IncomingMessage
 
   constructor(request: IncomingMessage) {
     this.method = request.method ?? ''
-    this.pathname = pathnameOfUrl(request.url ?? '')
+    this.target = request.url ?? ''
     this.#request = request
+  }
+
+  get pathname(): string {
+    return pathnameOfUrl(this.target)
   }
 
   header(name: string): string | null {
@@ -111,16 +115,18 @@ class NodeCall implements Call {
   }
 }
 
-/** Headers that are said again and again, as the flat list that node:http writes fastest. */
-const kept = new WeakMap<Answer['headers'], readonly string[]>()
+/** Header fields as the flat list that node:http writes fastest. */
+class FlatFields {
+  readonly list: readonly string[]
 
-function respond(call: Call, response: ServerResponse, { status, headers, etag, body }: Answer): void {
-  let fields = kept.get(headers)
-  if (fields === undefined) {
-    fields = Object.entries(headers).flat()
-    kept.set(headers, fields)
+  constructor(fields: Fields) {
+    this.list = Object.entries(fields.values).flat()
   }
-  const all = etag === '' ? [...fields] : [...fields, 'ETag', etag]
+}
+
+function respond(call: Call, response: ServerResponse, { status, fields, etag, body }: Answer): void {
+  const { list } = fields.native instanceof FlatFields ? fields.native : (fields.native = new FlatFields(fields))
+  const all = etag === '' ? [...list] : [...list, 'ETag', etag]
   if (body !== null) all.push('Content-Length', String(Buffer.byteLength(body)))
   response.writeHead(status, all)
   response.end(call.method === 'HEAD' || body === null ? undefined : body)

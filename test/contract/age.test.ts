@@ -31,7 +31,7 @@ describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both 
     if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
     const { replica, service } = assemble(loaded.configuration, time, () => {})
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
-    ask = (pathname) => service.answer({ method: 'GET', pathname, header: () => null } satisfies Call)
+    ask = (pathname) => service.answer({ method: 'GET', target: pathname, pathname, header: () => null } satisfies Call)
   })
   afterAll(() => directory.remove())
 
@@ -52,14 +52,14 @@ describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both 
       time.ms = begun + ageMs
       for (const path of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`]) {
         // No promise: what is within the bound is answered at once.
-        expect(ask(path)).toMatchObject({ status: 200, headers: { Age: age, 'Cache-Control': ofRecord } })
+        expect(ask(path)).toMatchObject({ status: 200, fields: { values: { Age: age, 'Cache-Control': ofRecord } } })
       }
       for (const path of [`/api/events/${NEVER}`, `/api/venues/${NEVER}`]) {
-        expect(ask(path)).toMatchObject({ status: 404, headers: { 'Cache-Control': ofError } })
+        expect(ask(path)).toMatchObject({ status: 404, fields: { values: { 'Cache-Control': ofError } } })
       }
       // Nothing was asked of the data, so its age does not count.
       for (const path of ['/nothing', '/api/events/null']) {
-        expect(ask(path)).toMatchObject({ headers: { 'Cache-Control': 'max-age=5' } })
+        expect(ask(path)).toMatchObject({ fields: { values: { 'Cache-Control': 'max-age=5' } } })
       }
     })
   }

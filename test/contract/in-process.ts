@@ -22,10 +22,9 @@ export const startInProcess: Start = async (settings, lists) => {
         const values = headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value)
         return values.length === 0 ? null : values.join(', ')
       }
-      const answer = await service.answer({ method, pathname: pathnameOfUrl(target), header })
-      const lines = Object.entries(answer.etag === '' ? answer.headers : { ...answer.headers, ETag: answer.etag }).map(
-        ([name, value]) => `${name}: ${value}\r\n`,
-      )
+      const answer = await service.answer({ method, target, pathname: pathnameOfUrl(target), header })
+      const { values } = answer.etag === '' ? answer.fields : answer.fields.with('ETag', answer.etag)
+      const lines = Object.entries(values).map(([name, value]) => `${name}: ${value}\r\n`)
       const body = Buffer.from(answer.body ?? '')
       if (answer.body !== null) lines.push(`Content-Length: ${body.length}\r\n`)
       const head = Buffer.from(`HTTP/1.1 ${answer.status} \r\n${lines.join('')}\r\n`)

@@ -33,7 +33,7 @@ describe('clocks that jump, a 30 s bound, both lists read once (architecture: Fr
     if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
     const { replica, service } = assemble(loaded.configuration, time, () => {})
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
-    const call: Call = { method: 'GET', pathname: `/api/events/${EVENT}`, header: () => null }
+    const call: Call = { method: 'GET', target: '', pathname: `/api/events/${EVENT}`, header: () => null }
     ask = () => service.answer(call)
   })
   afterAll(() => directory.remove())
@@ -48,7 +48,7 @@ describe('clocks that jump, a 30 s bound, both lists read once (architecture: Fr
   }
 
   it('a wall clock that is set back makes nothing younger', () => {
-    expect(at(20_000, -HOUR_MS)).toMatchObject({ status: 200, headers: { Age: '20' } })
+    expect(at(20_000, -HOUR_MS)).toMatchObject({ status: 200, fields: { values: { Age: '20' } } })
     expect(at(30_001, -HOUR_MS)).toBeInstanceOf(Promise)
   })
 
@@ -56,13 +56,13 @@ describe('clocks that jump, a 30 s bound, both lists read once (architecture: Fr
     expect(at(10, HOUR_MS)).toBeInstanceOf(Promise)
     time.monotonicMs += 10
     time.wallMs += HOUR_MS
-    expect(await ask()).toMatchObject({ status: 200, headers: { Age: '0' } })
+    expect(await ask()).toMatchObject({ status: 200, fields: { values: { Age: '0' } } })
   })
 
   it('a wall clock that is put forward and back again: one read too many, and no more', async () => {
     time.wallMs += HOUR_MS
     expect(await ask()).toMatchObject({ status: 200 })
     time.wallMs -= HOUR_MS
-    expect(ask()).toMatchObject({ status: 200, headers: { Age: '0' } })
+    expect(ask()).toMatchObject({ status: 200, fields: { values: { Age: '0' } } })
   })
 })

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Autocannon } from '../../bench/autocannon.ts'
+import { UNKNOWN_SHARE } from '../../bench/callers.ts'
+import type { Lists } from '../../bench/data.ts'
+import { writeLists } from '../../bench/data.ts'
+import { RUNTIMES } from '../../bench/figure.ts'
+import { measure } from '../../bench/round.ts'
+import type { Server } from '../../bench/server.ts'
+import { untilServing } from '../../bench/server.ts'
+import { median, ratios, spread } from '../../bench/statistics.ts'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { freePort } from '../support/free-port.ts'
+import { describeWithProc } from './needs-proc.ts'
+
+const EVENTS = 2000
+const ROUNDS = 5
+const SECONDS = 0.4
+
+/**
+ * About twice what is measured on a quiet machine, so that a busy one fails nothing. autocannon sends less than a server can
+ * take, which brings the ratios together: those of `npm run bench` are larger.
+ */
+const CEILINGS: Readonly<Record<Runtime, number>> = { bun: 3, node: 2.6 }
+
+describeWithProc('what a request costs, against the same runtime answering constant bytes', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'marquee-request-cost-'))
+  let lists: Lists
+  let client: Autocannon
+  const running: Child[] = []
+
+  beforeAll(() => {
+    lists = writeLists(directory, EVENTS)
+    client = new Autocannon(lists.idsFile)
+  })
+
+  // Also after a failure.
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((child) => child.stop()))
+  })
+
+  afterAll(async () => {
+    await client.stop()
+    rmSync(directory, { recursive: true })
+  })
+
+  for (const runtime of RUNTIMES) {
+    const ceiling = CEILINGS[runtime]
+    it(`is below ${ceiling} times that on ${runtime}, by processor time and with every format asked for`, async () => {
+      const floor = await startFloor(runtime)
+      const marquee = await startMarquee(runtime)
+      const costs = new Map<Server, number[]>([
+        [floor, []],
+        [marquee, []],
+      ])
+      // The first round, in which they compile, does not count.
+      for (let round = 0; round <= ROUNDS; round++) {
+        for (const [server, of] of costs) {
+          const { cpuUsPerRequest, requests, refused, errors } = await measure(server, client, SECONDS)
+          expect(errors).toBe(0)
+          // A service that refuses what it should answer is cheap.
+          expect(Math.abs(refused / requests - (server === marquee ? UNKNOWN_SHARE : 0))).toBeLessThan(0.02)
+          if (round > 0) of.push(cpuUsPerRequest)
+        }
+      }
+      const against = ratios(costs.get(marquee) ?? [], costs.get(floor) ?? [])
+      console.log(`${runtime}: ${spread(against)} times the floor, of at most ${ceiling}`)
+      expect(median(against)).toBeLessThan(ceiling)
+    })
+  }
+
+  async function startFloor(runtime: Runtime): Promise<Server> {
+    const port = await freePort()
+    return start(`the floor on ${runtime}`, runtime, port, [`bench/apps/floor-${runtime}.ts`, String(port)])
+  }
+
+  async function startMarquee(runtime: Runtime): Promise<Server> {
+    const port = await freePort()
+    const file = join(directory, `${runtime}.yaml`)
+    writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, crm: { kind: 'files', directory } }))
+    return start(`Marquee on ${runtime}`, runtime, port, ['src/main.ts', 'serve', '--config', file])
+  }
+
+  function start(name: string, runtime: Runtime, port: number, args: readonly string[]): Promise<Server> {
+    const child = new Child(programOf(runtime), args)
+    running.push(child)
+    return untilServing(name, child, port, lists.lastId)
+  }
+})
