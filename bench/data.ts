@@ -69,7 +69,10 @@ function venueRow(id: string, index: number): string {
 }
 
 function guid(chance: Chance): string {
-  const hex = (): string => Math.floor(chance.next() * 0x1_0000_0000).toString(16).padStart(8, '0')
+  const hex = (): string =>
+    Math.floor(chance.next() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0')
   const [first, second, third, fourth] = [hex(), hex(), hex(), hex()]
   return `${first}-${second.slice(0, 4)}-4${second.slice(5)}-a${third.slice(1, 4)}-${third.slice(4)}${fourth}`
 }

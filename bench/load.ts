@@ -1,79 +1,35 @@
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { Autocannon } from './autocannon.ts'
+import type { Lists } from './data.ts'
+import { findTool } from './find-tool.ts'
+import { Wrk } from './wrk.ts'
+import type { Workshop } from './workshop.ts'
 
+/** What a server made of as many requests as it could take. */
 export interface Load {
   readonly requests: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Answers that were neither 200 nor the 404 that was asked for, and connections that failed. */
+  /** Answers with a status of 400 or more; 404 to the unknown ids among them. */
+  readonly refused: number
+  /** Connections that failed, and requests that were not answered in time. */
   readonly errors: number
 }
 
-/** What callers ask for: all six types, a browser's, and nothing. */
-export const ACCEPTS: readonly string[] = [
-  'application/json',
-  'text/json',
-  'application/xml',
-  'text/xml',
-  'application/hal+json',
-  'application/hal+xml',
-  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
-  '*/*',
-]
-
-const UNKNOWN_SHARE = 0.05
-
-/** Writes the script that makes wrk ask for random ids, in random formats, 5 % of them unknown. */
-export function writeScript(directory: string, ids: readonly string[]): string {
-  const idsFile = join(directory, 'ids.txt')
-  writeFileSync(idsFile, ids.join('\n'))
-  const script = join(directory, 'load.lua')
-  writeFileSync(
-    script,
-    `local accepts = { ${ACCEPTS.map((accept) => JSON.stringify(accept)).join(', ')} }
-local ids = {}
-for line in io.lines(${JSON.stringify(idsFile)}) do ids[#ids + 1] = line end
-local count = #ids
-local random = math.random
-init = function() math.randomseed(7) end
-request = function()
-  local id = ids[random(count)]
-  if random() < ${UNKNOWN_SHARE} then id = string.sub(id, 1, 24) .. "ffffffffffff" end
-  return "GET /api/events/" .. id .. " HTTP/1.1\\r\\nHost: bench\\r\\nAccept: " .. accepts[random(${ACCEPTS.length})] .. "\\r\\n\\r\\n"
-end
-local threads = {}
-setup = function(thread) table.insert(threads, thread) end
-other = 0
-response = nil
-done = function(summary, latency)
-  io.write(string.format("RESULT %d %d %.3f %.3f %.3f %d\\n", summary.requests, summary.duration,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency:percentile(99.9) / 1000,
-    summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
-end
-`,
-  )
-  return script
+/** A client that asks for random events in random formats, as fast as it is answered. */
+export interface Loader {
+  readonly load: (port: number, seconds: number) => Promise<Load>
 }
 
-/** Loads a server from the other core; bounded by its duration. */
-export function runLoad(port: number, script: string, seconds: number, core: number): Load {
-  const { stdout } = spawnSync(
-    'taskset',
-    ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '-s', script, `http://127.0.0.1:${port}`],
-    { encoding: 'utf8', timeout: (seconds + 20) * 1000 },
+/** wrk where it is installed, else autocannon. */
+export function openLoader(workshop: Workshop, lists: Lists): Loader {
+  const wrk = findTool('wrk')
+  if (wrk !== null) return new Wrk(wrk, workshop.folder(), lists.idsFile)
+  workshop.leftOut.add(
+    'wrk: it is not installed; autocannon took its place, which sends less and tells latency in whole ms',
   )
-  const [, requests, durationUs, p50, p99, p999, errors] =
-    /RESULT (\d+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+) (\d+)/.exec(stdout) ?? []
-  if (requests === undefined) throw new Error(`wrk said: ${stdout}`)
-  return {
-    requests: Number(requests),
-    perSecond: Number(requests) / (Number(durationUs) / 1e6),
-    p50Ms: Number(p50),
-    p99Ms: Number(p99),
-    p999Ms: Number(p999),
-    errors: Number(errors),
-  }
+  const autocannon = new Autocannon(lists.idsFile)
+  workshop.keep(autocannon)
+  return autocannon
 }

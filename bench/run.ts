@@ -1,77 +1,47 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// `npm run bench [-- PART …]`: measures all parts and writes docs/benchmarks.md; the named ones only, and writes nothing.
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeBodies } from './bodies.ts'
-import { writeData } from './data.ts'
-import type { Load } from './load.ts'
-import { runLoad, writeScript } from './load.ts'
-import { usageOf } from './process-tree.ts'
-import { report } from './report.ts'
-import { SERVERS, startServer, stopServer } from './servers.ts'
-import type { Server } from './servers.ts'
-import { checkAnswers } from './check-answers.ts'
+import { ROOT } from '../test/support/child.ts'
+import { OtherWork } from './other-work.ts'
+import { pageOf } from './page.ts'
+import type { Part, Section } from './part.ts'
+import { churn } from './parts/churn.ts'
+import { fullRead } from './parts/full-read.ts'
+import { leak } from './parts/leak.ts'
+import { servers } from './parts/servers.ts'
+import { sizes } from './parts/sizes.ts'
+import { start } from './parts/start.ts'
+import { CAN_PIN } from './pinned.ts'
+import { QUICK } from './scale.ts'
+import { Workshop } from './workshop.ts'
 
-export interface Round extends Load {
-  readonly cpuUsPerRequest: number
-  readonly rssBytes: number
+const PARTS: Readonly<Record<string, Part>> = { servers, sizes, churn, 'full-read': fullRead, start, leak }
+
+const named = process.argv.slice(2)
+const wrong = named.filter((name) => !Object.hasOwn(PARTS, name))
+if (wrong.length > 0) fail(`there is no part ${wrong.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}`)
+if (!existsSync('/proc/self/stat')) fail('the benchmark reads processor time and memory from /proc, which Linux has')
+
+const workshop = new Workshop()
+if (!CAN_PIN) workshop.leftOut.add('keeping server and client to a core each: it needs taskset and two cores')
+const sections: Section[] = []
+for (const [name, part] of Object.entries(PARTS)) {
+  if (named.length > 0 && !named.includes(name)) continue
+  const fromMs = performance.now()
+  console.error(`${name} …`)
+  const otherWork = new OtherWork()
+  const section = await part(workshop)
+  await workshop.tidy()
+  const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
+  sections.push({ ...section, markdown: `${section.markdown.trimEnd()}\n\n${busy}` })
+  console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
 }
+const page = pageOf(sections, workshop.leftOut)
+console.log(page)
+if (named.length === 0 && !QUICK) writeFileSync(join(ROOT, 'docs/benchmarks.md'), page)
+process.exit()
 
-const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 10_000)
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
-const FIRST_PORT = 18_200
-const SERVER_CORE = 0
-const CLIENT_CORE = 1
-
-/** Every server in turn, round after round, so that a machine that grows slow is slow for all. */
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'marquee-bench-'))
-  mkdirSync(directory, { recursive: true })
-  const servers: Server[] = []
-  try {
-    const { ids } = writeData(directory, EVENTS)
-    const script = writeScript(directory, ids)
-    const setting = { directory, ids, core: SERVER_CORE }
-    const only = process.env['BENCH_ONLY']?.split(',')
-    const leftOut: string[] = []
-    let port = FIRST_PORT
-    for (const name of SERVERS.keys()) {
-      if (only !== undefined && !only.includes(name)) continue
-      if (name === 'nginx, files') await writeBodies(directory, ids, portOf(servers, 'Marquee on Bun'))
-      if (name === 'Varnish') process.env['BENCH_BACKEND_PORT'] = String(portOf(servers, 'nginx, files'))
-      const server = await startServer(name, setting, port++)
-      if (server === null) leftOut.push(name)
-      else servers.push(server)
-    }
-    for (const server of servers) await checkAnswers(server, ids)
-    const rounds = new Map<string, Round[]>()
-    for (let round = -1; round < ROUNDS; round++) {
-      for (const server of servers) {
-        const measured = measure(server, script, round < 0 ? 2 : SECONDS)
-        if (round >= 0) rounds.set(server.name, [...(rounds.get(server.name) ?? []), measured])
-      }
-    }
-    const text = report({ rounds, leftOut, events: EVENTS, seconds: SECONDS })
-    process.stdout.write(text)
-    const out = process.env['BENCH_OUT']
-    if (out !== undefined) writeFileSync(out, text)
-  } finally {
-    for (const server of servers) await stopServer(server)
-    rmSync(directory, { recursive: true, force: true })
-  }
+function fail(problem: string): never {
+  console.error(problem)
+  process.exit(2)
 }
-
-function measure(server: Server, script: string, seconds: number): Round {
-  const before = usageOf(server.pid)
-  const load = runLoad(server.port, script, seconds, CLIENT_CORE)
-  const after = usageOf(server.pid)
-  return { ...load, cpuUsPerRequest: (after.cpuUs - before.cpuUs) / load.requests, rssBytes: after.rssBytes }
-}
-
-function portOf(servers: readonly Server[], name: string): number {
-  const server = servers.find((candidate) => candidate.name === name)
-  if (server === undefined) throw new Error(`${name} has to run for this`)
-  return server.port
-}
-
-await main()

@@ -1,3 +1,5 @@
+import type { Body } from '../formats/body.ts'
+
 /** A request as the service sees it, whatever the runtime: strings, and nothing built that is not asked for. */
 export interface Call {
   readonly method: string
@@ -35,5 +37,5 @@ export interface Answer {
   readonly fields: Fields
   /** Empty where there is none. */
   readonly etag: string
-  readonly body: string | null
+  readonly body: Body | null
 }

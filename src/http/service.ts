@@ -1,6 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { bodyOf } from '../formats/body.ts'
 import type { MediaType } from '../formats/media-types.ts'
 import { isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../replica/admission.ts'
@@ -160,7 +161,7 @@ export class Service {
   #refuse(call: Call, refusal: Refusal, ageMs = 0): Answer {
     const xml = isXml(this.#options.negotiate(call.header('accept')))
     const { status } = REFUSALS[refusal]
-    const body = (xml ? problemXml : problemJson)(refusal, call.pathname, traceIdOf(call.header('traceparent')))
+    const body = bodyOf((xml ? problemXml : problemJson)(refusal, call.pathname, traceIdOf(call.header('traceparent'))))
     return { status, fields: this.#headers.problem(xml, status, ageMs), etag: '', body }
   }
 

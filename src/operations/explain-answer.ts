@@ -1,6 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { MediaType } from '../formats/media-types.ts'
+import { textOf } from '../formats/body.ts'
 import { MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
 import type { HeldRow } from '../replica/record-list.ts'
@@ -72,8 +73,8 @@ function represent<Item>({ list }: ListReplica<Item>, id: Guid): readonly Repres
     const held = list.represent(id, shape)
     if (held === null) return []
     const types = MEDIA_TYPES.filter((type) => shapeOf[type] === shape)
-    const sizeBytes = Buffer.byteLength(held.body)
-    return [{ types, etag: held.etag, sizeBytes, body: held.body.slice(0, LONGEST_BODY) }]
+    const sizeBytes = held.body.length
+    return [{ types, etag: held.etag, sizeBytes, body: textOf(held.body).slice(0, LONGEST_BODY) }]
   })
 }
 

@@ -1,9 +1,9 @@
-import { Buffer } from 'node:buffer'
+import type { Body } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import type { Shard } from './shard.ts'
 
-/** What a kept body costs beside its characters: the string's headers, its place in the array. */
-const OVERHEAD_BYTES = 64
+/** What a kept body costs beside its bytes: the headers of a string or an array, its place among the others. */
+const OVERHEAD_BYTES = 96
 
 /**
  * Bodies that were asked for lately, kept beside the packed records under a ceiling of bytes. When it is reached the bodies
@@ -20,7 +20,7 @@ export class ReadyBodies {
     this.#ceilingBytes = ceilingBytes
   }
 
-  keep(shard: Shard, place: number, body: string): void {
+  keep(shard: Shard, place: number, body: Body): void {
     const size = sizeOf(body)
     // One giant must not push all others out.
     if (size > this.#ceilingBytes / 16) return
@@ -50,7 +50,6 @@ export class ReadyBodies {
   }
 }
 
-/** One byte a character where all fit in one; runtimes keep the others in two. */
-function sizeOf(body: string): number {
-  return OVERHEAD_BYTES + (Buffer.byteLength(body, 'utf8') === body.length ? body.length : body.length * 2)
+function sizeOf(body: Body): number {
+  return OVERHEAD_BYTES + body.length
 }

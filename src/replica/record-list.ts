@@ -1,8 +1,9 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import type { Body } from '../formats/body.ts'
+import { bodyOf } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
-import { digestBody, ETAG_WORDS, etagText } from '../formats/etag.ts'
 import { hashWords, readGuidWords } from './guid-words.ts'
 import type { Packing } from './packing.ts'
 import type { Held } from './port.ts'
@@ -17,7 +18,7 @@ const READY_BYTES = 64 * 1024 * 1024
 
 /** A body and its entity tag, as they are sent. */
 export interface Representation {
-  readonly body: string
+  readonly body: Body
   readonly etag: string
 }
 
@@ -95,17 +96,13 @@ export class RecordList<Item> implements Held {
     const slot = this.slotIn(shard)
     if (slot === -1) return null
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
-    const etags = shard.etags
-    const offset = place * ETAG_WORDS
     let body = shard.ready[place]
     if (body === undefined) {
       if (shard.state[slot] !== SERVED) return null
-      body = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
-      if (etags[offset] === 0 && etags[offset + 1] === 0) digestBody(body, etags, offset)
+      body = bodyOf(this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape))
       this.ready.keep(shard, place, body)
     }
-    // From its words each time: a text of its own beside each body would be one more place in memory to fetch.
-    return { body, etag: etagText(etags[offset] ?? 0, etags[offset + 1] ?? 0) }
+    return { body, etag: shard.etag(place, body) }
   }
 
   /** What is held of an id, null where it is not held at all. */

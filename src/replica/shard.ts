@@ -1,6 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import type { Body } from '../formats/body.ts'
+import { ETAG_LENGTH } from '../formats/etag.ts'
+import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
+import { PackedEtags } from './packed-etags.ts'
 import { PackedTexts } from './packed-texts.ts'
 
 /** What a slot holds. */
@@ -26,10 +30,9 @@ export class Shard {
   /** When what is held became what it is. */
   changedAt: Float64Array = new Float64Array(0)
   version: Float64Array = new Float64Array(0)
-  /** Two words a shape, 0 0 where not yet computed. */
-  etags: Uint32Array = new Uint32Array(0)
+  readonly #etags = new PackedEtags()
   /** Bodies that were asked for lately, four places a slot. */
-  ready: (string | undefined)[] = []
+  ready: (Body | undefined)[] = []
   readonly withheld: Map<number, Withheld> = new Map()
 
   get slots(): number {
@@ -37,7 +40,9 @@ export class Shard {
   }
 
   get sizeBytes(): number {
-    return this.#texts.sizeBytes + this.#table.sizeBytes + this.state.length * (1 + 4 + 5 * 8 + ETAG_WORDS * 4)
+    return (
+      this.#texts.sizeBytes + this.#table.sizeBytes + this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * ETAG_LENGTH)
+    )
   }
 
   /** The slot of the GUID, -1 where it is not held. */
@@ -64,7 +69,7 @@ export class Shard {
   clear(slot: number): void {
     this.#texts.remove(slot)
     this.withheld.delete(slot)
-    this.#forgetEtags(slot)
+    this.#etags.forget(slot * SHAPES.length, SHAPES.length)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
@@ -72,7 +77,7 @@ export class Shard {
     this.withheld.delete(slot)
     const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
     this.state[slot] = SERVED
-    if (changed) this.#forgetEtags(slot)
+    if (changed) this.#etags.forget(slot * SHAPES.length, SHAPES.length)
     return changed
   }
 
@@ -84,8 +89,9 @@ export class Shard {
     return this.#table.guid(slot)
   }
 
-  #forgetEtags(slot: number): void {
-    this.etags.fill(0, slot * ETAG_WORDS, (slot + 1) * ETAG_WORDS)
+  /** The entity tag of the body at a place, four places a slot; `body` is digested where it is not yet known. */
+  etag(place: number, body: Body): string {
+    return this.#etags.read(place) ?? this.#etags.write(place, body)
   }
 
   #grow(capacity: number): void {
@@ -96,13 +102,10 @@ export class Shard {
     this.seenIn = grown(this.seenIn, new Uint32Array(capacity))
     this.changedAt = grown(this.changedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
-    this.etags = grown(this.etags, new Uint32Array(capacity * ETAG_WORDS))
+    this.#etags.grow(capacity * SHAPES.length)
     this.#texts.grow(capacity)
   }
 }
-
-/** Four shapes, two words each. */
-const ETAG_WORDS = 8
 
 function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
   to.set(from)

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { Answer, Call } from '../http/call.ts'
 import { Ending, lingering } from './ending.ts'
 import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
@@ -88,12 +87,12 @@ function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boo
   return new Response(body, { status, headers })
 }
 
-function respondAside(call: Call, status: number, headers: Headers, body: string | null, isLast: boolean): Response {
+function respondAside(call: Call, status: number, headers: Headers, body: Answer['body'], isLast: boolean): Response {
   // RFC 9112 §9.6: who is told sends nothing more that would be lost.
   if (isLast) headers.set('Connection', 'close')
   if (call.method !== 'HEAD') return new Response(body, { status, headers })
   // Bun 1.4.5 dates every response but those to HEAD, which must have what GET has (RFC 9110 §6.6.1, §9.3.2).
   headers.set('Date', new Date().toUTCString())
-  if (body !== null) headers.set('Content-Length', String(Buffer.byteLength(body)))
+  if (body !== null) headers.set('Content-Length', String(body.length))
   return new Response(null, { status, headers })
 }

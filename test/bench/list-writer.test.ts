@@ -11,8 +11,11 @@ it('the writer of a list changes the tickets of one row in a hundred each round,
   const directory = mkdtempSync(join(tmpdir(), 'marquee-list-writer-'))
   const { eventsFile } = writeLists(directory, ROWS)
   const before = rowsOf(eventsFile)
-  const writer = new Child(programOf('bun'), ['bench/list-writer.ts', eventsFile, '0.05', '2'])
-  expect(await writer.exited).toBe(0)
+  // Two of them, one after the other: what the first left behind must not be in the way.
+  for (const rounds of ['1', '2']) {
+    const writer = new Child(programOf('bun'), ['bench/list-writer.ts', eventsFile, '0.05', rounds])
+    expect(await writer.exited).toBe(0)
+  }
   const after = rowsOf(eventsFile)
   const changed = before.flatMap((row, index) => (row === after[index] ? [] : [index]))
   expect(changed).toHaveLength((2 * ROWS) / 100)

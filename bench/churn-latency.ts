@@ -1,0 +1,60 @@
+import type { Runtime } from '../test/support/child.ts'
+import { openLoader } from './load.ts'
+import type { Freshness } from './marquee.ts'
+import { startMarquee } from './marquee.ts'
+import type { Paced } from './paced-load.ts'
+import { pacedResult, startPaced } from './paced-load.ts'
+import { peakRssBytes } from './process-tree.ts'
+import { ticketsOf } from './row-watch.ts'
+import type { Workshop } from './workshop.ts'
+import { startWriter } from './writer.ts'
+
+export interface ChurnSetting {
+  readonly events: number
+  readonly freshness: Freshness
+  /** How often each of the two is measured. */
+  readonly turns: number
+  readonly seconds: number
+  readonly peakSeconds: number
+  /** So long after its last change a list is not read again: one that changed just before it was read is read twice. */
+  readonly settlingSeconds: number
+}
+
+/** The same load while nothing changes and while one row in a hundred does each second, in turn. */
+export interface Churn {
+  readonly runtime: Runtime
+  /** Requests a second: half of what the service could answer. */
+  readonly rate: number
+  readonly idle: readonly Paced[]
+  readonly changing: readonly Paced[]
+  readonly peakBytes: number
+}
+
+export async function measureChurn(workshop: Workshop, runtime: Runtime, setting: ChurnSetting): Promise<Churn> {
+  const { events, freshness, turns, seconds, peakSeconds, settlingSeconds } = setting
+  const lists = workshop.changingLists(events)
+  const loader = openLoader(workshop, lists)
+  const server = await startMarquee(workshop, runtime, lists, freshness)
+  const settle = (): Promise<void> => Bun.sleep(settlingSeconds * 1000)
+  // The first load compiles.
+  await loader.load(server.port, peakSeconds)
+  await settle()
+  // The better of two, for other work on the machine can only make it less.
+  const peaks = [await loader.load(server.port, peakSeconds), await loader.load(server.port, peakSeconds)]
+  const rate = Math.round(Math.max(...peaks.map(({ perSecond }) => perSecond)) / 2)
+  const pace = (): Promise<Paced> => pacedResult(startPaced(server.port, lists.idsFile, rate, seconds), seconds)
+
+  const [idle, changing]: [Paced[], Paced[]] = [[], []]
+  for (let turn = 0; turn < turns; turn++) {
+    if (turn > 0) await settle()
+    idle.push(await pace())
+    const before = await ticketsOf(server.port, lists.lastId)
+    const writer = workshop.keep(await startWriter(lists.eventsFile, 1))
+    changing.push(await pace())
+    await writer.stop()
+    if ((await ticketsOf(server.port, lists.lastId)) === before) throw new Error('no change was served meanwhile')
+  }
+  const peakBytes = peakRssBytes(server.pid)
+  await workshop.tidy()
+  return { runtime, rate, idle, changing, peakBytes }
+}

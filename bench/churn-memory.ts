@@ -1,0 +1,32 @@
+import type { Runtime } from '../test/support/child.ts'
+import type { Freshness } from './marquee.ts'
+import { startMarquee } from './marquee.ts'
+import { pacedResult, startPaced } from './paced-load.ts'
+import { peakRssBytes } from './process-tree.ts'
+import { ticketsOf, untilChanged } from './row-watch.ts'
+import { scaled } from './scale.ts'
+import type { Workshop } from './workshop.ts'
+import { startWriter } from './writer.ts'
+
+/** Requests a second, for random events in all formats. */
+export const MEMORY_RATE = 5000
+const ROUND_S = scaled(10, 1)
+const PATIENCE_S = 600
+
+/** A read that takes longer than the default bound would have callers wait for it. */
+export const LONG_READS: Freshness = scaled({ bound: '5m' }, { bound: '5m', refreshEvery: '1s' })
+
+/** The most memory that a service with so many changing events took, a full read under load included. */
+export async function peakMemory(workshop: Workshop, runtime: Runtime, events: number): Promise<number> {
+  const lists = workshop.changingLists(events)
+  const server = await startMarquee(workshop, runtime, lists, LONG_READS)
+  const before = await ticketsOf(server.port, lists.lastId)
+  workshop.keep(await startWriter(lists.eventsFile, ROUND_S))
+  const client = workshop.keep(startPaced(server.port, lists.idsFile, MEMORY_RATE, PATIENCE_S))
+  await untilChanged(server.port, lists.lastId, before, PATIENCE_S)
+  client.signal('SIGTERM')
+  await pacedResult(client, PATIENCE_S)
+  const peakBytes = peakRssBytes(server.pid)
+  await workshop.tidy()
+  return peakBytes
+}

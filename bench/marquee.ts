@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Runtime } from '../test/support/child.ts'
+import { programOf } from '../test/support/child.ts'
+import { freePort } from '../test/support/free-port.ts'
+import type { Lists } from './data.ts'
+import { RUNTIME_NAMES } from './figure.ts'
+import { pinned, SERVER_CORE } from './pinned.ts'
+import type { Server } from './server.ts'
+import { untilServing } from './server.ts'
+import type { Workshop } from './workshop.ts'
+
+export interface Freshness {
+  readonly bound?: string
+  readonly refreshEvery?: string
+}
+
+/** The arguments that make either runtime serve the lists of a directory. */
+export function marqueeArguments(
+  workshop: Workshop,
+  port: number,
+  directory: string,
+  freshness: Freshness = {},
+): string[] {
+  const file = join(workshop.folder(), 'marquee.yaml')
+  const crm = { kind: 'files', directory }
+  writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, freshness, crm }))
+  return ['src/main.ts', 'serve', '--config', file]
+}
+
+/** Starts Marquee on the server's core, and resolves when it answers for the last event. */
+export async function startMarquee(
+  workshop: Workshop,
+  runtime: Runtime,
+  { directory, lastId }: Lists,
+  freshness: Freshness = {},
+): Promise<Server> {
+  const port = await freePort()
+  const args = marqueeArguments(workshop, port, directory, freshness)
+  const child = workshop.keep(pinned(SERVER_CORE, programOf(runtime), args))
+  return untilServing(`Marquee on ${RUNTIME_NAMES[runtime]}`, child, port, lastId)
+}

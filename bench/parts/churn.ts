@@ -1,0 +1,105 @@
+import type { Churn, ChurnSetting } from '../churn-latency.ts'
+import { measureChurn } from '../churn-latency.ts'
+import { MEMORY_RATE, peakMemory } from '../churn-memory.ts'
+import type { Figure } from '../figure.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES, show } from '../figure.ts'
+import type { Paced } from '../paced-load.ts'
+import type { Section } from '../part.ts'
+import { scaled } from '../scale.ts'
+import { median } from '../statistics.ts'
+import { megabytes, table } from '../table.ts'
+import type { Workshop } from '../workshop.ts'
+
+const SETTING: ChurnSetting = scaled(
+  { events: 100_000, freshness: {}, turns: 2, seconds: 30, peakSeconds: 4, settlingSeconds: 12 },
+  { events: 2000, freshness: { refreshEvery: '1s' }, turns: 1, seconds: 1, peakSeconds: 1, settlingSeconds: 0 },
+)
+const HUGE = scaled(1_000_000, 2000)
+
+const [MOST_TIMES_IDLE, MOST_MS] = [2, 5]
+const [CEILING_MB, HUGE_CEILING_MB] = [400, 2500]
+
+const TEXT = `
+${SETTING.events} events. A program puts the list anew each second with 1 % of the records changed; the service looks for a change every
+5 s, as it does by default, and then reads the whole list. Requests come at half the rate of what the service answered under full
+load, at even distances, whether answered or not, over 64 keep-alive connections; a latency counts from when the request was due.
+"Idle" is the same without changes. The client and the program share a core; "client late" is the longest that the client itself was
+held up, which a latency may contain. Peak memory is the most the process ever held (VmHWM), all formats asked for at random and
+the list read again and again; with ${HUGE} events, one full read of a changed list under ${MEMORY_RATE} requests/s.
+`.trim()
+
+/** What callers notice of changes, and what these take of memory. */
+export async function churn(workshop: Workshop): Promise<Section> {
+  const measured: Churn[] = []
+  for (const runtime of RUNTIMES) measured.push(await measureChurn(workshop, runtime, SETTING))
+  const huge = new Map<string, number>()
+  for (const runtime of RUNTIMES) huge.set(runtime, await peakMemory(workshop, runtime, HUGE))
+
+  const memory = (figure: string, ceiling: number, bytesOf: (runtime: string) => number | undefined): Figure =>
+    figureOf(figure, `≤ ${ceiling} MB`, ' MB', (runtime) => ({
+      value: (bytesOf(runtime) ?? Number.NaN) / 1e6,
+      ceiling,
+    }))
+  const peakOf = (runtime: string): number | undefined => measured.find((one) => one.runtime === runtime)?.peakBytes
+  const peaks = RUNTIMES.map((runtime) => [
+    RUNTIME_NAMES[runtime],
+    megabytes(peakOf(runtime) ?? 0),
+    megabytes(huge.get(runtime) ?? 0),
+  ])
+  return {
+    title: 'While the lists change',
+    markdown: `${TEXT}\n\n${latencyTable(measured)}\n${table(['peak memory, MB', `${SETTING.events} events`, `${HUGE} events`], peaks)}`,
+    figures: [
+      latencyFigure(measured),
+      memory(`peak memory, ${SETTING.events} events, re-reads included`, CEILING_MB, peakOf),
+      memory(`peak memory, ${HUGE} events, a re-read included`, HUGE_CEILING_MB, (runtime) => huge.get(runtime)),
+    ],
+  }
+}
+
+function latencyTable(measured: readonly Churn[]): string {
+  const head = [
+    'runtime',
+    'lists',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'p99.9 ms',
+    'worst ms',
+    'errors',
+    'client late ms',
+  ]
+  const row = (of: Churn, lists: string, turn: Paced): string[] => [
+    RUNTIME_NAMES[of.runtime],
+    lists,
+    String(of.rate),
+    ...[turn.p50Ms, turn.p99Ms, turn.p999Ms, turn.worstMs].map(show),
+    String(turn.errors),
+    show(turn.clientLateMs),
+  ]
+  const rows = measured.flatMap((of) =>
+    of.idle.flatMap((idle, turn) => {
+      const changing = of.changing[turn]
+      return [row(of, 'idle', idle), ...(changing === undefined ? [] : [row(of, 'changing', changing)])]
+    }),
+  )
+  return table(head, rows)
+}
+
+function latencyFigure(measured: readonly Churn[]): Figure {
+  const figure = 'p99.9 at half the peak load while 1 % of the records change each second'
+  const of = (runtime: string): { text: string; isMet: boolean } | null => {
+    const one = measured.find((candidate) => candidate.runtime === runtime)
+    if (one === undefined) return null
+    const [idleMs, changingMs] = [one.idle, one.changing].map((turns) => median(turns.map(({ p999Ms }) => p999Ms)))
+    if (idleMs === undefined || changingMs === undefined) return null
+    const timesIdle = changingMs / idleMs
+    const isMet = timesIdle <= MOST_TIMES_IDLE && changingMs <= MOST_MS
+    return { text: `${show(changingMs)} ms, ${show(timesIdle)}× idle`, isMet }
+  }
+  return {
+    figure,
+    goal: `≤ ${MOST_TIMES_IDLE}× idle and ≤ ${MOST_MS} ms`,
+    measured: { bun: of('bun'), node: of('node') },
+  }
+}

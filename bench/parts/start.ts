@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Runtime } from '../../test/support/child.ts'
+import { Child, programOf, ROOT } from '../../test/support/child.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../figure.ts'
+import { untilAnswered } from '../first-answer.ts'
+import { marqueeArguments } from '../marquee.ts'
+import type { Section } from '../part.ts'
+import { scaled } from '../scale.ts'
+import { median, spread } from '../statistics.ts'
+import { table } from '../table.ts'
+import type { Workshop } from '../workshop.ts'
+
+interface Setting {
+  /** Null for the sample that ships with Marquee. */
+  readonly events: number | null
+  readonly starts: number
+  readonly ceilingMs: number
+}
+
+const SETTINGS: readonly Setting[] = scaled(
+  [
+    { events: null, starts: 10, ceilingMs: 50 },
+    { events: 100_000, starts: 5, ceilingMs: 1500 },
+    { events: 1_000_000, starts: 2, ceilingMs: 15_000 },
+  ],
+  [
+    { events: null, starts: 2, ceilingMs: 50 },
+    { events: 2000, starts: 1, ceilingMs: 1500 },
+  ],
+)
+
+const TEXT = `
+From the process being spawned, without npm and not kept to a core, until it answers 200 for the last event, asked about each millisecond.
+The lists are NDJSON (the sample JSON) and in the system's cache.
+`.trim()
+
+interface Result {
+  readonly setting: Setting
+  readonly runtime: Runtime
+  readonly startsMs: readonly number[]
+}
+
+/** How long a start takes. */
+export async function start(workshop: Workshop): Promise<Section> {
+  const results: Result[] = []
+  for (const setting of SETTINGS) {
+    const startsMs = new Map<Runtime, number[]>(RUNTIMES.map((runtime) => [runtime, []]))
+    const { directory, lastId } = setting.events === null ? sample() : workshop.lists(setting.events)
+    for (let turn = 0; turn < setting.starts; turn++) {
+      for (const runtime of RUNTIMES) startsMs.get(runtime)?.push(await measure(workshop, runtime, directory, lastId))
+    }
+    for (const runtime of RUNTIMES) results.push({ setting, runtime, startsMs: startsMs.get(runtime) ?? [] })
+  }
+  const rows = results.map(({ setting, runtime, startsMs }) => [
+    RUNTIME_NAMES[runtime],
+    nameOf(setting),
+    String(startsMs.length),
+    spread(startsMs),
+  ])
+  return {
+    title: 'Start',
+    markdown: `${TEXT}\n\n${table(['runtime', 'lists', 'starts', 'ms, median (least–most)'], rows)}`,
+    figures: SETTINGS.map((setting) =>
+      figureOf(`spawn until the last id answers, ${nameOf(setting)}`, `≤ ${setting.ceilingMs} ms`, ' ms', (runtime) => {
+        const result = results.find((one) => one.setting === setting && one.runtime === runtime)
+        return { value: median(result?.startsMs ?? []), ceiling: setting.ceilingMs }
+      }),
+    ),
+  }
+}
+
+async function measure(workshop: Workshop, runtime: Runtime, directory: string, lastId: string): Promise<number> {
+  const port = await freePort()
+  const args = marqueeArguments(workshop, port, directory)
+  const fromMs = performance.now()
+  const child = new Child(programOf(runtime), args)
+  await untilAnswered(port, lastId)
+  const ms = performance.now() - fromMs
+  await child.stop()
+  return ms
+}
+
+/** The sample, and the last of its events that is served. */
+function sample(): { directory: string; lastId: string } {
+  const directory = join(ROOT, 'sample')
+  const rows = JSON.parse(readFileSync(join(directory, 'events.json'), 'utf8')) as SampleRow[]
+  const last = rows.findLast(({ Active, ShowOnWeb }) => Active && ShowOnWeb)
+  return { directory, lastId: last?.Id ?? '' }
+}
+
+interface SampleRow {
+  readonly Id: string
+  readonly Active: boolean
+  readonly ShowOnWeb: boolean
+}
+
+function nameOf({ events }: Setting): string {
+  return events === null ? 'the sample' : `${events} events`
+}

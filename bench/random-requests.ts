@@ -1,0 +1,37 @@
+import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import { Chance } from '../test/model/chance.ts'
+import { ACCEPTS, HOST, UNKNOWN_ENDING, UNKNOWN_SHARE } from './callers.ts'
+
+const HEAD = 'GET /api/events/'
+const GUID_LENGTH = 36
+/** A line of the ids' file. */
+const STRIDE = GUID_LENGTH + 1
+
+/** Random requests as bytes, of which each overwrites one before: nothing is allocated, however many are sent. */
+export class RandomRequests {
+  /** Whether the last one asked for an id that is nobody's. */
+  isUnknown = false
+  readonly #ids: Buffer
+  readonly #count: number
+  readonly #chance: Chance
+  readonly #templates: readonly Buffer[] = ACCEPTS.map((accept) =>
+    Buffer.from(`${HEAD}${' '.repeat(GUID_LENGTH)} HTTP/1.1\r\nHost: ${HOST}\r\nAccept: ${accept}\r\n\r\n`),
+  )
+
+  constructor(idsFile: string, seed = 7) {
+    this.#ids = readFileSync(idsFile)
+    this.#count = this.#ids.length / STRIDE
+    this.#chance = new Chance(seed)
+  }
+
+  /** Good until the next call. */
+  next(): Buffer {
+    const from = this.#chance.below(this.#count) * STRIDE
+    const request = this.#chance.pick(this.#templates)
+    this.#ids.copy(request, HEAD.length, from, from + GUID_LENGTH)
+    this.isUnknown = this.#chance.happens(UNKNOWN_SHARE)
+    if (this.isUnknown) request.write(UNKNOWN_ENDING, HEAD.length + GUID_LENGTH - UNKNOWN_ENDING.length, 'latin1')
+    return request
+  }
+}

@@ -1,0 +1,42 @@
+import type { Load, Loader } from './load.ts'
+import { usageOf } from './process-tree.ts'
+import { QUICK } from './scale.ts'
+import type { Server } from './server.ts'
+
+/** A server under full load for some seconds. */
+export interface Round extends Load {
+  readonly cpuUsPerRequest: number
+  readonly rssBytes: number
+}
+
+export async function measure(server: Server, loader: Loader, seconds: number): Promise<Round> {
+  const before = usageOf(server.pid)
+  const load = await loader.load(server.port, seconds)
+  const after = usageOf(server.pid)
+  return { ...load, cpuUsPerRequest: (after.cpuUs - before.cpuUs) / load.requests, rssBytes: after.rssBytes }
+}
+
+/** A server, and who asks it for events that it has. */
+export interface Subject {
+  readonly server: Server
+  readonly loader: Loader
+}
+
+/**
+ * Every subject in turn, round after round, so that a machine that grows slow is slow for all. The first round, in which
+ * they compile and fill their caches, does not count (a quick run goes without). Returns the rounds of each, in their order.
+ */
+export async function interleave(
+  subjects: readonly Subject[],
+  rounds: number,
+  seconds: number,
+): Promise<readonly (readonly Round[])[]> {
+  const measured = subjects.map((): Round[] => [])
+  for (let round = QUICK ? 1 : 0; round <= rounds; round++) {
+    for (const [index, { server, loader }] of subjects.entries()) {
+      const one = await measure(server, loader, seconds)
+      if (round > 0) measured[index]?.push(one)
+    }
+  }
+  return measured
+}

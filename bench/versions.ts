@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus, release } from 'node:os'
+import { join } from 'node:path'
+import { programOf, ROOT } from '../test/support/child.ts'
+import { findTool } from './find-tool.ts'
+
+/** The machine, and what ran on it, as items of a list. */
+export function surroundings(): string {
+  const versions = [
+    `Bun ${Bun.version}`,
+    `Node ${said(programOf('node'), '--version')}`,
+    ...['hono', 'fastify', 'autocannon'].map((name) => `${name} ${packageVersion(name)}`),
+    ...[
+      ['nginx', '-v'],
+      ['varnishd', '-V'],
+      ['wrk', '-v'],
+    ].flatMap(([name = '', option = '']) => {
+      const program = findTool(name)
+      return program === null ? [] : [`${name} ${said(program, option)}`]
+    }),
+  ]
+  const cores = cpus()
+  const machine = `${cores[0]?.model ?? 'a processor of unknown make'}, ${cores.length} cores, Linux ${release()}`
+  const load = `${findTool('wrk') === null ? 'autocannon' : 'wrk'}; where it is paced, bench/paced-client.ts`
+  return `- Machine: ${machine}\n- Versions: ${versions.join(', ')}\n- Load: ${load}\n`
+}
+
+/** The first thing like a version that a program says of itself. */
+function said(program: string, option: string): string {
+  const { stdout, stderr } = spawnSync(program, [option], { encoding: 'utf8' })
+  return /\d+\.\d+(?:\.\d+)*/.exec(stdout + stderr)?.[0] ?? 'of unknown version'
+}
+
+function packageVersion(name: string): string {
+  const text = readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')
+  return (JSON.parse(text) as { readonly version: string }).version
+}

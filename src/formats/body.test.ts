@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'bun:test'
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import { bodyOf, textOf } from './body.ts'
+import { etagOf } from './etag.ts'
+
+describe('a body as it is kept', () => {
+  it('is a text where each character is one byte, and bytes where not', () => {
+    expect(bodyOf('{"Name":"Gala"}')).toBe('{"Name":"Gala"}')
+    expect(bodyOf('Café')).toEqual(new Uint8Array([0x43, 0x61, 0x66, 0xc3, 0xa9]))
+  })
+
+  it('has as many bytes as it is long, and reads back, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const body = bodyOf(text)
+        expect(body.length).toBe(Buffer.byteLength(text))
+        expect(textOf(body)).toBe(text.toWellFormed())
+      }),
+    )
+  })
+
+  it('has one entity tag, in whichever form it is kept', () => {
+    const bytes = new TextEncoder().encode('plain')
+    expect(etagOf(bytes)).toBe(etagOf('plain'))
+  })
+})
