@@ -70,7 +70,7 @@ export class RecordList<Item> implements Held {
 
   constructor(kind: ListKind<Item>, readyBytes: number = READY_BYTES) {
     this.kind = kind
-    this.ready = new ReadyBodies(this.shards, readyBytes)
+    this.ready = new ReadyBodies(readyBytes)
   }
 
   get size(): number {
@@ -96,12 +96,11 @@ export class RecordList<Item> implements Held {
     const slot = this.slotIn(shard)
     if (slot === -1) return null
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
-    let body = shard.ready[place]
-    if (body === undefined) {
-      if (shard.state[slot] !== SERVED) return null
-      body = bodyOf(this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape))
-      this.ready.keep(shard, place, body)
-    }
+    const ready = this.ready.read(shard.ready, place)
+    if (ready !== null) return { body: ready, etag: shard.etag(place, ready) }
+    if (shard.state[slot] !== SERVED) return null
+    const text = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
+    const body = this.ready.keep(shard.ready, place, text) ?? bodyOf(text)
     return { body, etag: shard.etag(place, body) }
   }
 
@@ -155,9 +154,7 @@ export class RecordList<Item> implements Held {
       this.withheld--
       this.served++
     }
-    const changed = shard.write(slot, packed)
-    if (changed) this.ready.forget(shard, slot)
-    return changed
+    return shard.write(slot, packed)
   }
 
   withhold(shard: Shard, slot: number, withheld: Withheld): void {
@@ -165,7 +162,6 @@ export class RecordList<Item> implements Held {
       this.served--
       this.withheld++
     }
-    this.ready.forget(shard, slot)
     shard.clear(slot)
     shard.state[slot] = WITHHELD
     shard.withheld.set(slot, withheld)
@@ -174,7 +170,6 @@ export class RecordList<Item> implements Held {
   remove(shard: Shard, slot: number): void {
     if (shard.state[slot] === SERVED) this.served--
     else this.withheld--
-    this.ready.forget(shard, slot)
     shard.remove(slot)
   }
 

@@ -6,6 +6,7 @@ import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags } from './packed-etags.ts'
 import { PackedTexts } from './packed-texts.ts'
+import { ReadyPlaces } from './ready-bodies.ts'
 
 /** What a slot holds. */
 export const FREE = 0
@@ -31,8 +32,8 @@ export class Shard {
   changedAt: Float64Array = new Float64Array(0)
   version: Float64Array = new Float64Array(0)
   readonly #etags = new PackedEtags()
-  /** Bodies that were asked for lately, four places a slot. */
-  ready: (Body | undefined)[] = []
+  /** Where bodies that were asked for lately lie, four places a slot. */
+  readonly ready: ReadyPlaces = new ReadyPlaces()
   readonly withheld: Map<number, Withheld> = new Map()
 
   get slots(): number {
@@ -41,7 +42,9 @@ export class Shard {
 
   get sizeBytes(): number {
     return (
-      this.#texts.sizeBytes + this.#table.sizeBytes + this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * ETAG_LENGTH)
+      this.#texts.sizeBytes +
+      this.#table.sizeBytes +
+      this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
@@ -69,7 +72,7 @@ export class Shard {
   clear(slot: number): void {
     this.#texts.remove(slot)
     this.withheld.delete(slot)
-    this.#etags.forget(slot * SHAPES.length, SHAPES.length)
+    this.#forgetBodies(slot)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
@@ -77,7 +80,7 @@ export class Shard {
     this.withheld.delete(slot)
     const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
     this.state[slot] = SERVED
-    if (changed) this.#etags.forget(slot * SHAPES.length, SHAPES.length)
+    if (changed) this.#forgetBodies(slot)
     return changed
   }
 
@@ -94,6 +97,11 @@ export class Shard {
     return this.#etags.read(place) ?? this.#etags.write(place, body)
   }
 
+  #forgetBodies(slot: number): void {
+    this.#etags.forget(slot * SHAPES.length, SHAPES.length)
+    this.ready.forget(slot * SHAPES.length, SHAPES.length)
+  }
+
   #grow(capacity: number): void {
     this.state = grown(this.state, new Uint8Array(capacity))
     this.detailsAt = grown(this.detailsAt, new Float64Array(capacity))
@@ -103,6 +111,7 @@ export class Shard {
     this.changedAt = grown(this.changedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
     this.#etags.grow(capacity * SHAPES.length)
+    this.ready.grow(capacity * SHAPES.length)
     this.#texts.grow(capacity)
   }
 }

@@ -10,12 +10,12 @@ export class CarriedBytes {
     this.length += bytes.length
   }
 
-  /** The text of all that was carried, and of `last`; nothing is carried any more. */
-  take(last: Buffer): string {
-    if (this.length === 0) return last.toString('utf8')
-    const text = Buffer.concat([...this.#parts, last]).toString('utf8')
+  /** All that was carried, and `last`, whose memory it may be; nothing is carried any more. */
+  take(last: Buffer): Buffer {
+    if (this.length === 0) return last
+    const all = Buffer.concat([...this.#parts, last])
     this.#parts = []
     this.length = 0
-    return text
+    return all
   }
 }

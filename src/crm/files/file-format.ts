@@ -3,7 +3,8 @@ import { CsvParser } from './csv-parser.ts'
 import { csvRows } from './csv-rows.ts'
 import type { IgnoredColumns } from './ignored-columns.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
-import { jsonCell, jsonRows } from './json-rows.ts'
+import { jsonCell, jsonLines } from './json-rows.ts'
+import type { KnownLines } from './known-lines.ts'
 import type { ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
 import type { RowParser } from './row-parser.ts'
@@ -30,12 +31,13 @@ export function openParser<Item>(
   list: ListFile<Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
+  known: KnownLines,
 ): RowParser {
   switch (format) {
     case 'json':
-      return new JsonArrayParser(jsonRows(list.mapper(jsonCell, 'native'), sink, columns))
+      return new JsonArrayParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, known))
     case 'ndjson':
-      return new NdjsonParser(jsonRows(list.mapper(jsonCell, 'native'), sink, columns))
+      return new NdjsonParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, known))
     case 'csv':
       return new CsvParser(csvRows(list, sink, columns))
     default:

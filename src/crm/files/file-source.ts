@@ -11,6 +11,7 @@ import type { FoundFile } from './found-file.ts'
 import { errorCode, failure, findFile, fingerprintOf, reasonOf } from './found-file.ts'
 import { IgnoredColumns } from './ignored-columns.ts'
 import { LIST_COLUMNS } from './list-columns.ts'
+import { KnownLines } from './known-lines.ts'
 import type { ListFile } from './list-file.ts'
 import { readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -40,6 +41,8 @@ export class FileSource<Item> implements Source<Item> {
   readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
   /** A broken file is not read again while it stays what it is. */
+  readonly #known = new KnownLines()
+  #ignored: readonly string[] = []
   #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
 
   constructor(settings: FileSourceSettings<Item>) {
@@ -47,7 +50,7 @@ export class FileSource<Item> implements Source<Item> {
     this.patienceMs = settings.patienceMs
   }
 
-  async *read({ cursor, signal }: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
+  async *read({ cursor, held, signal }: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
     const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
@@ -55,6 +58,7 @@ export class FileSource<Item> implements Source<Item> {
       if ('kind' in found) return { ok: false, failure: found }
       if (found.fingerprint === cursor) return unchanged(cursor, begunAt)
       if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
+      this.#known.begin(held)
       const outcome = yield* this.#readFile(found, begunAt, signal)
       if (outcome.kind === 'ended') return outcome.outcome
       if (outcome.kind === 'shown' || attempts === MOST_ATTEMPTS) {
@@ -91,8 +95,8 @@ export class FileSource<Item> implements Source<Item> {
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
-    const columns = new IgnoredColumns(LIST_COLUMNS[list.name])
-    const parser = openParser(format, list, { rows, whereIs }, columns)
+    const columns = new IgnoredColumns(LIST_COLUMNS[list.name], this.#ignored)
+    const parser = openParser(format, list, { rows, whereIs }, columns, this.#known)
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
     const held: Page<Item>[] = []
@@ -110,6 +114,7 @@ export class FileSource<Item> implements Source<Item> {
       if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
       shown = true
       for (const page of held.splice(0)) yield page
+      this.#known.applied()
     }
     if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))
     const confirmedAt = time.now()
@@ -127,6 +132,8 @@ export class FileSource<Item> implements Source<Item> {
       await setImmediate()
     }
     this.#refused = null
+    this.#known.finish()
+    this.#ignored = columns.names
     onColumns(columns.names)
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'

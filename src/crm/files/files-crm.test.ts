@@ -125,7 +125,9 @@ describe('the files CRM: the formats', () => {
   ])('reads a row of %s', async (name, content) => {
     write(name, content)
     const { changes, outcome } = await read(crm.events)
-    expect(changes).toEqual([{ kind: 'record', id: id(1) as never, record: expected as never, version: Number.NaN }])
+    expect(changes).toEqual([
+      { kind: 'record', id: id(1) as never, record: expected as never, version: expect.any(Number) as never },
+    ])
     expect(outcome).toMatchObject({ ok: true, complete: true, unchanged: false, confirms: true })
   })
 

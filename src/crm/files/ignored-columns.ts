@@ -5,9 +5,12 @@ const LONGEST = 80
 export class IgnoredColumns {
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
+  #before: readonly string[]
 
-  constructor(known: readonly string[]) {
+  /** @param before those of the read before this one, which a row has that it did not change */
+  constructor(known: readonly string[], before: readonly string[] = []) {
     this.#known = new Set(known)
+    this.#before = before
   }
 
   get names(): readonly string[] {
@@ -16,6 +19,12 @@ export class IgnoredColumns {
 
   sawColumn(name: string): void {
     if (!this.#known.has(name) && this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
+  }
+
+  /** A row that is as it was in the read before. */
+  sawRowAgain(): void {
+    for (const name of this.#before) this.sawColumn(name)
+    this.#before = []
   }
 
   sawRow(row: object): void {

@@ -14,7 +14,7 @@ function run(text: string, cuts: readonly number[] = []): Outcome {
   const items: string[] = []
   const lines: number[] = []
   const parser = new JsonArrayParser((item, line) => {
-    items.push(item)
+    items.push(item.toString('utf8'))
     lines.push(line)
     return null
   })

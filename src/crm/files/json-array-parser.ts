@@ -17,10 +17,10 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern. */
+/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern; the memory of its bytes is used again. */
 export class JsonArrayParser implements RowParser {
   #line = 1
-  readonly #onItem: (text: string, line: number) => SyntaxFault | null
+  readonly #onItem: (bytes: Buffer, line: number) => SyntaxFault | null
   readonly #carried = new CarriedBytes()
   #phase: Phase = 'before'
   #item = 0
@@ -29,7 +29,7 @@ export class JsonArrayParser implements RowParser {
   #inText = false
   #escaped = false
 
-  constructor(onItem: (text: string, line: number) => SyntaxFault | null) {
+  constructor(onItem: (bytes: Buffer, line: number) => SyntaxFault | null) {
     this.#onItem = onItem
   }
 
@@ -50,9 +50,9 @@ export class JsonArrayParser implements RowParser {
       case 'before':
         return this.#fault('a list in [ ] is expected, and the file holds nothing')
       case 'item': {
-        const text = this.#carried.take(Buffer.alloc(0))
+        const item = this.#carried.take(Buffer.alloc(0))
         // Where it broke off is a fault of its own, but for a number or a word that ended with the file.
-        return this.#onItem(text, this.#itemLine) ?? this.#fault(CUT_SHORT)
+        return this.#onItem(item, this.#itemLine) ?? this.#fault(CUT_SHORT)
       }
       case 'first':
       case 'after-item':

@@ -7,18 +7,20 @@ import { parseCell } from '../mapping/parse-cell.ts'
 import { Refusal } from '../mapping/refusal.ts'
 import type { IgnoredColumns } from './ignored-columns.ts'
 import { findJsonFault } from './json-fault.ts'
+import type { KnownLines } from './known-lines.ts'
+import { digestOf } from './line-digest.ts'
 import type { RowSink } from './row-sink.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
-export type MapRow<Row, Item> = (row: Row, where: () => string) => Change<Item>
+export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number) => Change<Item>
 
 /** Takes the JSON text of one row after the other. */
-export function jsonRows<Item>(
+function jsonRows<Item>(
   mapRow: MapRow<CellObject, Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
-): (text: string, line: number) => SyntaxFault | null {
-  return (text, line) => {
+): (text: string, line: number, version?: number) => SyntaxFault | null {
+  return (text, line, version) => {
     const where = (): string => sink.whereIs(sink.rows.count, line)
     const parsed = parseCell(text)
     if (!parsed.ok) {
@@ -29,10 +31,36 @@ export function jsonRows<Item>(
       )
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
-      sink.rows.add(mapRow(parsed.cell, where), line)
+      sink.rows.add(mapRow(parsed.cell, where, version), line)
     } else {
       sink.rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
     }
+    return null
+  }
+}
+
+/** Takes the bytes of one row after the other; those that are what the replica holds are not read again. */
+export function jsonLines<Item>(
+  mapRow: MapRow<CellObject, Item>,
+  sink: RowSink<Item>,
+  columns: IgnoredColumns,
+  known: KnownLines,
+): (bytes: Buffer, line: number) => SyntaxFault | null {
+  const read = jsonRows<Item>(
+    (row, where, version) => {
+      const change = mapRow(row, where, version)
+      if (change.kind === 'record') known.learn(change.version, change.id)
+      return change
+    },
+    sink,
+    columns,
+  )
+  return (bytes, line) => {
+    const digest = digestOf(bytes)
+    const id = known.unchanged(digest)
+    if (id === null) return read(bytes.toString('utf8'), line, digest)
+    columns.sawRowAgain()
+    sink.rows.add({ kind: 'unchanged', id }, line)
     return null
   }
 }

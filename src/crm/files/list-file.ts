@@ -9,8 +9,11 @@ import type { ListName } from './list-columns.ts'
 /** What differs between the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
-  /** How a row of a format becomes what the port carries. A file has no version of a row. */
-  mapper<Row>(cellOf: CellOf<Row>, lists: 'native' | 'text'): (row: Row, where: () => string) => Change<Item>
+  /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
+  mapper<Row>(
+    cellOf: CellOf<Row>,
+    lists: 'native' | 'text',
+  ): (row: Row, where: () => string, version?: number) => Change<Item>
 }
 
 export function eventsFile(zones: FileZones): ListFile<EventRecord> {
@@ -18,7 +21,7 @@ export function eventsFile(zones: FileZones): ListFile<EventRecord> {
     name: 'events',
     mapper(cellOf, lists) {
       const mapping = fileEventMapping(cellOf, lists, zones)
-      return (row, where) => mapEvent(mapping, row, where, Number.NaN)
+      return (row, where, version = Number.NaN) => mapEvent(mapping, row, where, version)
     },
   }
 }
@@ -28,7 +31,7 @@ export function venuesFile(zones: FileZones): ListFile<VenueRecord> {
     name: 'venues',
     mapper(cellOf, lists) {
       const mapping = fileVenueMapping(cellOf, lists, zones)
-      return (row, where) => mapVenue(mapping, row, where, Number.NaN)
+      return (row, where, version = Number.NaN) => mapVenue(mapping, row, where, version)
     },
   }
 }

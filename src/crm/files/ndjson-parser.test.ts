@@ -5,7 +5,7 @@ import { NdjsonParser } from './ndjson-parser.ts'
 function run(text: string, size = 1000): unknown {
   const found: [string, number][] = []
   const parser = new NdjsonParser((line, number) => {
-    found.push([line.trim(), number])
+    found.push([line.toString('utf8').trim(), number])
     return null
   })
   const bytes = Buffer.from(text)

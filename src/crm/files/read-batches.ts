@@ -1,15 +1,14 @@
-import { setImmediate } from 'node:timers/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Batch, Gathering } from './batch.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
+import { Pace } from './pace.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
 /** The port's limit of a page. */
 const MOST_ROWS = 1000
-// Small enough that parsing, mapping and then applying them holds up a request for some milliseconds at most.
-const ENOUGH_ROWS = 128
 const CHUNK_BYTES = 64 * 1024
-const SLICE_BYTES = 8 * 1024
+/** Some rows: how often the pace is looked at. */
+const SLICE_BYTES = 4 * 1024
 
 const NOT_UTF8 = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
 
@@ -21,6 +20,7 @@ export async function* readBatches<Item>(
   isGivenUp: () => boolean,
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
   const gate = new Utf8Gate()
+  const pace = new Pace()
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
     const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position)
@@ -31,9 +31,9 @@ export async function* readBatches<Item>(
       const fed = parser.feed(bytes.subarray(from, from + SLICE_BYTES))
       const fault = fed instanceof Promise ? await fed : fed
       if (fault !== null) return fault
-      if (rows.size < ENOUGH_ROWS) continue
+      if (!pace.isOver) continue
       yield* rows.take(MOST_ROWS)
-      await setImmediate()
+      await pace.rest()
     }
     if (broken) return { line: gate.line, problem: NOT_UTF8 }
   }
