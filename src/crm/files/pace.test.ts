@@ -2,20 +2,17 @@ import { describe, expect, it } from 'bun:test'
 import { Pace } from './pace.ts'
 
 describe('the pace of a long read', () => {
-  let nowMs = 0
-  let restMs = 0
-  const pace = (): Pace =>
-    new Pace(
+  /** How long the slice lasts that begins after a rest of so long, so far into the read. */
+  const sliceAfter = async (restMs: number, intoMs = 0): Promise<number> => {
+    let nowMs = 0
+    const pace = new Pace(
       () => nowMs,
       async () => void (nowMs += restMs),
     )
-  /** How long the slice lasts that begins after a rest of so long. */
-  const sliceAfter = async (ms: number): Promise<number> => {
-    const paced = pace()
-    restMs = ms
-    await paced.rest()
+    nowMs = intoMs
+    await pace.rest()
     const fromMs = nowMs
-    while (!paced.isOver) nowMs += 0.01
+    while (!pace.isOver) nowMs += 0.01
     return nowMs - fromMs
   }
 
@@ -23,12 +20,18 @@ describe('the pace of a long read', () => {
     expect(await sliceAfter(0.05)).toBeCloseTo(2, 1)
   })
 
-  it('takes half as long as the requests that waited', async () => {
-    expect(await sliceAfter(1.2)).toBeCloseTo(0.6, 1)
+  it('takes a sixth of what the requests took that waited', async () => {
+    expect(await sliceAfter(1.8)).toBeCloseTo(0.3, 1)
   })
 
-  it('never takes longer than 2 ms, nor less than a quarter of one', async () => {
+  it('takes as long as they, once it has gone on for 5 s', async () => {
+    expect(await sliceAfter(1.8, 4000)).toBeCloseTo(0.3, 1)
+    expect(await sliceAfter(1.8, 5000)).toBeCloseTo(1.8, 1)
+  })
+
+  it('never takes longer than 2 ms, nor less than a tenth of one', async () => {
     expect(await sliceAfter(50)).toBeCloseTo(2, 1)
-    expect(await sliceAfter(0.2)).toBeCloseTo(0.25, 1)
+    expect(await sliceAfter(50, 6000)).toBeCloseTo(2, 1)
+    expect(await sliceAfter(0.2)).toBeCloseTo(0.1, 1)
   })
 })

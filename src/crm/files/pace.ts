@@ -2,17 +2,24 @@ import { setImmediate } from 'node:timers/promises'
 
 /** While nobody asks for anything: as long as a request that comes just then may have to wait. */
 const LONGEST_MS = 2
-const SHORTEST_MS = 0.25
+const SHORTEST_MS = 0.1
 /** What a rest takes where nothing waited. */
 const NOTHING_WAITED_MS = 0.1
 
+/** A slice lasts this part of what the requests before it took; once a read has gone on for a while it must come to its end. */
+const GENTLE_SHARE = 1 / 6
+const FIRM_SHARE = 1
+const GENTLE_FOR_MS = 5000
+
 /**
- * Shares the processor between a long read and the requests that come meanwhile. Where requests waited, the next slice
- * lasts half as long as they took: a service under load goes on at two thirds of its speed, and the read at a third of its.
+ * Shares the processor between a long read and the requests that come meanwhile: where requests waited, the next slice lasts
+ * a sixth as long as they took, so that a service under load hardly loses speed. A read that takes long even so gets half of
+ * the processor: what is held must not become too old to be served.
  */
 export class Pace {
   readonly #nowMs: () => number
   readonly #rest: () => Promise<unknown>
+  readonly #gentleUntilMs: number
   #sliceMs = LONGEST_MS
   #begunMs: number
 
@@ -20,6 +27,7 @@ export class Pace {
     this.#nowMs = nowMs
     this.#rest = rest
     this.#begunMs = nowMs()
+    this.#gentleUntilMs = this.#begunMs + GENTLE_FOR_MS
   }
 
   /** Whether the slice has lasted long enough. */
@@ -33,6 +41,8 @@ export class Pace {
     await this.#rest()
     this.#begunMs = this.#nowMs()
     const tookMs = this.#begunMs - fromMs
-    this.#sliceMs = tookMs < NOTHING_WAITED_MS ? LONGEST_MS : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, tookMs / 2))
+    const share = this.#begunMs < this.#gentleUntilMs ? GENTLE_SHARE : FIRM_SHARE
+    const sliceMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, tookMs * share))
+    this.#sliceMs = tookMs < NOTHING_WAITED_MS ? LONGEST_MS : sliceMs
   }
 }
