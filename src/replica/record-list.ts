@@ -14,7 +14,7 @@ const SHARDS = 256
 const BATCH_ROWS = 500
 
 /** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
-const READY_BYTES = 64 * 1024 * 1024
+const READY_BYTES = 48 * 1024 * 1024
 
 /** A body and its entity tag, as they are sent. */
 export interface Representation {
