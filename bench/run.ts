@@ -34,11 +34,11 @@ for (const [name, part] of Object.entries(PARTS)) {
   await workshop.tidy()
   const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
   sections.push({ ...section, markdown: `${section.markdown.trimEnd()}\n\n${busy}` })
+  // After each part: a run that is ended early leaves what it measured.
+  if (named.length === 0 && !QUICK) writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(sections, workshop.leftOut))
   console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
 }
-const page = pageOf(sections, workshop.leftOut)
-console.log(page)
-if (named.length === 0 && !QUICK) writeFileSync(join(ROOT, 'docs/benchmarks.md'), page)
+console.log(pageOf(sections, workshop.leftOut))
 process.exit()
 
 function fail(problem: string): never {

@@ -11,7 +11,7 @@ import { megabytes, table } from '../table.ts'
 import type { Workshop } from '../workshop.ts'
 
 const SETTING: ChurnSetting = scaled(
-  { events: 100_000, freshness: {}, turns: 2, seconds: 30, peakSeconds: 4, settlingSeconds: 12 },
+  { events: 100_000, freshness: {}, turns: 2, seconds: 20, peakSeconds: 4, settlingSeconds: 12 },
   { events: 2000, freshness: { refreshEvery: '1s' }, turns: 1, seconds: 1, peakSeconds: 1, settlingSeconds: 0 },
 )
 const HUGE = scaled(1_000_000, 2000)

@@ -50,6 +50,7 @@ export function jsonLines<Item>(
     (row, where, version) => {
       const change = mapRow(row, where, version)
       if (change.kind === 'record') known.learn(change.version, change.id)
+      else if (change.kind === 'withheld' && change.id !== null) known.withhold(change.version, change.id)
       return change
     },
     sink,

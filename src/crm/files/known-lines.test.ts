@@ -47,6 +47,12 @@ describe('a line that was read before', () => {
     expect(known.unchanged(7)).toBeNull()
   })
 
+  it('is read in full where its id came before it with a line that is withheld, until the read has ended', () => {
+    known.withhold(8, ID)
+    known.applied()
+    expect(known.unchanged(7)).toBeNull()
+  })
+
   it('is read in full after a read without it', () => {
     known.finish()
     known.begin(held)

@@ -20,17 +20,19 @@ export class KnownLines {
   #now = parts()
   /** Ids that were read in full, and may not be in the replica yet. */
   readonly #pending = new Set<Guid>()
+  /** Ids that are withheld from now on: the replica holds their records until the read has ended. */
+  readonly #withheld = new Set<Guid>()
 
   begin(held: Held): void {
     this.#held = held
-    this.#now = parts()
-    this.#pending.clear()
+    this.#startOver()
   }
 
   /** The id of a line that is what the replica holds of it, null for any other. */
   unchanged(digest: number): Guid | null {
     const id = this.#before[digest % PARTS]?.get(digest)
     if (id === undefined || this.#held?.version(id) !== digest || this.#pending.has(id)) return null
+    if (this.#withheld.has(id)) return null
     const now = this.#now[digest % PARTS]
     if (now === undefined || now.has(digest)) return null
     now.set(digest, id)
@@ -43,6 +45,11 @@ export class KnownLines {
     this.#now[digest % PARTS]?.set(digest, id)
   }
 
+  /** A line was read in full, and its row is withheld. */
+  withhold(digest: number, id: Guid): void {
+    if (this.#held?.version(id) !== digest) this.#withheld.add(id)
+  }
+
   /** All that was read so far is in the replica. */
   applied(): void {
     this.#pending.clear()
@@ -50,8 +57,13 @@ export class KnownLines {
 
   finish(): void {
     this.#before = this.#now
+    this.#startOver()
+  }
+
+  #startOver(): void {
     this.#now = parts()
     this.#pending.clear()
+    this.#withheld.clear()
   }
 }
 
