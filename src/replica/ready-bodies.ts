@@ -1,7 +1,14 @@
 import { Buffer } from 'node:buffer'
+import type { Body } from '../formats/body.ts'
+import { bodyOf } from '../formats/body.ts'
+import { LargeBodies } from './large-bodies.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024
+/** What the ring does not take. */
+const LARGE_BYTES = 64 * 1024
+/** The part of the ceiling that is for large bodies. */
+const LARGE_SHARE = 1 / 4
 
 /**
  * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten. Kept as a string each they
@@ -9,28 +16,35 @@ const SEGMENT_BYTES = 1024 * 1024
  */
 export class ReadyBodies {
   readonly #segments: (Buffer | undefined)[]
+  readonly #large: LargeBodies
   /** How many bytes were written since the beginning, what was left at the ends of segments included. */
   #head = 0
 
-  /** @param ceilingBytes what the ring holds at most; below one segment it holds nothing */
+  /** @param ceilingBytes what all of them take at most */
   constructor(ceilingBytes: number) {
-    this.#segments = Array.from({ length: Math.floor(ceilingBytes / SEGMENT_BYTES) }, () => undefined)
+    this.#large = new LargeBodies(ceilingBytes * LARGE_SHARE)
+    const segments = Math.floor((ceilingBytes * (1 - LARGE_SHARE)) / SEGMENT_BYTES)
+    this.#segments = Array.from({ length: segments }, () => undefined)
   }
 
-  /** The bytes kept at a place, until the next body is kept; null where there are none, or none any more. */
-  read(places: ReadyPlaces, place: number): Buffer | null {
+  /** The body kept at a place, good until the next one is kept; null where there is none, or none any more. */
+  read(places: ReadyPlaces, place: number): Body | null {
     const start = places.starts[place] ?? NOWHERE
-    if (start === NOWHERE) return null
+    if (start === NOWHERE) return places.large.get(place) ?? null
     const segment = Math.floor(start / SEGMENT_BYTES)
     if (segment <= Math.floor(this.#head / SEGMENT_BYTES) - this.#segments.length) return null
     const from = start % SEGMENT_BYTES
     return this.#segments[segment % this.#segments.length]?.subarray(from, from + (places.lengths[place] ?? 0)) ?? null
   }
 
-  /** Keeps a body at a place and gives its bytes; null where it is too long to be kept. */
-  keep(places: ReadyPlaces, place: number, text: string): Buffer | null {
+  /** Keeps a body at a place, and gives it as it is sent. */
+  keep(places: ReadyPlaces, place: number, text: string): Body {
     const length = Buffer.byteLength(text)
-    if (length > SEGMENT_BYTES || this.#segments.length === 0) return null
+    if (length > LARGE_BYTES || this.#segments.length === 0) {
+      const body = bodyOf(text)
+      this.#large.keep(places.large, place, body)
+      return body
+    }
     const left = SEGMENT_BYTES - (this.#head % SEGMENT_BYTES)
     if (length > left) this.#head += left
     const start = this.#head
@@ -51,10 +65,13 @@ const NOWHERE = -1
 export class ReadyPlaces {
   starts: Float64Array = new Float64Array(0)
   lengths: Uint32Array = new Uint32Array(0)
+  /** Those that lie on their own. */
+  readonly large: Map<number, Body> = new Map()
 
   /** The bodies of so many places changed, or went. */
   forget(place: number, count: number): void {
     this.starts.fill(NOWHERE, place, place + count)
+    if (this.large.size > 0) for (let at = place; at < place + count; at++) this.large.delete(at)
   }
 
   grow(places: number): void {

@@ -1,7 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
-import { bodyOf } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { hashWords, readGuidWords } from './guid-words.ts'
@@ -14,7 +13,7 @@ const SHARDS = 256
 const BATCH_ROWS = 500
 
 /** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
-const READY_BYTES = 48 * 1024 * 1024
+const READY_BYTES = 64 * 1024 * 1024
 
 /** A body and its entity tag, as they are sent. */
 export interface Representation {
@@ -100,7 +99,7 @@ export class RecordList<Item> implements Held {
     if (ready !== null) return { body: ready, etag: shard.etag(place, ready) }
     if (shard.state[slot] !== SERVED) return null
     const text = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
-    const body = this.ready.keep(shard.ready, place, text) ?? bodyOf(text)
+    const body = this.ready.keep(shard.ready, place, text)
     return { body, etag: shard.etag(place, body) }
   }
 
