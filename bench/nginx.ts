@@ -12,12 +12,15 @@ export function nginxArguments(home: string, bodies: string, port: number): stri
   return ['-c', file, '-p', home, '-e', `${home}/error.log`]
 }
 
+/** Beyond what a process may open, often 20,000, nginx refuses requests. */
+const OPEN_FILES = 15_000
+
 function configuration(home: string, bodies: string, port: number): string {
   return `daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log;
 events { worker_connections 1024; }
 http {
   access_log off; keepalive_requests 100000000; sendfile on; tcp_nopush on;
-  open_file_cache max=100000 inactive=600s; open_file_cache_valid 600s;
+  open_file_cache max=${OPEN_FILES} inactive=600s; open_file_cache_valid 600s;
   client_body_temp_path ${home}/a; proxy_temp_path ${home}/b; fastcgi_temp_path ${home}/c;
   uwsgi_temp_path ${home}/d; scgi_temp_path ${home}/e;
   map $http_accept $shape { default json; ~hal\\+json haljson; ~hal\\+xml halxml; ~xml xml; }
