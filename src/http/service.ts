@@ -83,9 +83,9 @@ export class Service {
     const { events, venues } = this.#options.replica
     switch (resource) {
       case 'event':
-        return this.#read(call, events, id, 'event-not-found')
+        return this.#admit(call, [events], (ageMs) => this.#record(call, events, id, 'event-not-found', ageMs))
       case 'venue':
-        return this.#read(call, venues, id, 'venue-not-found')
+        return this.#admit(call, [venues], (ageMs) => this.#record(call, venues, id, 'venue-not-found', ageMs))
       case 'event-venue':
         // Whether there is a venue to ask for, only the events know.
         return this.#admit(call, [events], (ageMs) =>
@@ -105,14 +105,6 @@ export class Service {
   #venueOf(id: Guid): Guid | null {
     const venue = this.#options.replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
     return venue === EMPTY_GUID ? null : venue
-  }
-
-  /** As `#admit`, of one list: what nearly every request asks for, so that it allocates nothing of its own. */
-  #read<Item>(call: Call, from: ListReplica<Item>, id: Guid, otherwise: Refusal): Answer | Promise<Answer> {
-    const { admissions, time } = this.#options
-    const ageMs = admissions.ageNow(from)
-    if (ageMs >= 0) return this.#record(call, from, id, otherwise, ageMs)
-    return this.#wait(call, [from], time.now(), (laterAgeMs) => this.#record(call, from, id, otherwise, laterAgeMs))
   }
 
   /** Lets the request through with the age of the older list, at once or after a refresh; else 502. */

@@ -11,8 +11,8 @@ const LARGE_BYTES = 64 * 1024
 const LARGE_SHARE = 1 / 4
 
 /**
- * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten. Kept as a string each they
- * were found as fast, but tens of thousands of strings that come and go had the garbage collector stop requests for 150 ms.
+ * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten, and nothing of them is left
+ * to the garbage collector. What is read is a copy, for an answer may wait while others overwrite the ring.
  */
 export class ReadyBodies {
   readonly #segments: (Buffer | undefined)[]
@@ -27,14 +27,17 @@ export class ReadyBodies {
     this.#segments = Array.from({ length: segments }, () => undefined)
   }
 
-  /** The body kept at a place, good until the next one is kept; null where there is none, or none any more. */
+  /** The body kept at a place; null where there is none, or none any more. */
   read(places: ReadyPlaces, place: number): Body | null {
     const start = places.starts[place] ?? NOWHERE
     if (start === NOWHERE) return places.large.get(place) ?? null
     const segment = Math.floor(start / SEGMENT_BYTES)
     if (segment <= Math.floor(this.#head / SEGMENT_BYTES) - this.#segments.length) return null
+    const bytes = this.#segments[segment % this.#segments.length]
+    if (bytes === undefined) return null
     const from = start % SEGMENT_BYTES
-    return this.#segments[segment % this.#segments.length]?.subarray(from, from + (places.lengths[place] ?? 0)) ?? null
+    const end = from + (places.lengths[place] ?? 0)
+    return places.ascii[place] === 1 ? bytes.toString('latin1', from, end) : new Uint8Array(bytes.subarray(from, end))
   }
 
   /** Keeps a body at a place, and gives it as it is sent. */
@@ -55,7 +58,8 @@ export class ReadyBodies {
     this.#head += length
     places.starts[place] = start
     places.lengths[place] = length
-    return segment.subarray(from, from + length)
+    places.ascii[place] = length === text.length ? 1 : 0
+    return length === text.length ? text : new Uint8Array(segment.subarray(from, from + length))
   }
 }
 
@@ -65,6 +69,8 @@ const NOWHERE = -1
 export class ReadyPlaces {
   starts: Float64Array = new Float64Array(0)
   lengths: Uint32Array = new Uint32Array(0)
+  /** 1 where each byte is a character. */
+  ascii: Uint8Array = new Uint8Array(0)
   /** Those that lie on their own. */
   readonly large: Map<number, Body> = new Map()
 
@@ -77,9 +83,12 @@ export class ReadyPlaces {
   grow(places: number): void {
     const starts = new Float64Array(places).fill(NOWHERE)
     const lengths = new Uint32Array(places)
+    const ascii = new Uint8Array(places)
     starts.set(this.starts)
     lengths.set(this.lengths)
+    ascii.set(this.ascii)
     this.starts = starts
     this.lengths = lengths
+    this.ascii = ascii
   }
 }

@@ -136,6 +136,5 @@ function respond(call: Call, response: ServerResponse, { status, fields, etag, b
 /** A character a byte: node:http puts a text and the head into one write, and bytes into one of their own, which costs more. */
 function byteText(body: NonNullable<Answer['body']>): string {
   if (typeof body === 'string') return body
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
-  return bytes.toString('latin1')
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
 }

@@ -40,9 +40,10 @@ export class FileSource<Item> implements Source<Item> {
   readonly repeatedId = 'withheld'
   readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
-  /** A broken file is not read again while it stays what it is. */
   readonly #known = new KnownLines()
+  /** The columns that nothing read in the last read that ended well. */
   #ignored: readonly string[] = []
+  /** A broken file is not read again while it stays what it is. */
   #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
 
   constructor(settings: FileSourceSettings<Item>) {

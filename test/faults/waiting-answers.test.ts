@@ -1,0 +1,39 @@
+import { afterAll, expect, it } from 'bun:test'
+import { assemble } from '../../src/commands/assemble.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { readSmallFile } from '../../src/config/read-text.ts'
+import { textOf } from '../../src/formats/body.ts'
+import { systemTime } from '../../src/replica/time.ts'
+import { guidOf } from '../model/records.ts'
+import { EVENT_ROW } from '../contract/rows.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+
+// More bytes than all bodies that are kept ready: 72 MB.
+const EVENTS = 1200
+const NAME = 'x'.repeat(60_000)
+
+const ids = Array.from({ length: EVENTS }, (_, index) => guidOf(index + 1))
+const rows = ids.map((Id, index) => JSON.stringify({ ...EVENT_ROW, Id, Name: index % 2 === 0 ? NAME : `${NAME}é` }))
+const directory = new FilesDirectory(
+  { freshness: { bound: 0 }, limits: { waiting: EVENTS } },
+  { events: `[${rows.join(',\n')}]`, venues: '[]' },
+)
+afterAll(() => directory.remove())
+
+it('requests that waited for the same refresh get each its own record, however many there are', async () => {
+  const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
+  if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
+  const { replica, crm, service } = assemble(loaded.configuration, systemTime, () => {})
+  const answers = await Promise.all(
+    ids.map(async (id) => {
+      const target = `/api/events/${id}`
+      return service.answer({ method: 'GET', target, pathname: target, header: () => null })
+    }),
+  )
+  for (const [index, { status, body }] of answers.entries()) {
+    expect(status).toBe(200)
+    expect(textOf(body ?? '')).toStartWith(`{"Id":"${ids[index]}","Name":"x`)
+  }
+  await replica.stop()
+  await crm.close()
+})
