@@ -32,19 +32,17 @@ async function measureReads(): Promise<void> {
     showIn: openZone('UTC') ?? configuration.timeZone,
     requestTimeoutMs: 60_000,
     boundMs: 30_000,
-    openWeb: () => {
-      throw new Error('nobody speaks HTTP here')
-    },
+    loadWeb: () => Promise.reject(new Error('nobody speaks HTTP here')),
     env: {},
     time: systemTime,
     observe: () => {},
   }
-  const open = (sweepEveryMs: number): Crm =>
+  const open = (sweepEveryMs: number): Promise<Crm> =>
     openCrm(
       configuration.crm.kind === 'postgres' ? { ...configuration.crm, sweepEveryMs } : configuration.crm,
       surroundings,
     )
-  const [crm, sweeping] = [open(3_600_000), open(0)]
+  const [crm, sweeping] = [await open(3_600_000), await open(0)]
   const versions = new Map<Guid, number>()
   const held: Held = { version: (id) => versions.get(id) ?? Number.NaN, size: rows }
 

@@ -52,6 +52,9 @@ const embed: BunPlugin = {
 const built = await Bun.build({
   entrypoints: [join(ROOT, 'src/main.ts')],
   compile: { outfile },
+  // Parsed at build: it starts in less than half of the time.
+  bytecode: true,
+  format: 'esm',
   minify: { syntax: true, whitespace: true },
   sourcemap: 'inline',
   plugins: [embed],

@@ -2,7 +2,6 @@ import type { Configuration } from '../config/configuration.ts'
 import type { IdsOf } from '../crm/ids-of.ts'
 import { idsOf } from '../crm/ids-of.ts'
 import { openCrm } from '../crm/open-crm.ts'
-import { openWeb } from '../runtime/web.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation-cache.ts'
 import { Service } from '../http/service.ts'
@@ -27,16 +26,21 @@ export interface Marquee {
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
 /** Puts the parts together as the configuration says; nothing runs yet. */
-export function assemble(configuration: Configuration, time: Time, observe: Observe, watch?: RequestWatch): Marquee {
+export async function assemble(
+  configuration: Configuration,
+  time: Time,
+  observe: Observe,
+  watch?: RequestWatch,
+): Promise<Marquee> {
   const { freshness, limits, listen, representation, timeZone } = configuration
   const { boundMs } = freshness
   const requestTimeoutMs =
     boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
-  const crm = openCrm(configuration.crm, {
+  const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
     requestTimeoutMs,
     boundMs,
-    openWeb,
+    loadWeb: async () => (await import('../runtime/web.ts')).openWeb,
     env: process.env,
     time,
     observe,

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { Operations } from '../config/sections/operations.ts'
 import { bugPlace } from '../observe/bug-place.ts'
 import { createOperations } from '../operations/app.ts'
 import { explain } from '../operations/explain.ts'
@@ -22,15 +23,15 @@ export interface Running {
   stopping: boolean
 }
 
-/** Opens the operations listener; null where it is switched off. Rejects with a system error. */
+/** Opens the operations listener. Rejects with a system error. */
 export async function openOperations(
   running: Running,
+  section: Operations,
   { droppedLines = () => 0 }: Surroundings,
   listenFetch: ListenFetch,
-): Promise<Listener | null> {
+): Promise<Listener> {
   const { configuration, marquee, telemetry } = running
-  const { operations, freshness } = configuration
-  if (operations === null) return null
+  const { freshness } = configuration
   const { replica, admissions, idsOf } = marquee
   const { requests, reads, history, observe } = telemetry
   const lists = { events: replica.events, venues: replica.venues }
@@ -77,7 +78,7 @@ export async function openOperations(
       return accepted
     },
     onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
-    token: operations.token?.reveal() ?? null,
+    token: section.token?.reveal() ?? null,
   })
-  return listenFetch({ host: operations.host, port: operations.port, fetch: (request) => app.fetch(request) })
+  return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
 }

@@ -17,7 +17,7 @@ export interface CrmRead {
 /** Reads both lists of the CRM in full, once, and serves nothing. */
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
-  const marquee = assemble(configuration, systemTime, (observation) => void observations.push(observation))
+  const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()
   const eventsRead = await events.refresh.attempt()

@@ -7,7 +7,6 @@ import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
-import { openOperations } from './operations.ts'
 import { startUp } from './start-up.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -24,14 +23,15 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const { out, isTerminal } = surroundings
   const telemetry = createTelemetry({ out, isTerminal, logRequests: configuration.log.requests })
   const { observe, watch, log } = telemetry
-  const marquee = assemble(configuration, systemTime, observe, watch)
+  const marquee = await assemble(configuration, systemTime, observe, watch)
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
   const running: Running = { configuration, marquee, telemetry, stopping: false }
+  // The public's lists come first: what the operations face is made of is loaded while they are read.
+  marquee.replica.start()
   const operations = await openAside(running, runtime.listenFetch, surroundings)
   const ended = untilSignal(running, listener, operations, observe)
-  marquee.replica.start()
   await firstRead(marquee)
   const wrong = misconfigurations(marquee)
   if (wrong.length > 0) {
@@ -67,11 +67,13 @@ async function openAside(
   listenFetch: ListenFetch,
   surroundings: Surroundings,
 ): Promise<Listener | null> {
+  const { operations } = running.configuration
+  if (operations === null) return null
   try {
-    return await openOperations(running, surroundings, listenFetch)
+    const { openOperations } = await import('./operations.ts')
+    return await openOperations(running, operations, surroundings, listenFetch)
   } catch (cause) {
-    const place = running.configuration.operations ?? { host: '', port: 0 }
-    const why = whyNotListening(cause, place, 'operations')
+    const why = whyNotListening(cause, operations, 'operations')
     surroundings.error(`warning: serving without the operations listener: ${why}`)
     return null
   }

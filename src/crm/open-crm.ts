@@ -4,9 +4,6 @@ import type { Observe } from '../observe/observation.ts'
 import type { Crm, Examination } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
 import { countReads } from './count-reads.ts'
-import { openDataverseCrm } from './dataverse/dataverse-crm.ts'
-import { openFilesCrm } from './files/files-crm.ts'
-import { openPostgresCrm } from './postgres/postgres-crm.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings {
@@ -15,8 +12,8 @@ export interface CrmSurroundings {
   /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
   readonly requestTimeoutMs: number
   readonly boundMs: number
-  /** How the runtime speaks HTTP. */
-  readonly openWeb: OpenWeb
+  /** Loads how the runtime speaks HTTP, which not every CRM needs. */
+  readonly loadWeb: () => Promise<OpenWeb>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly time: Time
   readonly observe: Observe
@@ -25,27 +22,36 @@ export interface CrmSurroundings {
 type Kind = CrmConfiguration['kind']
 
 type Openers = {
-  readonly [Name in Kind]: (settings: Extract<CrmConfiguration, { kind: Name }>, surroundings: CrmSurroundings) => Crm
+  readonly [Name in Kind]: (
+    settings: Extract<CrmConfiguration, { kind: Name }>,
+    surroundings: CrmSurroundings,
+  ) => Promise<Crm>
 }
 
-/** The connectors. A new CRM is a folder beside this file and a line here. */
+/** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and an entry here. */
 const OPENERS: Openers = {
-  dataverse: ({ requestTimeoutMs, ...settings }, surroundings) =>
-    openDataverseCrm(settings, {
+  async dataverse({ requestTimeoutMs, ...settings }, { loadWeb, ...surroundings }) {
+    const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
+    return openDataverseCrm(settings, {
       ...surroundings,
+      openWeb: await loadWeb(),
       requestTimeoutMs: requestTimeoutMs ?? surroundings.requestTimeoutMs,
-    }),
-  files: ({ directory, timeZone: zone }, { requestTimeoutMs, ...surroundings }) =>
-    openFilesCrm({ directory, zone, ...surroundings, patienceMs: patienceOf(requestTimeoutMs) }),
-  postgres: (settings, { showIn, time, ...surroundings }) => {
+    })
+  },
+  async files({ directory, timeZone: zone }, { requestTimeoutMs, ...surroundings }) {
+    const { openFilesCrm } = await import('./files/files-crm.ts')
+    return openFilesCrm({ directory, zone, ...surroundings, patienceMs: patienceOf(requestTimeoutMs) })
+  },
+  async postgres(settings, { showIn, time, ...surroundings }) {
+    const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
     const requestTimeoutMs = settings.requestTimeoutMs ?? surroundings.requestTimeoutMs
     return openPostgresCrm(settings, { showIn, time, requestTimeoutMs, patienceMs: patienceOf(requestTimeoutMs) })
   },
 }
 
 /** The connector of a CRM. */
-export function openCrm(settings: CrmConfiguration, surroundings: CrmSurroundings): Crm {
-  const crm = open(settings.kind, settings, surroundings)
+export async function openCrm(settings: CrmConfiguration, surroundings: CrmSurroundings): Promise<Crm> {
+  const crm = await open(settings.kind, settings, surroundings)
   const { observe } = surroundings
   // It counts its requests itself: a read of a list is many.
   if (settings.kind === 'dataverse') return crm
@@ -62,7 +68,7 @@ function open<Name extends Kind>(
   kind: Name,
   settings: Extract<CrmConfiguration, { kind: Name }>,
   surroundings: CrmSurroundings,
-): Crm {
+): Promise<Crm> {
   return OPENERS[kind](settings, surroundings)
 }
 

@@ -29,7 +29,7 @@ describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both 
   beforeAll(async () => {
     const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
     if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-    const { replica, service } = assemble(loaded.configuration, time, () => {})
+    const { replica, service } = await assemble(loaded.configuration, time, () => {})
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     ask = (pathname) => service.answer({ method: 'GET', target: pathname, pathname, header: () => null } satisfies Call)
   })

@@ -13,7 +13,7 @@ export const startInProcess: Start = async (settings, lists) => {
   const directory = new FilesDirectory(settings, lists)
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm, service } = assemble(loaded.configuration, systemTime, () => {})
+  const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
   replica.start()
   return {
     directory,

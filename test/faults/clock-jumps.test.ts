@@ -31,7 +31,7 @@ describe('clocks that jump, a 30 s bound, both lists read once (architecture: Fr
   beforeAll(async () => {
     const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
     if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-    const { replica, service } = assemble(loaded.configuration, time, () => {})
+    const { replica, service } = await assemble(loaded.configuration, time, () => {})
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     const call: Call = { method: 'GET', target: '', pathname: `/api/events/${EVENT}`, header: () => null }
     ask = () => service.answer(call)

@@ -35,7 +35,7 @@ async function open(): Promise<(typeof opened)[number]> {
   const directory = new FilesDirectory({ freshness: { brake: false } }, { venues: '[]' })
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const one = { marquee: assemble(loaded.configuration, systemTime, () => {}), directory }
+  const one = { marquee: await assemble(loaded.configuration, systemTime, () => {}), directory }
   opened.push(one)
   return one
 }

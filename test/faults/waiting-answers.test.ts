@@ -23,7 +23,7 @@ afterAll(() => directory.remove())
 it('requests that waited for the same refresh get each its own record, however many there are', async () => {
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
-  const { replica, crm, service } = assemble(loaded.configuration, systemTime, () => {})
+  const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
   const answers = await Promise.all(
     ids.map(async (id) => {
       const target = `/api/events/${id}`

@@ -56,7 +56,7 @@ export class World {
 
   /** Starts a Marquee in this process and waits for its first reads. */
   async start(given: Given = {}): Promise<Running> {
-    const running = new Running(await this.configuration(given))
+    const running = await Running.start(await this.configuration(given))
     this.#running.push(running)
     await running.loaded()
     return running
@@ -98,11 +98,18 @@ export class World {
 /** A Marquee in this process, with the real clock. */
 export class Running {
   readonly marquee: Marquee
-  readonly observations: Observation[] = []
+  readonly observations: readonly Observation[]
 
-  constructor(configuration: Configuration) {
-    this.marquee = assemble(configuration, systemTime, (observation) => void this.observations.push(observation))
-    this.marquee.replica.start()
+  private constructor(marquee: Marquee, observations: readonly Observation[]) {
+    this.marquee = marquee
+    this.observations = observations
+  }
+
+  static async start(configuration: Configuration): Promise<Running> {
+    const observations: Observation[] = []
+    const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
+    marquee.replica.start()
+    return new Running(marquee, observations)
   }
 
   async loaded(): Promise<void> {
