@@ -1,4 +1,5 @@
 import type { Cursor } from '../../replica/port.ts'
+import { Fault } from './fault.ts'
 
 /** How far the changes of a list are known. */
 export interface Position {
@@ -25,6 +26,12 @@ export function positionOf(cursor: Cursor): Position | null {
   const [server, newest, seenAt, from] = parsed
   if (typeof server !== 'string' || typeof newest !== 'number' || typeof seenAt !== 'number') return null
   return { server, newest, seenAt, from: typeof from === 'number' ? from : -Infinity }
+}
+
+/** Why nothing is read from a position that is none, or is another server's. */
+export function cursorRefused(): Fault {
+  const message = 'another connection may be another server, so the list is read in full'
+  return new Fault('cursor-refused', message, null, false)
 }
 
 function isList(parsed: unknown): parsed is readonly unknown[] {

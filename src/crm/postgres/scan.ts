@@ -11,7 +11,8 @@ const PAGE_CHARACTERS = 1_000_000
 
 interface ScanPage<Known> {
   readonly answer: Answer
-  readonly snapshot: Snapshot
+  /** What it was read in; for further statements that must see the same state, until `park`. */
+  readonly transaction: Transaction
   readonly known: Known
 }
 
@@ -47,9 +48,9 @@ export class Scan<Known> {
     this.#columnsOf = columnsOf
   }
 
-  /** The transaction of the last page; for further statements that must see the same state, until `park`. */
-  get transaction(): Transaction | null {
-    return this.#transaction
+  /** What the transaction knows that was last read in, though it may have had no row. */
+  get snapshot(): Snapshot | null {
+    return this.#transaction?.snapshot ?? null
   }
 
   /** The next page and what it was read in; null behind the last one. */
@@ -68,7 +69,7 @@ export class Scan<Known> {
       if (answer.rows.length === 0) continue
       this.#last = answer.rows.at(-1)?.[0] ?? this.#last
       this.#rows = rowsOfNextPage(answer)
-      return { answer, snapshot: transaction.snapshot, known }
+      return { answer, transaction, known }
     }
     return null
   }
