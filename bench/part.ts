@@ -1,4 +1,4 @@
-import type { Figure } from './figure.ts'
+import type { Figure } from './report/figure.ts'
 import type { Workshop } from './workshop.ts'
 
 /** What a part found out. */

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Lists } from './data.ts'
-import { writeLists } from './data.ts'
+import type { Lists } from './lists/data.ts'
+import { writeLists } from './lists/data.ts'
 
 const SHARED_MEMORY = '/dev/shm'
 /** A million events some ten times, as the list's writer keeps them. */

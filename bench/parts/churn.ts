@@ -1,13 +1,15 @@
-import type { Churn, ChurnSetting } from '../churn-latency.ts'
-import { measureChurn } from '../churn-latency.ts'
-import { MEMORY_RATE, peakMemory } from '../churn-memory.ts'
-import type { Figure } from '../figure.ts'
-import { figureOf, RUNTIME_NAMES, RUNTIMES, show } from '../figure.ts'
-import type { Paced } from '../paced-load.ts'
+import type { Paced } from '../load/paced-load.ts'
+import type { Churn, ChurnSetting } from '../measure/churn-latency.ts'
+import { measureChurn } from '../measure/churn-latency.ts'
+import { MEMORY_RATE, peakMemory } from '../measure/churn-memory.ts'
+import { scaled } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
-import { scaled } from '../scale.ts'
-import { median } from '../statistics.ts'
-import { megabytes, table } from '../table.ts'
+import type { Figure } from '../report/figure.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES, show } from '../report/figure.ts'
+import type { LatencyRow } from '../report/latency-table.ts'
+import { latencyTable } from '../report/latency-table.ts'
+import { median } from '../report/statistics.ts'
+import { megabytes, table } from '../report/table.ts'
 import type { Workshop } from '../workshop.ts'
 
 const SETTING: ChurnSetting = scaled(
@@ -25,7 +27,7 @@ ${SETTING.events} events. A program puts the list anew each second with 1 % of t
 load, at even distances, whether answered or not, over 64 keep-alive connections; a latency counts from when the request was due.
 "Idle" is the same without changes. The client and the program share a core; "client late" is the longest that the client itself was
 held up, which a latency may contain. Peak memory is the most the process ever held (VmHWM), all formats asked for at random and
-the list read again and again; with ${HUGE} events, one full read of a changed list under ${MEMORY_RATE} requests/s.
+the list read again and again; with ${HUGE} events, one full read of a list with 1 % changed, under ${MEMORY_RATE} requests/s.
 `.trim()
 
 /** What callers notice of changes, and what these take of memory. */
@@ -48,7 +50,7 @@ export async function churn(workshop: Workshop): Promise<Section> {
   ])
   return {
     title: 'While the lists change',
-    markdown: `${TEXT}\n\n${latencyTable(measured)}\n${table(['peak memory, MB', `${SETTING.events} events`, `${HUGE} events`], peaks)}`,
+    markdown: `${TEXT}\n\n${churnTable(measured)}\n${table(['peak memory, MB', `${SETTING.events} events`, `${HUGE} events`], peaks)}`,
     figures: [
       latencyFigure(measured),
       memory(`peak memory, ${SETTING.events} events, re-reads included`, CEILING_MB, peakOf),
@@ -57,33 +59,18 @@ export async function churn(workshop: Workshop): Promise<Section> {
   }
 }
 
-function latencyTable(measured: readonly Churn[]): string {
-  const head = [
-    'runtime',
-    'lists',
-    'requests/s',
-    'p50 ms',
-    'p99 ms',
-    'p99.9 ms',
-    'worst ms',
-    'errors',
-    'client late ms',
-  ]
-  const row = (of: Churn, lists: string, turn: Paced): string[] => [
-    RUNTIME_NAMES[of.runtime],
-    lists,
-    String(of.rate),
-    ...[turn.p50Ms, turn.p99Ms, turn.p999Ms, turn.worstMs].map(show),
-    String(turn.errors),
-    show(turn.clientLateMs),
-  ]
+function churnTable(measured: readonly Churn[]): string {
+  const row = (of: Churn, lists: string, paced: Paced): LatencyRow => ({
+    cells: [RUNTIME_NAMES[of.runtime], lists, String(of.rate)],
+    paced,
+  })
   const rows = measured.flatMap((of) =>
     of.idle.flatMap((idle, turn) => {
       const changing = of.changing[turn]
       return [row(of, 'idle', idle), ...(changing === undefined ? [] : [row(of, 'changing', changing)])]
     }),
   )
-  return table(head, rows)
+  return latencyTable(['runtime', 'lists', 'requests/s'], rows)
 }
 
 function latencyFigure(measured: readonly Churn[]): Figure {

@@ -1,23 +1,26 @@
 import type { Runtime } from '../../test/support/child.ts'
-import { LONG_READS } from '../churn-memory.ts'
-import type { Lists } from '../data.ts'
-import type { Figure } from '../figure.ts'
-import { figureOf, RUNTIME_NAMES, RUNTIMES, show } from '../figure.ts'
-import type { Freshness } from '../marquee.ts'
-import { startMarquee } from '../marquee.ts'
-import type { Paced } from '../paced-load.ts'
-import { pacedResult, startPaced } from '../paced-load.ts'
+import type { Lists } from '../lists/data.ts'
+import { ticketsOf, untilChanged } from '../lists/row-watch.ts'
+import { startWriter } from '../lists/writer.ts'
+import type { Paced } from '../load/paced-load.ts'
+import { pacedResult, startPaced } from '../load/paced-load.ts'
+import { LONG_READS } from '../measure/churn-memory.ts'
+import { scaled } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
-import { ticketsOf, untilChanged } from '../row-watch.ts'
-import { scaled } from '../scale.ts'
-import type { Server } from '../server.ts'
-import { table } from '../table.ts'
+import type { Figure } from '../report/figure.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES, show } from '../report/figure.ts'
+import type { LatencyRow } from '../report/latency-table.ts'
+import { latencyTable } from '../report/latency-table.ts'
+import type { Freshness } from '../servers/marquee.ts'
+import { startMarquee } from '../servers/marquee.ts'
+import type { Server } from '../servers/server.ts'
 import type { Workshop } from '../workshop.ts'
-import { startWriter } from '../writer.ts'
 
 interface Setting {
   readonly events: number
-  readonly reads: number
+  readonly turns: number
+  /** So long after a read a list that had changed just before it may be read once more. */
+  readonly settlingSeconds: number
   readonly idleSeconds: number
   /** How long the list is written before it is put in place; the load begins with it, and counts from two seconds on. */
   readonly writeSeconds: number
@@ -25,10 +28,10 @@ interface Setting {
 
 const SETTINGS: readonly Setting[] = scaled(
   [
-    { events: 100_000, reads: 3, idleSeconds: 15, writeSeconds: 5 },
-    { events: 1_000_000, reads: 2, idleSeconds: 30, writeSeconds: 15 },
+    { events: 100_000, turns: 2, settlingSeconds: 5, idleSeconds: 10, writeSeconds: 5 },
+    { events: 1_000_000, turns: 1, settlingSeconds: 20, idleSeconds: 15, writeSeconds: 15 },
   ],
-  [{ events: 2000, reads: 1, idleSeconds: 1, writeSeconds: 3 }],
+  [{ events: 2000, turns: 1, settlingSeconds: 0, idleSeconds: 1, writeSeconds: 3 }],
 )
 const RATE = 500
 const CEILING_MS = 20
@@ -36,21 +39,40 @@ const PATIENCE_S = 600
 /** So that the read comes soon after the list was put; how often it comes does not change how long it stalls. */
 const FRESHNESS: Freshness = { ...LONG_READS, refreshEvery: '1s' }
 
+interface Change {
+  readonly name: string
+  /** One row in so many is changed, the last among them. */
+  readonly oneIn: number
+}
+
+const CHANGES: readonly Change[] = [
+  { name: '1 % changed', oneIn: 100 },
+  { name: 'every row changed', oneIn: 1 },
+]
+
 const TEXT = `
 ${RATE} requests/s at even distances, as above, while the list is replaced once and read in full, until the change of its last row is
-served; "idle" is the same load without a read. The read's duration is from the first row's change being served to the last's.
+served; "idle" is the same load without a read. Where 1 % of the rows changed, the service knows all other lines by their digests,
+and maps none of them again; where every row changed, it maps them all. The read's duration is from the first changed row's change
+being served to the last's.
 `.trim()
 
 interface Read {
+  readonly change: Change
+  readonly seconds: number
+  readonly load: Paced
+}
+
+/** The same load without a read, and with a read after each change. */
+interface Turn {
   readonly idle: Paced
-  readonly reading: Paced
-  readonly readSeconds: number
+  readonly reads: readonly Read[]
 }
 
 interface Result {
   readonly runtime: Runtime
   readonly events: number
-  readonly reads: readonly Read[]
+  readonly turns: readonly Turn[]
 }
 
 /** How long a request can stall because the whole of a list is read. */
@@ -60,69 +82,70 @@ export async function fullRead(workshop: Workshop): Promise<Section> {
     const lists = workshop.changingLists(setting.events)
     for (const runtime of RUNTIMES) {
       const server = await startMarquee(workshop, runtime, lists, FRESHNESS)
-      const reads: Read[] = []
-      for (let read = 0; read < setting.reads; read++) reads.push(await measureRead(workshop, server, lists, setting))
-      results.push({ runtime, events: setting.events, reads })
+      const turns: Turn[] = []
+      for (let turn = 0; turn < setting.turns; turn++) turns.push(await measureTurn(workshop, server, lists, setting))
+      results.push({ runtime, events: setting.events, turns })
       await workshop.tidy()
     }
   }
   return {
     title: 'During a full read',
     markdown: `${TEXT}\n\n${readTable(results)}`,
-    figures: SETTINGS.map(({ events }) => stallFigure(results, events)),
+    figures: SETTINGS.flatMap(({ events }) => CHANGES.map((change) => stallFigure(results, events, change))),
   }
 }
 
-async function measureRead(workshop: Workshop, { port }: Server, lists: Lists, setting: Setting): Promise<Read> {
-  const { ids, idsFile, eventsFile, lastId } = lists
-  const idle = await pacedResult(startPaced(port, idsFile, RATE, setting.idleSeconds), setting.idleSeconds)
-  // Every hundredth row is changed, the last among them.
-  const firstId = ids[(ids.length - 1) % 100] ?? ''
+async function measureTurn(workshop: Workshop, server: Server, lists: Lists, setting: Setting): Promise<Turn> {
+  const { idleSeconds, settlingSeconds } = setting
+  const settle = (): Promise<void> => Bun.sleep(settlingSeconds * 1000)
+  await settle()
+  const idle = await pacedResult(startPaced(server.port, lists.idsFile, RATE, idleSeconds), idleSeconds)
+  const reads: Read[] = []
+  for (const change of CHANGES) {
+    if (reads.length > 0) await settle()
+    reads.push(await measureRead(workshop, server, lists, setting, change))
+  }
+  return { idle, reads }
+}
+
+async function measureRead(
+  workshop: Workshop,
+  { port }: Server,
+  { ids, idsFile, eventsFile, lastId }: Lists,
+  { writeSeconds }: Setting,
+  change: Change,
+): Promise<Read> {
+  const firstId = ids[(ids.length - 1) % change.oneIn] ?? ''
   const [first, last] = [await ticketsOf(port, firstId), await ticketsOf(port, lastId)]
-  workshop.keep(await startWriter(eventsFile, setting.writeSeconds, 1))
+  workshop.keep(await startWriter(eventsFile, writeSeconds, { rounds: 1, oneIn: change.oneIn }))
   const client = workshop.keep(startPaced(port, idsFile, RATE, PATIENCE_S))
   const [fromMs, untilMs] = await Promise.all([
     untilChanged(port, firstId, first, PATIENCE_S),
     untilChanged(port, lastId, last, PATIENCE_S),
   ])
   client.signal('SIGTERM')
-  return { idle, reading: await pacedResult(client, PATIENCE_S), readSeconds: (untilMs - fromMs) / 1000 }
+  return { change, seconds: (untilMs - fromMs) / 1000, load: await pacedResult(client, PATIENCE_S) }
 }
 
 function readTable(results: readonly Result[]): string {
-  const head = [
-    'runtime',
-    'events',
-    'load',
-    'read s',
-    'p50 ms',
-    'p99 ms',
-    'p99.9 ms',
-    'worst ms',
-    'errors',
-    'client late ms',
-  ]
-  const row = ({ runtime, events }: Result, load: string, seconds: string, paced: Paced): string[] => [
-    RUNTIME_NAMES[runtime],
-    String(events),
-    load,
-    seconds,
-    ...[paced.p50Ms, paced.p99Ms, paced.p999Ms, paced.worstMs].map(show),
-    String(paced.errors),
-    show(paced.clientLateMs),
-  ]
+  const row = ({ runtime, events }: Result, load: string, seconds: string, paced: Paced): LatencyRow => ({
+    cells: [RUNTIME_NAMES[runtime], String(events), load, seconds],
+    paced,
+  })
   const rows = results.flatMap((result) =>
-    result.reads.flatMap(({ idle, reading, readSeconds }) => [
+    result.turns.flatMap(({ idle, reads }) => [
       row(result, 'idle', '', idle),
-      row(result, 'during a read', show(readSeconds), reading),
+      ...reads.map(({ change, seconds, load }) => row(result, `read, ${change.name}`, show(seconds), load)),
     ]),
   )
-  return table(head, rows)
+  return latencyTable(['runtime', 'events', 'load', 'read s'], rows)
 }
 
-function stallFigure(results: readonly Result[], events: number): Figure {
-  return figureOf(`longest stall during a full read of ${events} rows`, `≤ ${CEILING_MS} ms`, ' ms', (runtime) => {
-    const reads = results.find((one) => one.runtime === runtime && one.events === events)?.reads ?? []
-    return { value: Math.max(...reads.map(({ reading }) => reading.worstMs)), ceiling: CEILING_MS }
+function stallFigure(results: readonly Result[], events: number, change: Change): Figure {
+  const figure = `longest stall during a full read of ${events} rows, ${change.name}`
+  return figureOf(figure, `≤ ${CEILING_MS} ms`, ' ms', (runtime) => {
+    const turns = results.find((one) => one.runtime === runtime && one.events === events)?.turns ?? []
+    const reads = turns.flatMap((turn) => turn.reads.filter((read) => read.change === change))
+    return { value: Math.max(...reads.map(({ load }) => load.worstMs)), ceiling: CEILING_MS }
   })
 }

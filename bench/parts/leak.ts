@@ -1,13 +1,13 @@
 import type { Runtime } from '../../test/support/child.ts'
-import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../figure.ts'
-import { openLoader } from '../load.ts'
-import { startMarquee } from '../marquee.ts'
+import { startWriter } from '../lists/writer.ts'
+import { openLoader } from '../load/load.ts'
+import { usageOf } from '../machine/process-tree.ts'
+import { fromEnvironment, scaled } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
-import { usageOf } from '../process-tree.ts'
-import { fromEnvironment, scaled } from '../scale.ts'
-import { megabytes, table } from '../table.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
+import { megabytes, table } from '../report/table.ts'
+import { startMarquee } from '../servers/marquee.ts'
 import type { Workshop } from '../workshop.ts'
-import { startWriter } from '../writer.ts'
 
 const REQUESTS = fromEnvironment('BENCH_REQUESTS', scaled(10_000_000, 100_000))
 const EVENTS = scaled(100_000, 2000)

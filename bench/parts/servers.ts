@@ -1,16 +1,17 @@
-import { checkAnswers } from '../check-answers.ts'
-import { NAMES, startContestants } from '../contestants.ts'
-import type { Figure } from '../figure.ts'
-import { figureOf } from '../figure.ts'
-import { openLoader } from '../load.ts'
+import { openLoader } from '../load/load.ts'
+import type { Round } from '../measure/round.ts'
+import { interleave } from '../measure/round.ts'
+import { fromEnvironment, scaled } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
-import type { Round } from '../round.ts'
-import { interleave } from '../round.ts'
-import { fromEnvironment, scaled } from '../scale.ts'
-import { contestTables, cpuRatios } from '../contest-tables.ts'
-import { median } from '../statistics.ts'
-import type { CacheCounts } from '../varnish.ts'
-import { cacheCounts, warmVarnish } from '../varnish.ts'
+import { contestTables, cpuRatios } from '../report/contest-tables.ts'
+import type { Figure } from '../report/figure.ts'
+import { figureOf } from '../report/figure.ts'
+import { median } from '../report/statistics.ts'
+import { checkAnswers } from '../servers/check-answers.ts'
+import { NAMES, startContestants } from '../servers/contestants.ts'
+import { KEPT_OPEN } from '../servers/nginx.ts'
+import type { CacheCounts } from '../servers/varnish.ts'
+import { cacheCounts, warmVarnish } from '../servers/varnish.ts'
 import type { Workshop } from '../workshop.ts'
 
 const EVENTS = fromEnvironment('BENCH_EVENTS', scaled(10_000, 1000))
@@ -20,9 +21,10 @@ const WELL_CACHED = 0.99
 
 const SETTING = `
 ${EVENTS} events, ${ROUNDS} rounds of ${SECONDS} s for each server in turn, after one that does not count; 64 keep-alive connections. The server
-has a core for itself, the client the other. nginx serves, as files, the bodies that Marquee answered; Varnish caches that nginx; Hono
-and Fastify render each answer when it is asked for; the floor is the same runtime answering the same thousand bytes and
-headers whatever it is asked. CPU is that of the whole process tree, the kernel's part included; memory is its resident set.
+has a core for itself, the client the other. nginx serves, as files, the bodies that Marquee answered, and keeps up to ${KEPT_OPEN} of them
+open, by the limit of open files; Varnish caches that nginx; Hono and Fastify render each answer when it is asked for; the floor
+is the same runtime answering the same thousand bytes and headers whatever it is asked. CPU is that of the whole process tree,
+the kernel's part included; memory is its resident set.
 Requests/s may be all that the client can send; CPU per request tells more.
 `.trim()
 

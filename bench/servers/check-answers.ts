@@ -1,4 +1,4 @@
-import { ACCEPTS, unknown } from './callers.ts'
+import { ACCEPTS, unknown } from '../load/callers.ts'
 import type { Server } from './server.ts'
 import { eventUrl } from './server.ts'
 

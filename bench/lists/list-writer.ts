@@ -1,7 +1,7 @@
 /**
- * A program: `FILE SECONDS [ROUNDS]` puts a list anew every so many seconds, with the tickets of one row in a hundred
- * changed, and says so each time. It shares a core with the client that measures, so it never works for long: a slice of
- * the file, then a rest. The last row is changed in the first round.
+ * A program: `FILE SECONDS [ROUNDS [ONE_IN]]` puts a list anew every so many seconds, with the tickets of one row in so
+ * many changed (a hundred where it is not said; 1 is every row), and says so each time. It shares a core with the client
+ * that measures, so it never works for long: a slice of the file, then a rest. The last row is changed in the first round.
  */
 import { Buffer } from 'node:buffer'
 import {
@@ -25,16 +25,17 @@ const SLICE_BYTES = 64 * 1024
 /** So many rounds after it was replaced nobody reads a file any more. */
 const KEPT_FILES = 8
 
-const [file = '', seconds = '', rounds = 'Infinity'] = process.argv.slice(2)
+const [file = '', seconds = '', rounds = 'Infinity', oneIn = '100'] = process.argv.slice(2)
 const list = readFileSync(file)
 const fields = placesIn(list)
 forgetOthers()
 const roundMs = Number(seconds) * 1000
+const stride = Number(oneIn)
 console.log('{"event":"ready"}')
 const startedMs = performance.now()
 
 for (let round = 1; round <= Number(rounds); round++) {
-  for (let index = fields.length - 1 - ((round - 1) % 100); index >= 0; index -= 100) {
+  for (let index = fields.length - 1 - ((round - 1) % stride); index >= 0; index -= stride) {
     countOn(fields[index] ?? 0)
   }
   await putBy(startedMs + round * roundMs, round)

@@ -1,17 +1,17 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import { programOf } from '../test/support/child.ts'
-import { freePort } from '../test/support/free-port.ts'
+import { programOf } from '../../test/support/child.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import type { Lists } from '../lists/data.ts'
+import { findTool } from '../machine/find-tool.ts'
+import { pinned, SERVER_CORE } from '../machine/pinned.ts'
+import type { Workshop } from '../workshop.ts'
 import { writeBodies } from './bodies.ts'
-import type { Lists } from './data.ts'
-import { findTool } from './find-tool.ts'
 import { marqueeArguments } from './marquee.ts'
 import { nginxArguments } from './nginx.ts'
-import { pinned, SERVER_CORE } from './pinned.ts'
 import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
 import { varnishArguments } from './varnish.ts'
-import type { Workshop } from './workshop.ts'
 
 /** The servers that are compared, as they are named in the tables. */
 export const NAMES = {
@@ -43,11 +43,11 @@ export async function startContestants(workshop: Workshop, lists: Lists): Promis
   }
   const [bun, node] = [programOf('bun'), programOf('node')]
   const marquee = (port: number): string[] => marqueeArguments(workshop, port, lists.directory)
-  const app = (file: string) => (port: number) => [`bench/apps/${file}`, lists.eventsFile, String(port)]
+  const app = (file: string) => (port: number) => [`bench/servers/apps/${file}`, lists.eventsFile, String(port)]
 
-  await start(NAMES.floor.bun, bun, (port) => ['bench/apps/floor-bun.ts', String(port)])
+  await start(NAMES.floor.bun, bun, (port) => ['bench/servers/apps/floor-bun.ts', String(port)])
   const original = await start(NAMES.marquee.bun, bun, marquee)
-  await start(NAMES.floor.node, node, (port) => ['bench/apps/floor-node.ts', String(port)])
+  await start(NAMES.floor.node, node, (port) => ['bench/servers/apps/floor-node.ts', String(port)])
   await start(NAMES.marquee.node, node, marquee)
   const nginx = findTool('nginx')
   const varnish = findTool('varnishd')

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Runtime } from '../test/support/child.ts'
-import { programOf } from '../test/support/child.ts'
-import { freePort } from '../test/support/free-port.ts'
-import type { Lists } from './data.ts'
-import { RUNTIME_NAMES } from './figure.ts'
-import { pinned, SERVER_CORE } from './pinned.ts'
+import type { Runtime } from '../../test/support/child.ts'
+import { programOf } from '../../test/support/child.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import type { Lists } from '../lists/data.ts'
+import { pinned, SERVER_CORE } from '../machine/pinned.ts'
+import { RUNTIME_NAMES } from '../report/figure.ts'
+import type { Workshop } from '../workshop.ts'
 import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
-import type { Workshop } from './workshop.ts'
 
 export interface Freshness {
   readonly bound?: string

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { programOf } from '../test/support/child.ts'
+import { programOf } from '../../test/support/child.ts'
+import { CLIENT_CORE, pin } from '../machine/pinned.ts'
 import type { Load, Loader } from './load.ts'
-import { CLIENT_CORE, pin } from './pinned.ts'
 
 /** One process of autocannon for all loads: what it has compiled for one server it need not for the next. */
 export class Autocannon implements Loader {

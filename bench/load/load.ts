@@ -1,8 +1,8 @@
+import type { Lists } from '../lists/data.ts'
+import { findTool } from '../machine/find-tool.ts'
+import type { Workshop } from '../workshop.ts'
 import { Autocannon } from './autocannon.ts'
-import type { Lists } from './data.ts'
-import { findTool } from './find-tool.ts'
 import { Wrk } from './wrk.ts'
-import type { Workshop } from './workshop.ts'
 
 /** What a server made of as many requests as it could take. */
 export interface Load {

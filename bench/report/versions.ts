@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
-import { programOf, ROOT } from '../test/support/child.ts'
-import { findTool } from './find-tool.ts'
+import { programOf, ROOT } from '../../test/support/child.ts'
+import { findTool } from '../machine/find-tool.ts'
 
 /** The machine, and what ran on it, as items of a list. */
 export function surroundings(): string {
@@ -22,7 +22,7 @@ export function surroundings(): string {
   ]
   const cores = cpus()
   const machine = `${cores[0]?.model ?? 'a processor of unknown make'}, ${cores.length} cores, Linux ${release()}`
-  const load = `${findTool('wrk') === null ? 'autocannon' : 'wrk'}; where it is paced, bench/paced-client.ts`
+  const load = `${findTool('wrk') === null ? 'autocannon' : 'wrk'}; where it is paced, bench/load/paced-client.ts`
   return `- Machine: ${machine}\n- Versions: ${versions.join(', ')}\n- Load: ${load}\n`
 }
 

@@ -1,7 +1,7 @@
-import type { Load, Loader } from './load.ts'
-import { usageOf } from './process-tree.ts'
+import type { Load, Loader } from '../load/load.ts'
+import { usageOf } from '../machine/process-tree.ts'
+import type { Server } from '../servers/server.ts'
 import { QUICK } from './scale.ts'
-import type { Server } from './server.ts'
 
 /** A server under full load for some seconds. */
 export interface Round extends Load {

@@ -5,11 +5,11 @@
  * (coordinated omission). SIGTERM makes it end early, and print.
  */
 import type { Buffer } from 'node:buffer'
+import { percentile } from '../report/statistics.ts'
 import { CONNECTIONS } from './callers.ts'
 import type { Paced } from './paced-load.ts'
 import { RandomRequests } from './random-requests.ts'
 import { ResponseReader } from './response-reader.ts'
-import { percentile } from './statistics.ts'
 
 /** Until then runtimes compile, here and there. It takes the same way as the rest: a new branch would be compiled anew. */
 const WARM_UP_S = 2

@@ -1,4 +1,4 @@
-import type { Runtime } from '../test/support/child.ts'
+import type { Runtime } from '../../test/support/child.ts'
 
 export const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 

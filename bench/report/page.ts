@@ -1,6 +1,6 @@
+import { QUICK } from '../measure/scale.ts'
+import type { Section } from '../part.ts'
 import type { Figure, Measured } from './figure.ts'
-import type { Section } from './part.ts'
-import { QUICK } from './scale.ts'
 import { table } from './table.ts'
 import { surroundings } from './versions.ts'
 

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os'
-import { Child } from '../test/support/child.ts'
+import { Child } from '../../test/support/child.ts'
 import { findTool } from './find-tool.ts'
 
 /** The server has a core for itself; clients and the writer of the lists share the other. */

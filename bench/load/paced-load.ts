@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { Child } from '../test/support/child.ts'
-import { programOf } from '../test/support/child.ts'
-import { CLIENT_CORE, outputOf, pinned } from './pinned.ts'
+import type { Child } from '../../test/support/child.ts'
+import { programOf } from '../../test/support/child.ts'
+import { CLIENT_CORE, outputOf, pinned } from '../machine/pinned.ts'
 
 /** What became of requests that were sent at a steady rate. Latencies count from when a request was due. */
 export interface Paced {

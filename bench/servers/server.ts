@@ -1,5 +1,5 @@
-import type { Child } from '../test/support/child.ts'
-import { eventually } from '../test/support/eventually.ts'
+import type { Child } from '../../test/support/child.ts'
+import { eventually } from '../../test/support/eventually.ts'
 
 /** A server that runs. */
 export interface Server {

@@ -1,7 +1,7 @@
-import { UNKNOWN_SHARE } from './callers.ts'
-import { NAMES } from './contestants.ts'
+import { UNKNOWN_SHARE } from '../load/callers.ts'
+import type { Round } from '../measure/round.ts'
+import { NAMES } from '../servers/contestants.ts'
 import { show } from './figure.ts'
-import type { Round } from './round.ts'
 import { median, ratios, spread, sum } from './statistics.ts'
 import { megabytes, table } from './table.ts'
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ACCEPTS, CONNECTIONS, HOST, unknown } from './callers.ts'
-import { findTool } from './find-tool.ts'
-import { outputOf } from './pinned.ts'
-import { Child } from '../test/support/child.ts'
+import { Child } from '../../test/support/child.ts'
+import { ACCEPTS, CONNECTIONS, HOST, unknown } from '../load/callers.ts'
+import { findTool } from '../machine/find-tool.ts'
+import { outputOf } from '../machine/pinned.ts'
 import { eventUrl } from './server.ts'
 
 const PATIENCE_MS = 10_000

@@ -1,4 +1,4 @@
-import { eventUrl } from './server.ts'
+import { eventUrl } from '../servers/server.ts'
 
 const AGAIN_MS = 20
 

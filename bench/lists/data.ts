@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { Chance } from '../test/model/chance.ts'
+import { Chance } from '../../test/model/chance.ts'
 
 /** Two lists as NDJSON files, and the ids of the events, one a line. */
 export interface Lists {

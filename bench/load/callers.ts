@@ -1,11 +1,8 @@
+import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
+
 /** What callers ask for: all six types, a browser's, and nothing in particular. */
 export const ACCEPTS: readonly string[] = [
-  'application/json',
-  'text/json',
-  'application/xml',
-  'text/xml',
-  'application/hal+json',
-  'application/hal+xml',
+  ...MEDIA_TYPES,
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
   '*/*',
 ]

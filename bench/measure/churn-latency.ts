@@ -1,13 +1,13 @@
-import type { Runtime } from '../test/support/child.ts'
-import { openLoader } from './load.ts'
-import type { Freshness } from './marquee.ts'
-import { startMarquee } from './marquee.ts'
-import type { Paced } from './paced-load.ts'
-import { pacedResult, startPaced } from './paced-load.ts'
-import { peakRssBytes } from './process-tree.ts'
-import { ticketsOf } from './row-watch.ts'
-import type { Workshop } from './workshop.ts'
-import { startWriter } from './writer.ts'
+import type { Runtime } from '../../test/support/child.ts'
+import { ticketsOf } from '../lists/row-watch.ts'
+import { startWriter } from '../lists/writer.ts'
+import { openLoader } from '../load/load.ts'
+import type { Paced } from '../load/paced-load.ts'
+import { pacedResult, startPaced } from '../load/paced-load.ts'
+import { peakRssBytes } from '../machine/process-tree.ts'
+import type { Freshness } from '../servers/marquee.ts'
+import { startMarquee } from '../servers/marquee.ts'
+import type { Workshop } from '../workshop.ts'
 
 export interface ChurnSetting {
   readonly events: number

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CLIENT_CORE, outputOf, pinned } from '../machine/pinned.ts'
 import { ACCEPTS, CONNECTIONS, HOST, UNKNOWN_ENDING, UNKNOWN_SHARE } from './callers.ts'
 import type { Load, Loader } from './load.ts'
-import { CLIENT_CORE, outputOf, pinned } from './pinned.ts'
 
 const PATIENCE_MS = 20_000
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { Chance } from '../test/model/chance.ts'
+import { Chance } from '../../test/model/chance.ts'
 import { ACCEPTS, HOST, UNKNOWN_ENDING, UNKNOWN_SHARE } from './callers.ts'
 
 const HEAD = 'GET /api/events/'

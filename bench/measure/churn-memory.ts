@@ -1,12 +1,12 @@
-import type { Runtime } from '../test/support/child.ts'
-import type { Freshness } from './marquee.ts'
-import { startMarquee } from './marquee.ts'
-import { pacedResult, startPaced } from './paced-load.ts'
-import { peakRssBytes } from './process-tree.ts'
-import { ticketsOf, untilChanged } from './row-watch.ts'
+import type { Runtime } from '../../test/support/child.ts'
+import { ticketsOf, untilChanged } from '../lists/row-watch.ts'
+import { startWriter } from '../lists/writer.ts'
+import { pacedResult, startPaced } from '../load/paced-load.ts'
+import { peakRssBytes } from '../machine/process-tree.ts'
+import type { Freshness } from '../servers/marquee.ts'
+import { startMarquee } from '../servers/marquee.ts'
+import type { Workshop } from '../workshop.ts'
 import { scaled } from './scale.ts'
-import type { Workshop } from './workshop.ts'
-import { startWriter } from './writer.ts'
 
 /** Requests a second, for random events in all formats. */
 export const MEMORY_RATE = 5000
