@@ -10,6 +10,11 @@ export function bodyOf(text: string): Body {
   return isAscii(text) ? text : encoder.encode(text)
 }
 
+/** The same in memory of its own, where others write over that of the given one. */
+export function ownBody(body: Body): Body {
+  return typeof body === 'string' ? body : new Uint8Array(body)
+}
+
 /** The text again. */
 export function textOf(body: Body): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body)

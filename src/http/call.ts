@@ -1,4 +1,5 @@
 import type { Body } from '../formats/body.ts'
+import { ownBody } from '../formats/body.ts'
 
 /** A request as the service sees it, whatever the runtime: strings, and nothing built that is not asked for. */
 export interface Call {
@@ -29,7 +30,7 @@ export class Fields {
 
 /**
  * What is sent back. `body` is null where there is none; for HEAD it is what GET would have carried, so that the runtime
- * can say its length (RFC 9110 §9.3.2).
+ * can say its length (RFC 9110 §9.3.2). What is not sent before control is given back needs `withOwnBody`.
  */
 export interface Answer {
   readonly status: number
@@ -38,4 +39,9 @@ export interface Answer {
   /** Empty where there is none. */
   readonly etag: string
   readonly body: Body | null
+}
+
+/** An answer that may wait: its body stays what it is, whatever is answered meanwhile. */
+export function withOwnBody(answer: Answer): Answer {
+  return answer.body === null ? answer : { ...answer, body: ownBody(answer.body) }
 }

@@ -9,6 +9,7 @@ import type { ListReplica } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call } from './call.ts'
+import { withOwnBody } from './call.ts'
 import { HeaderBuilder, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import { matchesNone } from './if-none-match.ts'
 import type { Refusal } from './problem.ts'
@@ -129,7 +130,11 @@ export class Service {
     answer: (ageMs: number) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     const admission = await this.#options.admissions.wait(lists, arrived)
-    if (admission.ok) return answer(admission.ageMs)
+    if (admission.ok) {
+      const given = answer(admission.ageMs)
+      // Of many that waited for the same refresh each is answered before the first is sent.
+      return given instanceof Promise ? given : withOwnBody(given)
+    }
     const refusal = this.#refuse(call, 'crm-unavailable')
     const retryAfterS = Math.max(1, Math.ceil(admission.retryAfterMs / 1000))
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }

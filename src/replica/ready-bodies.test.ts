@@ -44,16 +44,6 @@ describe('bodies kept ready under a ceiling of 8 MB', () => {
     expect(read(3)).not.toBeNull()
   })
 
-  it('stay what they were when others have overwritten the ring', () => {
-    for (const text of ['Gala', 'Café']) {
-      const kept = ready.keep(places, 0, text)
-      const again = ready.read(places, 0)
-      for (let place = 1; place < 200; place++) ready.keep(places, place, 'x'.repeat(60_000))
-      expect(read(0)).toBeNull()
-      expect([textOf(kept), textOf(again ?? '')]).toEqual([text, text])
-    }
-  })
-
   it('are forgotten with their record', () => {
     ready.keep(places, 4, 'small')
     ready.keep(places, 5, 'x'.repeat(MB))

@@ -12,7 +12,7 @@ const LARGE_SHARE = 1 / 4
 
 /**
  * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten, and nothing of them is left
- * to the garbage collector. What is read is a copy, for an answer may wait while others overwrite the ring.
+ * to the garbage collector. What is read or kept is good until control is given back: whoever waits with it takes a copy.
  */
 export class ReadyBodies {
   readonly #segments: (Buffer | undefined)[]
@@ -33,11 +33,8 @@ export class ReadyBodies {
     if (start === NOWHERE) return places.large.get(place) ?? null
     const segment = Math.floor(start / SEGMENT_BYTES)
     if (segment <= Math.floor(this.#head / SEGMENT_BYTES) - this.#segments.length) return null
-    const bytes = this.#segments[segment % this.#segments.length]
-    if (bytes === undefined) return null
     const from = start % SEGMENT_BYTES
-    const end = from + (places.lengths[place] ?? 0)
-    return places.ascii[place] === 1 ? bytes.toString('latin1', from, end) : new Uint8Array(bytes.subarray(from, end))
+    return this.#segments[segment % this.#segments.length]?.subarray(from, from + (places.lengths[place] ?? 0)) ?? null
   }
 
   /** Keeps a body at a place, and gives it as it is sent. */
@@ -58,8 +55,7 @@ export class ReadyBodies {
     this.#head += length
     places.starts[place] = start
     places.lengths[place] = length
-    places.ascii[place] = length === text.length ? 1 : 0
-    return length === text.length ? text : new Uint8Array(segment.subarray(from, from + length))
+    return segment.subarray(from, from + length)
   }
 }
 
@@ -69,8 +65,6 @@ const NOWHERE = -1
 export class ReadyPlaces {
   starts: Float64Array = new Float64Array(0)
   lengths: Uint32Array = new Uint32Array(0)
-  /** 1 where each byte is a character. */
-  ascii: Uint8Array = new Uint8Array(0)
   /** Those that lie on their own. */
   readonly large: Map<number, Body> = new Map()
 
@@ -83,12 +77,9 @@ export class ReadyPlaces {
   grow(places: number): void {
     const starts = new Float64Array(places).fill(NOWHERE)
     const lengths = new Uint32Array(places)
-    const ascii = new Uint8Array(places)
     starts.set(this.starts)
     lengths.set(this.lengths)
-    ascii.set(this.ascii)
     this.starts = starts
     this.lengths = lengths
-    this.ascii = ascii
   }
 }

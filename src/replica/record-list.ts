@@ -15,7 +15,7 @@ const BATCH_ROWS = 500
 /** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
 const READY_BYTES = 64 * 1024 * 1024
 
-/** A body and its entity tag, as they are sent. */
+/** A body and its entity tag, as they are sent. The body is good until control is given back: whoever waits takes a copy. */
 export interface Representation {
   readonly body: Body
   readonly etag: string

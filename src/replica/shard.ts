@@ -44,7 +44,7 @@ export class Shard {
     return (
       this.#texts.sizeBytes +
       this.#table.sizeBytes +
-      this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4 + 1))
+      this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 

@@ -8,6 +8,19 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   // In whole seconds, and Bun takes no more than 255.
   const idleS = Math.min(255, Math.ceil(idleMs / 1000))
   const ending = new Ending()
+  function reply(request: Request, bun: Bun.Server<undefined>): Response | Promise<Response> {
+    const call = new BunCall(request)
+    const given = answer(call)
+    // Made at once, while the body is what it is: a Response copies it.
+    if (!(given instanceof Promise)) return respond(call, given, ending.held !== null)
+    // To Bun a connection whose answer is awaited is idle: without this it would be closed without one.
+    bun.timeout(request, 0)
+    return given.then((later) => {
+      // It holds for the connection: left at 0, an idle one would never be closed.
+      bun.timeout(request, idleS)
+      return respond(call, later, ending.held !== null)
+    })
+  }
   const server = Bun.serve({
     hostname: host,
     port,
@@ -16,19 +29,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     development: false,
     // What is in production shares its port unless it says not to: a second service must be told that it is taken.
     reusePort: false,
-    fetch(request, bun) {
-      const call = new BunCall(request)
-      if (ending.held !== null) return ending.held.then(async () => respond(call, await answer(call), true))
-      const given = answer(call)
-      if (!(given instanceof Promise)) return respond(call, given, false)
-      // To Bun a connection whose answer is awaited is idle: without this it would be closed without one.
-      bun.timeout(request, 0)
-      return given.then((later) => {
-        // It holds for the connection: left at 0, an idle one would never be closed.
-        bun.timeout(request, idleS)
-        return respond(call, later, ending.held !== null)
-      })
-    },
+    fetch: (request, bun) => (ending.held === null ? reply(request, bun) : ending.held.then(() => reply(request, bun))),
   })
   return listenerOf(server, host, ending)
 }

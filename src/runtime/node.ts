@@ -14,13 +14,17 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, (request, response) => {
     // Not yet this one's turn: the one before it on the connection is not out.
     if (response.socket === null && isTooMany(request, response)) return
-    const call = new NodeCall(request)
-    const given = ending.held === null ? answer(call) : ending.held.then(() => answer(call))
-    if (given instanceof Promise) void sendLater(given, call, request, response)
-    else respond(call, response, given)
+    if (ending.held === null) reply(request, response)
+    else void ending.held.then(() => reply(request, response))
   })
   // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
   server.timeout = idleMs
+  function reply(request: IncomingMessage, response: ServerResponse): void {
+    const call = new NodeCall(request)
+    const given = answer(call)
+    if (given instanceof Promise) void sendLater(given, call, request, response)
+    else send(call, response, given)
+  }
   async function sendLater(
     given: Promise<Answer>,
     call: Call,
@@ -31,9 +35,12 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     socket.setTimeout(0)
     const later = await given
     socket.setTimeout(idleMs)
+    send(call, response, later)
+  }
+  function send(call: Call, response: ServerResponse, given: Answer): void {
     // RFC 9112 §9.6: who is told sends nothing more that would be lost.
     if (ending.held !== null) response.shouldKeepAlive = false
-    respond(call, response, later)
+    respond(call, response, given)
   }
   return listenerOf(server, host, port, ending)
 }
