@@ -1,7 +1,8 @@
 import type { Guid } from '../../domain/guid.ts'
 import type { Held } from '../../replica/port.ts'
+import { DigestTable } from './digest-table.ts'
 
-/** So many maps that none grows large: one of a million entries would hold up requests each time it grows. */
+/** So many tables that none grows large: one of a million entries would hold up requests each time it grows. */
 const PARTS = 256
 
 /**
@@ -14,14 +15,19 @@ const PARTS = 256
  */
 export class KnownLines {
   #held: Held | null = null
-  /** Of the last read that ended well. */
-  #before = parts()
-  /** Of the read that is under way. */
-  #now = parts()
+  readonly #parts: readonly DigestTable[] = Array.from({ length: PARTS }, () => new DigestTable())
+  /** The number of the read that is under way, and of the last one that ended well. */
+  #read = 1
+  #finished = 0
   /** Ids that were read in full, and may not be in the replica yet. */
   readonly #pending = new Set<Guid>()
   /** Ids that are withheld from now on: the replica holds their records until the read has ended. */
   readonly #withheld = new Set<Guid>()
+
+  /** What all of it takes: some 30 to 60 bytes a line. */
+  get sizeBytes(): number {
+    return this.#parts.reduce((bytes, part) => bytes + part.sizeBytes, 0)
+  }
 
   begin(held: Held): void {
     this.#held = held
@@ -30,19 +36,21 @@ export class KnownLines {
 
   /** The id of a line that is what the replica holds of it, null for any other. */
   unchanged(digest: number): Guid | null {
-    const id = this.#before[digest % PARTS]?.get(digest)
-    if (id === undefined || this.#held?.version(id) !== digest || this.#pending.has(id)) return null
-    if (this.#withheld.has(id)) return null
-    const now = this.#now[digest % PARTS]
-    if (now === undefined || now.has(digest)) return null
-    now.set(digest, id)
+    const part = this.#partOf(digest)
+    const bucket = part.find(digest)
+    if (bucket === -1) return null
+    const read = part.read(bucket)
+    if (read < this.#finished || read === this.#read) return null
+    const id = part.guid(bucket)
+    if (this.#held?.version(id) !== digest || this.#pending.has(id) || this.#withheld.has(id)) return null
+    part.meet(bucket, this.#read)
     return id
   }
 
   /** A line was read in full, and gave the record of this id. */
   learn(digest: number, id: Guid): void {
     this.#pending.add(id)
-    this.#now[digest % PARTS]?.set(digest, id)
+    this.#partOf(digest).store(digest, id, this.#read, this.#finished)
   }
 
   /** A line was read in full, and its row is withheld. */
@@ -56,17 +64,19 @@ export class KnownLines {
   }
 
   finish(): void {
-    this.#before = this.#now
+    this.#finished = this.#read
     this.#startOver()
   }
 
+  #partOf(digest: number): DigestTable {
+    const part = this.#parts[digest % PARTS]
+    if (part === undefined) throw new Error('a digest is a whole number')
+    return part
+  }
+
   #startOver(): void {
-    this.#now = parts()
+    this.#read++
     this.#pending.clear()
     this.#withheld.clear()
   }
-}
-
-function parts(): readonly Map<number, Guid>[] {
-  return Array.from({ length: PARTS }, () => new Map<number, Guid>())
 }
