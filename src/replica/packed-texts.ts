@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** The shared place a text is encoded in before it is compared and copied; grown for the odd giant. */
+/** The shared place a text is encoded in to be compared; grown for the odd giant. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 
 /**
@@ -41,14 +41,10 @@ export class PackedTexts {
   /** Stores `text`; returns whether it differs from what the slot held. */
   write(slot: number, text: string): boolean {
     const length = Buffer.byteLength(text, 'utf8')
-    if (length > scratch.length) scratch = Buffer.allocUnsafe(length)
-    scratch.write(text, 0, 'utf8')
-    const start = this.#offset[slot] ?? 0
-    const held = this.#length[slot] ?? 0
-    if (held === length && scratch.compare(this.#bytes, start, start + held, 0, length) === 0) return false
+    if (this.#length[slot] === length && this.#isHeld(slot, text, length)) return false
     this.remove(slot)
     if (this.#used + length > this.#bytes.length) this.#compact(length)
-    scratch.copy(this.#bytes, this.#used, 0, length)
+    this.#bytes.write(text, this.#used, length, 'utf8')
     this.#offset[slot] = this.#used
     this.#length[slot] = length
     this.#ascii[slot] = length === text.length ? 1 : 0
@@ -62,8 +58,22 @@ export class PackedTexts {
     this.#length[slot] = 0
   }
 
+  #isHeld(slot: number, text: string, length: number): boolean {
+    if (length > scratch.length) scratch = Buffer.allocUnsafe(length)
+    scratch.write(text, 0, length, 'utf8')
+    const start = this.#offset[slot] ?? 0
+    return scratch.compare(this.#bytes, start, start + length, 0, length) === 0
+  }
+
   #compact(needed: number): void {
     const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * 1.4) + 256)
+    if (this.#live === this.#used) this.#bytes.copy(bytes, 0, 0, this.#used)
+    else this.#closeGaps(bytes)
+    this.#bytes = bytes
+    this.#used = this.#live
+  }
+
+  #closeGaps(bytes: Buffer): void {
     let used = 0
     for (let slot = 0; slot < this.#length.length; slot++) {
       const length = this.#length[slot] ?? 0
@@ -73,7 +83,5 @@ export class PackedTexts {
       this.#offset[slot] = used
       used += length
     }
-    this.#bytes = bytes
-    this.#used = used
   }
 }

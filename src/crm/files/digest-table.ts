@@ -3,6 +3,8 @@ import { guidText, readGuidWords } from '../../replica/guid-words.ts'
 
 const EMPTY = -1
 const FEWEST_BUCKETS = 16
+/** The GUID that is being stored. */
+const stored = new Uint32Array(4)
 
 /**
  * Digest → GUID, and the number of the read that last met it: an open-addressing hash table of numbers, at most two thirds
@@ -43,8 +45,14 @@ export class DigestTable {
     const bucket = this.#seek(digest)
     if (this.#digests[bucket] === EMPTY) this.#used++
     this.#digests[bucket] = digest
-    readGuidWords(id, this.#words.subarray(bucket * 4, bucket * 4 + 4))
+    readGuidWords(id, stored)
+    this.#setWords(bucket, stored, 0)
     this.#reads[bucket] = read
+  }
+
+  /** One by one: `subarray` and `set` would make an object for each row of a list. */
+  #setWords(bucket: number, from: Uint32Array, at: number): void {
+    for (let word = 0; word < 4; word++) this.#words[bucket * 4 + word] = from[at + word] ?? 0
   }
 
   /** The bucket that holds the digest, or the empty one it would be put in. */
@@ -73,7 +81,7 @@ export class DigestTable {
       if (digest === EMPTY || read < oldest) continue
       const to = this.#seek(digest)
       this.#digests[to] = digest
-      this.#words.set(words.subarray(from * 4, from * 4 + 4), to * 4)
+      this.#setWords(to, words, from * 4)
       this.#reads[to] = read
       this.#used++
     }
