@@ -6,7 +6,9 @@ import type { Paced } from '../load/paced-load.ts'
 import { pacedResult, startPaced } from '../load/paced-load.ts'
 import { peakRssBytes } from '../machine/process-tree.ts'
 import type { Freshness } from '../servers/marquee.ts'
+import { startFloor } from '../servers/floor.ts'
 import { startMarquee } from '../servers/marquee.ts'
+import type { Server } from '../servers/server.ts'
 import type { Workshop } from '../workshop.ts'
 
 export interface ChurnSetting {
@@ -27,6 +29,8 @@ export interface Churn {
   readonly rate: number
   readonly idle: readonly Paced[]
   readonly changing: readonly Paced[]
+  /** What the runtime itself answers at that rate. */
+  readonly floor: Paced
   readonly peakBytes: number
 }
 
@@ -42,19 +46,22 @@ export async function measureChurn(workshop: Workshop, runtime: Runtime, setting
   // The better of two, for other work on the machine can only make it less.
   const peaks = [await loader.load(server.port, peakSeconds), await loader.load(server.port, peakSeconds)]
   const rate = Math.round(Math.max(...peaks.map(({ perSecond }) => perSecond)) / 2)
-  const pace = (): Promise<Paced> => pacedResult(startPaced(server.port, lists.idsFile, rate, seconds), seconds)
+  const pace = ({ port }: Server): Promise<Paced> =>
+    pacedResult(startPaced(port, lists.idsFile, rate, seconds), seconds)
 
   const [idle, changing]: [Paced[], Paced[]] = [[], []]
   for (let turn = 0; turn < turns; turn++) {
     if (turn > 0) await settle()
-    idle.push(await pace())
+    idle.push(await pace(server))
     const before = await ticketsOf(server.port, lists.lastId)
     const writer = workshop.keep(await startWriter(lists.eventsFile, 1))
-    changing.push(await pace())
+    changing.push(await pace(server))
     await writer.stop()
     if ((await ticketsOf(server.port, lists.lastId)) === before) throw new Error('no change was served meanwhile')
   }
   const peakBytes = peakRssBytes(server.pid)
   await workshop.tidy()
-  return { runtime, rate, idle, changing, peakBytes }
+  const floor = await pace(await startFloor(workshop, runtime, lists))
+  await workshop.tidy()
+  return { runtime, rate, idle, changing, floor, peakBytes }
 }

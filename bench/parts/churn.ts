@@ -25,7 +25,8 @@ const TEXT = `
 ${SETTING.events} events. A program puts the list anew each second with 1 % of the records changed; the service looks for a change every
 5 s, as it does by default, and then reads the whole list. Requests come at half the rate of what the service answered under full
 load, at even distances, whether answered or not, over 64 keep-alive connections; a latency counts from when the request was due.
-"Idle" is the same without changes. The client and the program share a core; "client late" is the longest that the client itself was
+"Idle" is the same without changes, "floor" the same runtime answering constant bytes at that rate: what it, this machine and the client
+add by themselves (its errors are the unknown ids, which it answers like all others). The client and the program share a core; "client late" is the longest that the client itself was
 held up, which a latency may contain. Peak memory is the most the process ever held (VmHWM), all formats asked for at random and
 the list read again and again; with ${HUGE} events, one full read of a list with 1 % changed, under ${MEMORY_RATE} requests/s.
 `.trim()
@@ -64,12 +65,13 @@ function churnTable(measured: readonly Churn[]): string {
     cells: [RUNTIME_NAMES[of.runtime], lists, String(of.rate)],
     paced,
   })
-  const rows = measured.flatMap((of) =>
-    of.idle.flatMap((idle, turn) => {
+  const rows = measured.flatMap((of) => [
+    row(of, 'floor', of.floor),
+    ...of.idle.flatMap((idle, turn) => {
       const changing = of.changing[turn]
       return [row(of, 'idle', idle), ...(changing === undefined ? [] : [row(of, 'changing', changing)])]
     }),
-  )
+  ])
   return latencyTable(['runtime', 'lists', 'requests/s'], rows)
 }
 

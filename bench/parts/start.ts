@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Runtime } from '../../test/support/child.ts'
@@ -9,7 +10,7 @@ import type { Section } from '../part.ts'
 import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
 import { median, spread } from '../report/statistics.ts'
 import { table } from '../report/table.ts'
-import { marqueeArguments } from '../servers/marquee.ts'
+import { serveArguments, SOURCE } from '../servers/marquee.ts'
 import type { Workshop } from '../workshop.ts'
 
 interface Setting {
@@ -33,53 +34,80 @@ const SETTINGS: readonly Setting[] = scaled(
 
 const TEXT = `
 From the process being spawned, without npm and not kept to a core, until it answers 200 for the last event, asked about each millisecond.
-The lists are NDJSON (the sample JSON) and in the system's cache.
+The lists are NDJSON (the sample JSON) and in the system's cache. The executable is Bun and Marquee in one file
+(\`bun scripts/build-executable.ts\`); the others run from their sources.
 `.trim()
+
+type Way = Runtime | 'executable'
+
+const WAYS: readonly Way[] = ['executable', ...RUNTIMES]
+
+const WAY_NAMES: Readonly<Record<Way, string>> = { ...RUNTIME_NAMES, executable: 'the executable' }
 
 interface Result {
   readonly setting: Setting
-  readonly runtime: Runtime
+  readonly way: Way
   readonly startsMs: readonly number[]
 }
 
 /** How long a start takes. */
 export async function start(workshop: Workshop): Promise<Section> {
   const results: Result[] = []
+  const executable = buildExecutable(workshop)
   for (const setting of SETTINGS) {
-    const startsMs = new Map<Runtime, number[]>(RUNTIMES.map((runtime) => [runtime, []]))
+    const startsMs = new Map<Way, number[]>(WAYS.map((way) => [way, []]))
     const { directory, lastId } = setting.events === null ? sample() : workshop.lists(setting.events)
     for (let turn = 0; turn < setting.starts; turn++) {
-      for (const runtime of RUNTIMES) startsMs.get(runtime)?.push(await measure(workshop, runtime, directory, lastId))
+      for (const way of WAYS) {
+        const [program, source] = way === 'executable' ? [executable, []] : [programOf(way), SOURCE]
+        startsMs.get(way)?.push(await measure(program, source, workshop, directory, lastId))
+      }
     }
-    for (const runtime of RUNTIMES) results.push({ setting, runtime, startsMs: startsMs.get(runtime) ?? [] })
+    for (const way of WAYS) results.push({ setting, way, startsMs: startsMs.get(way) ?? [] })
   }
-  const rows = results.map(({ setting, runtime, startsMs }) => [
-    RUNTIME_NAMES[runtime],
+  const rows = results.map(({ setting, way, startsMs }) => [
+    WAY_NAMES[way],
     nameOf(setting),
     String(startsMs.length),
     spread(startsMs),
   ])
   return {
     title: 'Start',
-    markdown: `${TEXT}\n\n${table(['runtime', 'lists', 'starts', 'ms, median (least–most)'], rows)}`,
+    markdown: `${TEXT}\n\n${table(['run by', 'lists', 'starts', 'ms, median (least–most)'], rows)}`,
     figures: SETTINGS.map((setting) =>
       figureOf(`spawn until the last id answers, ${nameOf(setting)}`, `≤ ${setting.ceilingMs} ms`, ' ms', (runtime) => {
-        const result = results.find((one) => one.setting === setting && one.runtime === runtime)
+        const result = results.find((one) => one.setting === setting && one.way === runtime)
         return { value: median(result?.startsMs ?? []), ceiling: setting.ceilingMs }
       }),
     ),
   }
 }
 
-async function measure(workshop: Workshop, runtime: Runtime, directory: string, lastId: string): Promise<number> {
+async function measure(
+  program: string,
+  source: readonly string[],
+  workshop: Workshop,
+  directory: string,
+  lastId: string,
+): Promise<number> {
   const port = await freePort()
-  const args = marqueeArguments(workshop, port, directory)
+  const args = [...source, ...serveArguments(workshop, port, directory)]
   const fromMs = performance.now()
-  const child = new Child(programOf(runtime), args)
+  const child = new Child(program, args)
   await untilAnswered(port, lastId)
   const ms = performance.now() - fromMs
   await child.stop()
   return ms
+}
+
+function buildExecutable(workshop: Workshop): string {
+  const file = join(workshop.folder(), 'marquee')
+  const { status, stderr } = spawnSync(programOf('bun'), ['scripts/build-executable.ts', file], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`the executable could not be built: ${stderr}`)
+  return file
 }
 
 /** The sample, and the last of its events that is served. */

@@ -7,6 +7,7 @@ import { findTool } from '../machine/find-tool.ts'
 import { pinned, SERVER_CORE } from '../machine/pinned.ts'
 import type { Workshop } from '../workshop.ts'
 import { writeBodies } from './bodies.ts'
+import { floorArguments } from './floor.ts'
 import { marqueeArguments } from './marquee.ts'
 import { nginxArguments } from './nginx.ts'
 import type { Server } from './server.ts'
@@ -45,9 +46,9 @@ export async function startContestants(workshop: Workshop, lists: Lists): Promis
   const marquee = (port: number): string[] => marqueeArguments(workshop, port, lists.directory)
   const app = (file: string) => (port: number) => [`bench/servers/apps/${file}`, lists.eventsFile, String(port)]
 
-  await start(NAMES.floor.bun, bun, (port) => ['bench/servers/apps/floor-bun.ts', String(port)])
+  await start(NAMES.floor.bun, bun, (port) => floorArguments('bun', port))
   const original = await start(NAMES.marquee.bun, bun, marquee)
-  await start(NAMES.floor.node, node, (port) => ['bench/servers/apps/floor-node.ts', String(port)])
+  await start(NAMES.floor.node, node, (port) => floorArguments('node', port))
   await start(NAMES.marquee.node, node, marquee)
   const nginx = findTool('nginx')
   const varnish = findTool('varnishd')

@@ -15,8 +15,21 @@ export interface Freshness {
   readonly refreshEvery?: string
 }
 
+/** What a runtime runs. */
+export const SOURCE: readonly string[] = ['src/main.ts']
+
 /** The arguments that make either runtime serve the lists of a directory. */
 export function marqueeArguments(
+  workshop: Workshop,
+  port: number,
+  directory: string,
+  freshness: Freshness = {},
+): string[] {
+  return [...SOURCE, ...serveArguments(workshop, port, directory, freshness)]
+}
+
+/** Those of Marquee itself. */
+export function serveArguments(
   workshop: Workshop,
   port: number,
   directory: string,
@@ -25,7 +38,7 @@ export function marqueeArguments(
   const file = join(workshop.folder(), 'marquee.yaml')
   const crm = { kind: 'files', directory }
   writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, freshness, crm }))
-  return ['src/main.ts', 'serve', '--config', file]
+  return ['serve', '--config', file]
 }
 
 /** Starts Marquee on the server's core, and resolves when it answers for the last event. */
