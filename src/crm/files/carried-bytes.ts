@@ -10,9 +10,8 @@ export class CarriedBytes {
     this.length += bytes.length
   }
 
-  /** All that was carried, and `last`, whose memory it may be; nothing is carried any more. */
+  /** All that was carried, and `last`; nothing is carried any more. */
   take(last: Buffer): Buffer {
-    if (this.length === 0) return last
     const all = Buffer.concat([...this.#parts, last])
     this.#parts = []
     this.length = 0

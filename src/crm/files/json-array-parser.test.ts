@@ -13,8 +13,8 @@ interface Outcome {
 function run(text: string, cuts: readonly number[] = []): Outcome {
   const items: string[] = []
   const lines: number[] = []
-  const parser = new JsonArrayParser((item, line) => {
-    items.push(item.toString('utf8'))
+  const parser = new JsonArrayParser((chunk, from, to, line) => {
+    items.push(chunk.toString('utf8', from, to))
     lines.push(line)
     return null
   })

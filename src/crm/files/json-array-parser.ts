@@ -1,6 +1,6 @@
 import { unreachable } from '../../domain/unreachable.ts'
 import { CarriedBytes } from './carried-bytes.ts'
-import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { RowParser, SyntaxFault, TakeRow } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
@@ -17,10 +17,10 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern; the memory of its bytes is used again. */
+/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern. */
 export class JsonArrayParser implements RowParser {
   #line = 1
-  readonly #onItem: (bytes: Buffer, line: number) => SyntaxFault | null
+  readonly #onItem: TakeRow
   readonly #carried = new CarriedBytes()
   #phase: Phase = 'before'
   #item = 0
@@ -29,7 +29,7 @@ export class JsonArrayParser implements RowParser {
   #inText = false
   #escaped = false
 
-  constructor(onItem: (bytes: Buffer, line: number) => SyntaxFault | null) {
+  constructor(onItem: TakeRow) {
     this.#onItem = onItem
   }
 
@@ -50,9 +50,8 @@ export class JsonArrayParser implements RowParser {
       case 'before':
         return this.#fault('a list in [ ] is expected, and the file holds nothing')
       case 'item': {
-        const item = this.#carried.take(Buffer.alloc(0))
         // Where it broke off is a fault of its own, but for a number or a word that ended with the file.
-        return this.#onItem(item, this.#itemLine) ?? this.#fault(CUT_SHORT)
+        return this.#take(NOTHING, 0, 0) ?? this.#fault(CUT_SHORT)
       }
       case 'first':
       case 'after-item':
@@ -76,7 +75,13 @@ export class JsonArrayParser implements RowParser {
       return until
     }
     this.#phase = 'after-item'
-    return this.#onItem(this.#carried.take(bytes.subarray(from, end)), this.#itemLine) ?? end
+    return this.#take(bytes, from, end) ?? end
+  }
+
+  #take(bytes: Buffer, from: number, to: number): SyntaxFault | null {
+    if (this.#carried.length === 0) return this.#onItem(bytes, from, to, this.#itemLine)
+    const whole = this.#carried.take(bytes.subarray(from, to))
+    return this.#onItem(whole, 0, whole.length, this.#itemLine)
   }
 
   /** Takes a byte between two items; the first byte of an item is left to it. */
@@ -177,6 +182,7 @@ export class JsonArrayParser implements RowParser {
 
 const CUT_SHORT = 'the file ends before the list does: ] is expected'
 
+const NOTHING = Buffer.alloc(0)
 const UNFINISHED = -1
 const BROKEN = -2
 

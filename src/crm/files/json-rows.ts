@@ -10,7 +10,7 @@ import { findJsonFault } from './json-fault.ts'
 import type { KnownLines } from './known-lines.ts'
 import { digestOf } from './line-digest.ts'
 import type { RowSink } from './row-sink.ts'
-import type { SyntaxFault } from './row-parser.ts'
+import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number) => Change<Item>
 
@@ -45,7 +45,7 @@ export function jsonLines<Item>(
   sink: RowSink<Item>,
   columns: IgnoredColumns,
   known: KnownLines,
-): (bytes: Buffer, line: number) => SyntaxFault | null {
+): TakeRow {
   const read = jsonRows<Item>(
     (row, where, version) => {
       const change = mapRow(row, where, version)
@@ -56,10 +56,10 @@ export function jsonLines<Item>(
     sink,
     columns,
   )
-  return (bytes, line) => {
-    const digest = digestOf(bytes)
+  return (bytes, from, to, line) => {
+    const digest = digestOf(bytes, from, to)
     const id = known.unchanged(digest)
-    if (id === null) return read(bytes.toString('utf8'), line, digest)
+    if (id === null) return read(bytes.toString('utf8', from, to), line, digest)
     columns.sawRowAgain()
     sink.rows.add({ kind: 'unchanged', id }, line)
     return null

@@ -6,6 +6,7 @@ import { digestOf } from './line-digest.ts'
 it('is a function of the bytes alone', () => {
   const bytes = Buffer.from('..{"Id":1}..')
   expect(digestOf(bytes.subarray(2, 10))).toBe(digestOf(Buffer.from('{"Id":1}')))
+  expect(digestOf(bytes, 2, 10)).toBe(digestOf(Buffer.from('{"Id":1}')))
 })
 
 it('is a whole number of 53 bits', () => {

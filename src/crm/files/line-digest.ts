@@ -2,21 +2,21 @@
  * 53 bits of a line's bytes: two lanes of murmur3's mixing, of which one alone would take other lines for the same too often.
  * Not for secrecy: it tells a line from what it was before.
  */
-export function digestOf(bytes: Uint8Array): number {
+export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length): number {
   let low = 0x9747b28c
   let high = 0x85ebca6b
-  const whole = bytes.length & ~3
-  for (let at = 0; at < whole; at += 4) {
+  const whole = from + ((to - from) & ~3)
+  for (let at = from; at < whole; at += 4) {
     const word = wordAt(bytes, at)
     low = Math.imul(low ^ mixed(word, 0xcc9e2d51), 5) + 0xe6546b64
     high = Math.imul(high ^ mixed(word, 0x1b873593), 5) + 0x38b34ae5
     low = (low << 13) | (low >>> 19)
     high = (high << 17) | (high >>> 15)
   }
-  let rest = bytes.length
-  for (let at = whole; at < bytes.length; at++) rest = (rest << 8) | (bytes[at] ?? 0)
+  let rest = to - from
+  for (let at = whole; at < to; at++) rest = (rest << 8) | (bytes[at] ?? 0)
   low = finished(low ^ rest)
-  high = finished(high ^ Math.imul(rest, 0xcc9e2d51) ^ bytes.length)
+  high = finished(high ^ Math.imul(rest, 0xcc9e2d51) ^ (to - from))
   return (high >>> 11) * 0x1_0000_0000 + (low >>> 0)
 }
 

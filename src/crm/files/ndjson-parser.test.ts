@@ -4,8 +4,8 @@ import { NdjsonParser } from './ndjson-parser.ts'
 
 function run(text: string, size = 1000): unknown {
   const found: [string, number][] = []
-  const parser = new NdjsonParser((line, number) => {
-    found.push([line.toString('utf8').trim(), number])
+  const parser = new NdjsonParser((chunk, from, to, number) => {
+    found.push([chunk.toString('utf8', from, to).trim(), number])
     return null
   })
   const bytes = Buffer.from(text)

@@ -1,18 +1,19 @@
 import { CarriedBytes } from './carried-bytes.ts'
-import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { RowParser, SyntaxFault, TakeRow } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
 const LINE_FEED = 0x0a
+const OPEN_OBJECT = 0x7b
 const NOTHING = Buffer.alloc(0)
 
-/** Hands on the bytes of each line that is not blank; their memory is used again. */
+/** Hands on the bytes of each line that is not blank. */
 export class NdjsonParser implements RowParser {
   #line = 1
   #isEmpty = true
-  readonly #onLine: (bytes: Buffer, line: number) => SyntaxFault | null
+  readonly #onLine: TakeRow
   readonly #carried = new CarriedBytes()
 
-  constructor(onLine: (bytes: Buffer, line: number) => SyntaxFault | null) {
+  constructor(onLine: TakeRow) {
     this.#onLine = onLine
   }
 
@@ -23,7 +24,7 @@ export class NdjsonParser implements RowParser {
       const at = bytes.indexOf(LINE_FEED, from)
       if (this.#carried.length + (at === -1 ? bytes.length : at) - from > LONGEST_ROW_BYTES) return this.#tooLong()
       if (at === -1) break
-      const fault = this.#take(bytes.subarray(from, at))
+      const fault = this.#take(bytes, from, at)
       if (fault !== null) return fault
       this.#line++
       from = at + 1
@@ -34,12 +35,15 @@ export class NdjsonParser implements RowParser {
 
   finish(): SyntaxFault | null {
     if (this.#isEmpty) return { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }
-    return this.#take(NOTHING)
+    return this.#take(NOTHING, 0, 0)
   }
 
-  #take(bytes: Buffer): SyntaxFault | null {
-    const line = this.#carried.take(bytes)
-    return isBlank(line) ? null : this.#onLine(line, this.#line)
+  #take(bytes: Buffer, from: number, to: number): SyntaxFault | null {
+    if (this.#carried.length > 0) {
+      const whole = this.#carried.take(bytes.subarray(from, to))
+      return this.#take(whole, 0, whole.length)
+    }
+    return isBlank(bytes, from, to) ? null : this.#onLine(bytes, from, to, this.#line)
   }
 
   #tooLong(): SyntaxFault {
@@ -47,7 +51,7 @@ export class NdjsonParser implements RowParser {
   }
 }
 
-function isBlank(line: Buffer): boolean {
+function isBlank(bytes: Buffer, from: number, to: number): boolean {
   // Nearly every line begins with its bracket.
-  return line[0] !== 0x7b && /^[ \t\r]*$/.test(line.toString('latin1'))
+  return bytes[from] !== OPEN_OBJECT && /^[ \t\r]*$/.test(bytes.toString('latin1', from, to))
 }

@@ -4,6 +4,12 @@ export interface RowParser {
   finish(): SyntaxFault | null | Promise<SyntaxFault | null>
 }
 
+/**
+ * Takes the bytes of one row, which lie in `bytes` from `from` and until before `to`, and the line it begins in. Their memory is
+ * used again; they come without a view of their own, which would cost as much as to tell that a row did not change.
+ */
+export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => SyntaxFault | null
+
 /** What keeps a file from being read. `problem` is the rest of a sentence that begins with file and line. */
 export interface SyntaxFault {
   readonly line: number
