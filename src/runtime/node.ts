@@ -2,11 +2,16 @@ import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
 import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
 import { Ending, lingering } from './ending.ts'
 import { pathnameOfUrl } from './pathname.ts'
+
+// From the first load of a list V8 would learn that its rows live long, and keep those of every later read until a full
+// collection: each small one took 10 ms instead of 1, and a read a tenth longer.
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 /** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<Listener> {
