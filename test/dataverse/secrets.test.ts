@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ import { refusal } from './reply.ts'
 const directory = mkdtempSync(join(tmpdir(), 'marquee-secrets-'))
 let environment: Environment
 
-beforeAll(async () => {
+// One for each: what is left of one's faults would meet the other at its start.
+beforeEach(async () => {
   environment = await openEnvironment()
   fill(environment, 5)
 })
 
-afterAll(() => {
-  environment.standIn.close()
-  rmSync(directory, { recursive: true })
-})
+afterEach(() => environment.standIn.close())
+
+afterAll(() => rmSync(directory, { recursive: true }))
 
 interface Status {
   readonly lists: { readonly events: { readonly served: number; readonly lastError: unknown } }
@@ -66,6 +66,8 @@ for (const runtime of ['bun', 'node'] as const) {
       for (const code of [400, 403, 500])
         standIn.trap('events', { kind: 'reply', reply: refusal(code, aad.secret, quoting) }, 1)
       standIn.trap('events', { kind: 'reply', reply: { status: 200, headers: {}, body: `<p>${quoting}</p>` } })
+      const faults = async (): Promise<number> => standIn.traps.reduce((left, { times }) => left + times, 0)
+      await eventually(faults, (left) => left === 0)
       aad.revoke()
       aad.secretHasExpired = true
       await eventually(status, ({ lists }) => JSON.stringify(lists.events.lastError).includes('expired'))
