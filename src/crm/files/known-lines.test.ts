@@ -59,6 +59,16 @@ describe('a line that was read before', () => {
     expect(known.unchanged(7)).toBeNull()
   })
 
+  it('is forgotten in time where reads fail again and again, so that they do not fill the memory', () => {
+    for (let read = 0; read < 200; read++) {
+      known.begin(held)
+      for (let line = 0; line < 1000; line++) known.learn(read * 1000 + line, ID)
+      known.applied()
+    }
+    // Of 200,000 lines those of a few reads: 28 bytes a bucket, a third to two thirds full.
+    expect(known.sizeBytes).toBeLessThan(5 * 1000 * 3 * 28)
+  })
+
   it('is still known after a read that failed', () => {
     known.begin(held)
     expect(known.unchanged(7)).toBe(ID)

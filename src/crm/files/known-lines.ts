@@ -5,6 +5,9 @@ import { DigestTable } from './digest-table.ts'
 /** So many tables that none grows large: one of a million entries would hold up requests each time it grows. */
 const PARTS = 256
 
+/** So many reads that failed are remembered: a list that stays broken and changes all the time must not fill the memory. */
+const MOST_FAILED = 3
+
 /**
  * The lines whose records the replica holds, by the digests of their bytes: a list that is put anew every minute is nearly
  * the one before, and a line that did not change need not be parsed and mapped again.
@@ -50,7 +53,8 @@ export class KnownLines {
   /** A line was read in full, and gave the record of this id. */
   learn(digest: number, id: Guid): void {
     this.#pending.add(id)
-    this.#partOf(digest).store(digest, id, this.#read, this.#finished)
+    const oldest = Math.max(this.#finished, this.#read - MOST_FAILED)
+    this.#partOf(digest).store(digest, id, this.#read, oldest)
   }
 
   /** A line was read in full, and its row is withheld. */
