@@ -30,8 +30,9 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const running: Running = { configuration, marquee, telemetry, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
-  const operations = await openAside(running, runtime.listenFetch, surroundings)
-  const ended = untilSignal(running, listener, operations, observe)
+  const opening = openAside(running, runtime.listenFetch, surroundings)
+  const ended = untilSignal(running, listener, opening, observe)
+  const operations = await opening
   await firstRead(marquee)
   const wrong = misconfigurations(marquee)
   if (wrong.length > 0) {
@@ -123,7 +124,7 @@ function pause(ms: number): Promise<void> {
 function untilSignal(
   running: Running,
   listener: Listener,
-  operations: Listener | null,
+  operations: Promise<Listener | null>,
   observe: Observe,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -135,7 +136,7 @@ function untilSignal(
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
     await Promise.race([endReads(running.marquee), pause(LAST_READS_MS)])
-    await operations?.stop(LAST_ANSWERS_MS)
+    await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))

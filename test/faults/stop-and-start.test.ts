@@ -81,6 +81,18 @@ for (const runtime of RUNTIMES) {
       expect({ answered, wrong, lost }).toEqual({ answered: sent, wrong: 0, lost: 0 })
     })
 
+    it('SIGTERM as soon as it answers: it ends in order, whatever it is still starting', async () => {
+      const port = await freePort()
+      const directory = new FilesDirectory({ listen: { port }, operations: { port: 0 } }, LISTS)
+      const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', directory.configuration])
+      await eventually(
+        () => statusOf(port, '/').catch(() => 0),
+        (status) => status === 404,
+      )
+      expect(await child.stop()).toBe(0)
+      directory.remove()
+    })
+
     it('the same with npm as the parent', async () => {
       const directory = new FilesDirectory({}, LISTS)
       const script = runtime === 'bun' ? 'start' : 'start:node'
