@@ -16,11 +16,12 @@ export function countAbsent<Item>(list: RecordList<Item>, since: number): number
  * Rows that are served and missing from a complete read: neither mentioned by it nor seen since it began. More than would be
  * removed where the source lags, since rows seen after the moment it shows stay.
  */
-export function countMissing<Item>(list: RecordList<Item>, read: number, begunAt: number): number {
+export function countMissing<Item>(list: RecordList<Item>, read: number, begunAt: number, audit: boolean): number {
   let missing = 0
   for (const shard of list.shards) {
+    const numbers = audit ? shard.auditedIn : shard.seenIn
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] !== SERVED || shard.seenIn[slot] === read) continue
+      if (shard.state[slot] !== SERVED || (numbers[slot] ?? 0) >= read) continue
       if ((shard.seenAt[slot] ?? 0) < begunAt) missing++
     }
   }

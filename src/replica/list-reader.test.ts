@@ -35,7 +35,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
   const source: Source<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,
-    repeatedId: 'read-later',
+    repeatedId: 'serves-later',
     patienceMs: 1000,
     async *read(request) {
       asked.push(request)
@@ -48,7 +48,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
       if ('kind' in end) return { ok: false, failure: end }
       const complete = request.kind === 'full'
       const cursor = `cursor ${asked.length}` as Cursor
-      return { ok: true, cursor, complete, unchanged: false, asOf: null, confirms: true, ...end }
+      return { ok: true, cursor, complete, oneMoment: true, unchanged: false, asOf: null, confirms: true, ...end }
     },
     ...given,
   }

@@ -92,7 +92,7 @@ export class ListReader<Item> {
       tombstones: this.#tombstones,
       drift: this.drift,
       kind,
-      number: ++this.#reads,
+      nextNumber: () => ++this.#reads,
       begunAt: begun.monotonicMs,
       repeatedId: source.repeatedId,
       audit,
@@ -193,7 +193,7 @@ export class ListReader<Item> {
     reading.settleRemovals()
     if (outcome.complete && kind !== 'availability') {
       const since = begun.monotonicMs - reading.lagMs
-      const missing = countMissing(list, reading.number, begun.monotonicMs)
+      const missing = countMissing(list, reading.number, begun.monotonicMs, audit)
       const isShort = isBraked(missing, list.served)
       if (brake && isShort && !this.acceptsShorter) {
         this.braked = true
@@ -202,6 +202,7 @@ export class ListReader<Item> {
         return { ok: false, failure: failureOf('braked', brakeMessage(list.kind.name, missing, list.served)) }
       }
       reading.changed += await removeAbsent(list, since, pause)
+      reading.release()
       if (kind === 'full') list.extras = reading.extras
       this.#loaded = true
       this.braked = false

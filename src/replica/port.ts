@@ -30,8 +30,7 @@ export interface Source<Item> {
   readonly reportsChanges: boolean
   /** How often TicketsAvailable and TicketCapacity are read on their own; null where the other reads carry them. */
   readonly availabilityEveryMs: number | null
-  /** Whether a second row with an id already seen in one full read is withheld, or simply read later and so wins. */
-  readonly repeatedId: 'withheld' | 'read-later'
+  readonly repeatedId: RepeatedId
   /** The longest that one page may take; past it the read is given up and its late result never used. */
   readonly patienceMs: number
   /** Pages of at most 1,000 rows, then the outcome. The signal aborts: the generator must then end soon. */
@@ -39,6 +38,13 @@ export interface Source<Item> {
   /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
   onHint?(callback: () => void): void
 }
+
+/**
+ * Which row is served where one read meets an id again. The first: the others are left out. The later: it is the same row, seen
+ * again. Neither: they are two rows, and nobody knows which is right; the id is withheld as a whole, whatever reads of changes
+ * bring, until a full read meets it once. That needs reads of which each pass shows one moment.
+ */
+export type RepeatedId = 'serves-first' | 'serves-later' | 'serves-neither'
 
 export type ReadKind = 'full' | 'changes' | 'availability'
 
@@ -52,10 +58,13 @@ export interface ReadRequest {
 
 /** What the replica holds, for a sweep that compares versions. */
 export interface Held {
-  /** The version the row had when it was last read, NaN where the row is not held or had none. */
+  /** The version the row had when it was last read, NaN where the row is not held or had none, or `REPEATED`. */
   version(id: Guid): number
   readonly size: number
 }
+
+/** The version of an id that is withheld because several rows have it: a sweep names it as unchanged, without reading them. */
+export const REPEATED: number = -Number.MAX_VALUE
 
 /** Opaque to the replica: the connector's own text. */
 export type Cursor = string & { readonly brand: 'Cursor' }
@@ -65,6 +74,8 @@ export interface Page<Item> {
   readonly begunAt: Moment
   /** How far behind its source said it was (a standby, a cached API). Where it lags, a read that found nothing yields an empty page. */
   readonly sourceLagMs: number
+  /** Which pass over the list the page is of, where a read makes several (a delta, then a sweep): a row is named once in each. */
+  readonly pass?: number
   readonly changes: readonly Change<Item>[]
   /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
   whereIs(index: number): string
@@ -88,8 +99,10 @@ export type ReadOutcome = ReadEnd | { readonly ok: false; readonly failure: CrmF
 export interface ReadEnd {
   readonly ok: true
   readonly cursor: Cursor | null
-  /** Every row of the list was mentioned, so that what was not is gone. */
+  /** Every row of the list was mentioned (in the last pass), so that what was not is gone. */
   readonly complete: boolean
+  /** All pages show one state of the CRM: a snapshot was held throughout, or it is one file. Else a row may be missing from the pages though no state of the CRM lacked it. */
+  readonly oneMoment: boolean
   /** Nothing changed since the last full read, which is thereby as good as read again. */
   readonly unchanged: boolean
   /** The moment as of which all changes are known; null: when this read began. Where not even that, `confirms` is false. */

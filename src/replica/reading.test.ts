@@ -5,6 +5,7 @@ import type { EventRecord } from '../domain/event.ts'
 import { Drift } from './drift.ts'
 import { eventKind } from './list-kinds.ts'
 import type { Change, Page } from './port.ts'
+import { REPEATED } from './port.ts'
 import type { ReadingContext } from './reading.ts'
 import { Reading } from './reading.ts'
 import { RecordList } from './record-list.ts'
@@ -12,21 +13,24 @@ import { Tombstones } from './tombstones.ts'
 
 const id = guidOf(1)
 
+type Changes = readonly Change<EventRecord>[]
+
 /** A list to which pages are applied at a time that is said. */
 function scene() {
   const list = new RecordList<EventRecord>(eventKind(formatter))
   const tombstones = new Tombstones()
   const drift = new Drift()
   const clock = { ms: 0 }
+  let reads = 0
   const read = (context: Partial<ReadingContext<EventRecord>> = {}): Reading<EventRecord> =>
     new Reading({
       list,
       tombstones,
       drift,
       kind: 'changes',
-      number: 1,
+      nextNumber: () => ++reads,
       begunAt: 0,
-      repeatedId: 'read-later',
+      repeatedId: 'serves-later',
       audit: false,
       postponeRemovals: false,
       now: () => clock.ms,
@@ -154,9 +158,9 @@ describe('Reading (architecture: The port to a CRM)', () => {
     expect(reading.ignored).toBe(1)
   })
 
-  it('withholds the second row with an Id where the CRM must not have one', () => {
+  it('serves the first of the rows with one Id where the source says so', () => {
     const { apply, shown } = scene()
-    const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'withheld' })
+    const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
     expect(shown()).toBe('first 1')
     expect(reading.extras).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
@@ -221,6 +225,151 @@ describe('Reading (architecture: The port to a CRM)', () => {
         }
       }),
       { numRuns: 500 },
+    )
+  })
+})
+
+describe('an id that several rows have, where neither is served (surface: The other CRMs)', () => {
+  /** Reads that each show one moment; `next` is the time. */
+  function moments() {
+    const { list, apply, shown, read, clock } = scene()
+    let ms = 0
+    const whole = (kind: 'full' | 'changes', passes: readonly Changes[], audit = false): Reading<EventRecord> => {
+      const begunAt = (ms += 10)
+      const reading = read({ kind, begunAt, audit, repeatedId: 'serves-neither' })
+      clock.ms = ms += 10
+      passes.forEach((changes, pass) => reading.apply({ ...pageOf(begunAt, changes), pass }))
+      return reading
+    }
+    const full = (...changes: Changes): Reading<EventRecord> => {
+      const reading = whole('full', [changes])
+      reading.release()
+      return reading
+    }
+    const changed = (...changes: Changes): Reading<EventRecord> => whole('changes', [changes])
+    return { list, apply, shown, read, clock, whole, full, changed }
+  }
+  const unchanged: Change<EventRecord> = { kind: 'unchanged', id }
+  const fault = { fault: 'duplicate-id', column: 'Id', found: id }
+
+  it('is withheld as a whole, and each further row is counted beside it', () => {
+    const { list, shown, full } = moments()
+    const reading = full(record('a'), record('b'))
+    expect(shown()).toBe('none')
+    expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
+    expect(reading.extras).toMatchObject([{ id, withheld: fault }])
+    expect(list.version(id)).toBe(REPEATED)
+  })
+
+  it('is found by every kind of read, in one page or in several', () => {
+    for (const rows of [
+      [record('a'), record('b')],
+      [record('a'), withheld],
+      [withheld, record('a')],
+      [unchanged, unchanged],
+      [unchanged, record('b')],
+      [record('a'), unchanged],
+    ]) {
+      for (const kind of ['full', 'changes'] as const) {
+        const { shown, full, read, clock } = moments()
+        full(record('first'))
+        expect(shown()).toBe('first 1')
+        const reading = read({ kind, begunAt: 50, repeatedId: 'serves-neither' })
+        for (const row of rows) {
+          clock.ms += 50
+          reading.apply(pageOf(50, [row]))
+        }
+        expect(shown()).toBe('none')
+      }
+    }
+  })
+
+  it('stays withheld whatever reads of changes bring, until a full read that meets it once has ended', () => {
+    const { shown, list, whole, full, changed } = moments()
+    full(record('a'), record('b'))
+    expect(changed(record('c'), deleted, unchanged).ignored).toBe(1)
+    full(record('a'), record('b'))
+    expect(changed(record('c')).ignored).toBe(0)
+    changed(unchanged)
+    expect(shown()).toBe('none')
+    const reading = whole('full', [[record('d')]])
+    expect(shown()).toBe('none')
+    expect(list.inspect(id)?.withheld).toMatchObject(fault)
+    reading.release()
+    expect(shown()).toBe('d 1')
+    changed(record('e'))
+    expect(shown()).toBe('e 1')
+  })
+
+  it('never shows between two pages of a full read that meets it twice again', () => {
+    const { shown, full, read, clock } = moments()
+    full(record('a'), record('b'))
+    const reading = read({ kind: 'full', begunAt: 100, repeatedId: 'serves-neither' })
+    for (const name of ['a', 'b', 'c']) {
+      clock.ms += 100
+      reading.apply(pageOf(100, [record(name)]))
+      expect(shown()).toBe('none')
+    }
+    reading.release()
+    expect(shown()).toBe('none')
+    expect(reading.extras).toHaveLength(2)
+  })
+
+  it('is not what a delta names and the sweep behind it names again', () => {
+    const { shown, whole } = moments()
+    whole('changes', [[record('a')], [unchanged]])
+    expect(shown()).toBe('a 1')
+    whole('changes', [[record('b')], [record('b')]])
+    expect(shown()).toBe('b 1')
+  })
+
+  it('is found by an audit though a refresh names the row between its pages', () => {
+    const { shown, full, read, clock, whole } = moments()
+    full(record('a'))
+    const audit = read({ kind: 'full', begunAt: 100, audit: true, repeatedId: 'serves-neither' })
+    clock.ms = 100
+    audit.apply(pageOf(100, [record('a')]))
+    whole('changes', [[record('b')]])
+    clock.ms = 200
+    audit.apply(pageOf(100, [record('b')]))
+    expect(shown()).toBe('none')
+  })
+
+  it('is not another row in the place of one that went', () => {
+    const { list, read, clock } = moments()
+    const other = guidOf(2)
+    const audit = read({ kind: 'full', begunAt: 10, audit: true, repeatedId: 'serves-neither' })
+    clock.ms = 20
+    audit.apply(pageOf(10, [record('a')]))
+    read({ begunAt: 21 }).apply(pageOf(21, [deleted]))
+    audit.apply(pageOf(10, [{ kind: 'record', id: other, record: eventOf(other), version: Number.NaN }]))
+    expect(list.get(other)).not.toBeNull()
+  })
+
+  it('holds for any course of reads', () => {
+    const read = fc.record({ isFull: fc.boolean(), names: fc.array(fc.constantFrom('a', 'b', '='), { maxLength: 3 }) })
+    fc.assert(
+      fc.property(fc.array(read, { maxLength: 10 }), (reads) => {
+        const { shown, list, full, changed } = moments()
+        let expected = 'none'
+        let isRepeated = false
+        for (const { isFull, names } of reads) {
+          const isHeld = list.holds(id)
+          const rows = names.map((name) => (name === '=' ? unchanged : record(name)))
+          if (isFull) full(...rows)
+          else changed(...rows)
+          // Nothing is known of a row that is said to be what it was and is not held.
+          const met = isHeld ? names : names.slice(names.findIndex((name) => name !== '='))
+          if (!isHeld && names.every((name) => name === '=')) continue
+          const last = met.findLast((name) => name !== '=')
+          if (met.length > 1) isRepeated = true
+          else if (isFull && last !== undefined) isRepeated = false
+          if (isRepeated) expected = 'none'
+          else if (last !== undefined) expected = `${last} 1`
+          expect(shown()).toBe(expected)
+        }
+      }),
+      { numRuns: 1000 },
     )
   })
 })

@@ -3,7 +3,8 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Drift } from './drift.ts'
 import { WHOLE_ROW } from './drift.ts'
-import type { Change, Page, ReadKind, Source } from './port.ts'
+import type { Change, Page, ReadKind, RepeatedId } from './port.ts'
+import { REPEATED } from './port.ts'
 import type { RecordList, WithheldRow } from './record-list.ts'
 import type { Shard } from './shard.ts'
 import { SERVED } from './shard.ts'
@@ -15,16 +16,25 @@ export interface ReadingContext<Item> {
   readonly tombstones: Tombstones
   readonly drift: Drift
   readonly kind: ReadKind
-  /** Counts the reads of the list, from 1. */
-  readonly number: number
+  /** A number for this read, and for each further pass of it: they count up from 1 over all reads of the list. */
+  readonly nextNumber: () => number
   /** When the read began, monotonic ms. */
   readonly begunAt: number
-  readonly repeatedId: Source<Item>['repeatedId']
+  readonly repeatedId: RepeatedId
   /** A full read beside reads of changes: what it finds and they had not reported is drift. */
   readonly audit: boolean
   /** Removals of served rows wait for `settleRemovals`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
   readonly now: () => number
+}
+
+type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
+type Row<Item> = AnyRow<Item> & { readonly id: Guid }
+
+interface Released<Item> {
+  readonly change: Row<Item>
+  readonly readAt: number
+  readonly now: number
 }
 
 /**
@@ -38,21 +48,22 @@ export class Reading<Item> {
   ignored = 0
   /** The largest lag any page named. */
   lagMs = 0
+  /** Rows that this read has mentioned carry this number or, of a later pass, a higher one. */
+  readonly number: number
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: WithheldRow[] = []
   readonly #postponed: (() => void)[] = []
-  /** Rows this read withholds, at once or when it ends. */
-  readonly #withholding = new Set<Guid>()
+  /** What this full read met, once so far, of ids that are withheld because several rows had them. */
+  readonly #released = new Map<Guid, Released<Item>>()
+  #pass = 0
+  #passNumber: number
   #readAt = 0
   #now = 0
 
   constructor(context: ReadingContext<Item>) {
     this.#context = context
-  }
-
-  get number(): number {
-    return this.#context.number
+    this.number = this.#passNumber = context.nextNumber()
   }
 
   /** Whether anything waits for `settleRemovals`. */
@@ -63,6 +74,9 @@ export class Reading<Item> {
   apply(page: Page<Item>): void {
     this.lagMs = Math.max(this.lagMs, page.sourceLagMs)
     this.rows += page.changes.length
+    const { pass = 0 } = page
+    if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
+    this.#pass = pass
     this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
     this.#now = this.#context.now() - page.sourceLagMs
     page.changes.forEach((change, index) => this.#applyChange(change, () => page.whereIs(index)))
@@ -72,22 +86,30 @@ export class Reading<Item> {
     for (const remove of this.#postponed.splice(0)) remove()
   }
 
+  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again. */
+  release(): void {
+    for (const { change, readAt, now } of this.#released.values()) {
+      this.#readAt = readAt
+      this.#now = now
+      const shard = this.#context.list.shardOf(change.id)
+      const slot = this.#context.list.slotIn(shard)
+      if (slot !== -1) this.#write([shard, slot], change)
+    }
+    this.#released.clear()
+  }
+
   #applyChange(change: Change<Item>, where: () => string): void {
-    const { list, drift, audit } = this.#context
+    const { list, drift, audit, repeatedId } = this.#context
     if (change.id !== null && !audit) drift.acquit(change.id)
     switch (change.kind) {
-      case 'record': {
-        const place = this.#place(change.id, where)
-        if (place !== null) this.#serve(place, change.id, change.record, change.version)
-        return
-      }
+      case 'record':
       case 'withheld': {
-        if (change.id === null) {
+        if (!hasId(change)) {
           this.extras.push(change)
           return
         }
-        const place = this.#place(change.id, where)
-        if (place !== null) this.#withhold(place, change.id, change.withheld, change.version)
+        const place = this.#place(change, where)
+        if (place !== null) this.#write(place, change)
         return
       }
       case 'deleted':
@@ -97,7 +119,8 @@ export class Reading<Item> {
         const shard = list.shardOf(change.id)
         const slot = list.slotIn(shard)
         if (slot === -1) this.ignored++
-        else this.#see(shard, slot)
+        else if (this.#meetsFirst(shard, slot) || repeatedId !== 'serves-neither') this.#see(shard, slot)
+        else this.#withholdRepeated([shard, slot], change.id, where())
         return
       }
       case 'availability':
@@ -108,9 +131,10 @@ export class Reading<Item> {
     }
   }
 
-  /** Where to write the row; null where it must not be written at all. */
-  #place(id: Guid, where: () => string): readonly [Shard, number] | null {
-    const { list, tombstones, kind, repeatedId, begunAt } = this.#context
+  /** Where to write the row; null where it must not be written, or not yet. */
+  #place(change: Row<Item>, where: () => string): readonly [Shard, number] | null {
+    const { list, tombstones, kind, repeatedId } = this.#context
+    const { id } = change
     const shard = list.shardOf(id)
     const slot = list.slotIn(shard)
     if (slot === -1) {
@@ -120,22 +144,37 @@ export class Reading<Item> {
       }
       tombstones.raise(id)
       const inserted = list.insertIn(shard)
+      this.#meetsFirst(shard, inserted)
       this.#see(shard, inserted)
       return [shard, inserted]
     }
-    const isRepeated = (shard.seenAt[slot] ?? 0) >= begunAt || this.#withholding.has(id)
-    if (kind === 'full' && repeatedId === 'withheld' && isRepeated) {
-      const expected = 'an Id that no other row has'
-      this.extras.push({ id, withheld: { fault: 'duplicate-id', column: 'Id', where: where(), expected, found: id } })
+    if (!this.#meetsFirst(shard, slot) && repeatedId !== 'serves-later') {
+      if (kind === 'full') this.extras.push({ id, withheld: repeated(id, where()) })
+      if (repeatedId === 'serves-neither') this.#withholdRepeated([shard, slot], id, where())
       return null
     }
-    return [shard, slot]
+    if (repeatedId !== 'serves-neither' || shard.version[slot] !== REPEATED) return [shard, slot]
+    this.#see(shard, slot)
+    if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
+    return null
+  }
+
+  #write(place: readonly [Shard, number], change: Row<Item>): void {
+    if (change.kind === 'record') this.#serve(place, change.id, change.record, change.version)
+    else this.#withhold(place, change.id, change.withheld, change.version)
+  }
+
+  /** Whether this pass meets the row for the first time. */
+  #meetsFirst(shard: Shard, slot: number): boolean {
+    const numbers = this.#context.audit ? shard.auditedIn : shard.seenIn
+    if (numbers[slot] === this.#passNumber) return false
+    numbers[slot] = this.#passNumber
+    return true
   }
 
   /** A source that lags must not make a row look as if it had not been seen since. */
   #see(shard: Shard, slot: number): void {
     shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, this.#now)
-    shard.seenIn[slot] = this.#context.number
   }
 
   #serve([shard, slot]: readonly [Shard, number], id: Guid, record: Item, version: number): void {
@@ -161,8 +200,20 @@ export class Reading<Item> {
     if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
   }
 
-  #withhold([shard, slot]: readonly [Shard, number], id: Guid, withheld: Withheld, version: number): void {
-    const readAt = this.#readAt
+  /** Whatever is held of the id, and however new: two rows have it. */
+  #withholdRepeated(place: readonly [Shard, number], id: Guid, where: string): void {
+    this.#released.delete(id)
+    this.#see(...place)
+    this.#withhold(place, id, repeated(id, where), REPEATED, Number.POSITIVE_INFINITY)
+  }
+
+  #withhold(
+    [shard, slot]: readonly [Shard, number],
+    id: Guid,
+    withheld: Withheld,
+    version: number,
+    readAt: number = this.#readAt,
+  ): void {
     if (readAt < (shard.detailsAt[slot] ?? 0)) {
       this.#see(shard, slot)
       this.ignored++
@@ -183,13 +234,11 @@ export class Reading<Item> {
       list.withhold(home, place, withheld)
       home.detailsAt[place] = home.availabilityAt[place] = now
       home.seenAt[place] = Math.max(home.seenAt[place] ?? 0, now)
-      home.seenIn[place] = this.#context.number
       home.version[place] = version
     }
     // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
-    if (shard.state[slot] !== SERVED) return withhold()
-    this.#withholding.add(id)
-    this.#remove(withhold)
+    if (shard.state[slot] === SERVED) this.#remove(withhold)
+    else withhold()
   }
 
   #delete(id: Guid): void {
@@ -243,4 +292,12 @@ export class Reading<Item> {
     if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
     else if (heldVersion === version) drift.convict(id, columns)
   }
+}
+
+function hasId<Item>(change: AnyRow<Item>): change is Row<Item> {
+  return change.id !== null
+}
+
+function repeated(id: Guid, where: string): Withheld {
+  return { fault: 'duplicate-id', column: 'Id', where, expected: 'an Id that no other row has', found: id }
 }

@@ -26,7 +26,7 @@ class Fake<Item> {
     return {
       reportsChanges: true,
       availabilityEveryMs: null,
-      repeatedId: 'read-later',
+      repeatedId: 'serves-later',
       patienceMs: 5000,
       read: (request) => this.#read(request.kind === 'full'),
     }
@@ -40,7 +40,15 @@ class Fake<Item> {
     const changes = isFull ? this.all : this.changes
     if (!isFull) this.changes = []
     yield { begunAt, sourceLagMs: 0, changes, whereIs: () => 'row' }
-    return { ok: true, cursor: 'c' as Cursor, complete: isFull, unchanged: false, asOf: null, confirms: true }
+    return {
+      ok: true,
+      cursor: 'c' as Cursor,
+      complete: isFull,
+      oneMoment: true,
+      unchanged: false,
+      asOf: null,
+      confirms: true,
+    }
   }
 }
 

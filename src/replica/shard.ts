@@ -26,8 +26,9 @@ export class Shard {
   availabilityAt: Float64Array = new Float64Array(0)
   /** When the row was last mentioned by any read. */
   seenAt: Float64Array = new Float64Array(0)
-  /** The number of the read that last mentioned the row. */
+  /** The number of the refresh, and of the audit beside it, that last mentioned the row. */
   seenIn: Uint32Array = new Uint32Array(0)
+  auditedIn: Uint32Array = new Uint32Array(0)
   /** When what is held became what it is. */
   changedAt: Float64Array = new Float64Array(0)
   version: Float64Array = new Float64Array(0)
@@ -44,7 +45,7 @@ export class Shard {
     return (
       this.#texts.sizeBytes +
       this.#table.sizeBytes +
-      this.state.length * (1 + 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
+      this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
@@ -58,6 +59,7 @@ export class Shard {
     const slot = this.#table.insert(words, hash)
     if (slot >= this.state.length) this.#grow(this.#table.capacity)
     this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
+    this.seenIn[slot] = this.auditedIn[slot] = 0
     this.version[slot] = Number.NaN
     return slot
   }
@@ -108,6 +110,7 @@ export class Shard {
     this.availabilityAt = grown(this.availabilityAt, new Float64Array(capacity))
     this.seenAt = grown(this.seenAt, new Float64Array(capacity))
     this.seenIn = grown(this.seenIn, new Uint32Array(capacity))
+    this.auditedIn = grown(this.auditedIn, new Uint32Array(capacity))
     this.changedAt = grown(this.changedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
     this.#etags.grow(capacity * SHAPES.length)

@@ -46,7 +46,7 @@ export class StandInCrm implements Crm {
     return {
       reportsChanges: false,
       availabilityEveryMs: null,
-      repeatedId: 'withheld',
+      repeatedId: 'serves-first',
       patienceMs: this.#patienceMs,
       read,
     }
@@ -92,7 +92,7 @@ export class StandInCrm implements Crm {
           return { ok: false, failure: { kind: 'throttled', message: 'too much', retryAfterMs: BUSY_MS } }
       }
       yield page()
-      return { ok: true, cursor: null, complete: true, unchanged: false, asOf: null, confirms: true }
+      return { ok: true, cursor: null, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true }
     } finally {
       this.readsAtOnce--
     }

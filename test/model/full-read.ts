@@ -26,7 +26,7 @@ async function* readFile<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sigh
   }))
   if (!reply.ok) return reply
   const { fingerprint, rows } = reply.result
-  if (cursor === fingerprint) return endOf('full', cursor, { complete: false, unchanged: true })
+  if (cursor === fingerprint) return endOf('full', cursor, { complete: false, oneMoment: true, unchanged: true })
   const changes = rows.filter(({ state }) => state.shown || !setting.serverFilters).map((seen) => changeOf(parts, seen))
   // Cut short: the rows that came were good, the rest is missing.
   const isCut = chance.happens(0.03 * setting.trouble)
@@ -35,5 +35,5 @@ async function* readFile<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sigh
     yield pageOf(reply.begunAt, 0, changes.slice(start, Math.min(end, start + PAGE_ROWS)))
   }
   if (isCut) return { ok: false, failure: { kind: 'broken', message: 'the file is cut short', retryAfterMs: null } }
-  return endOf('full', fingerprint)
+  return endOf('full', fingerprint, { oneMoment: true })
 }

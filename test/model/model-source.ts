@@ -39,14 +39,23 @@ export function sourceOf<Item>(
   return {
     reportsChanges,
     availabilityEveryMs: table.name === 'events' ? setting.availabilityEveryMs : null,
-    repeatedId: setting.snapshot ? 'withheld' : 'read-later',
+    repeatedId: setting.snapshot ? 'serves-first' : 'serves-later',
     patienceMs: setting.patienceMs,
     read: (request) => read(request, log.begin(table.name, request.kind, time.trueMs), table.visible),
   }
 }
 
 export function endOf(kind: ReadKind, cursor: Cursor | null, given: Partial<ReadEnd> = {}): ReadEnd {
-  return { ok: true, cursor, complete: kind === 'full', unchanged: false, asOf: null, confirms: true, ...given }
+  return {
+    ok: true,
+    cursor,
+    complete: kind === 'full',
+    oneMoment: false,
+    unchanged: false,
+    asOf: null,
+    confirms: true,
+    ...given,
+  }
 }
 
 export function pageOf<Item>(begunAt: Moment, sourceLagMs: number, changes: readonly Change<Item>[]): Page<Item> {

@@ -77,6 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
               ok: true,
               cursor: null,
               complete: true,
+              oneMoment: false,
               unchanged: false,
               asOf: null,
               confirms: true,

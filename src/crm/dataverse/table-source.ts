@@ -35,7 +35,7 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
 
 /** One list in a table: in full by pages, then by what has changed since. */
 export class TableSource<Item> implements Source<Item> {
-  readonly repeatedId = 'read-later'
+  readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
   readonly patienceMs: number
   readonly #settings: TableSourceSettings<Item>
@@ -149,7 +149,16 @@ function refusalOf(first: PageAnswer): string | null {
 }
 
 function endOf(given: Partial<ReadEnd>): ReadEnd {
-  return { ok: true, cursor: null, complete: false, unchanged: false, asOf: null, confirms: true, ...given }
+  return {
+    ok: true,
+    cursor: null,
+    complete: false,
+    oneMoment: false,
+    unchanged: false,
+    asOf: null,
+    confirms: true,
+    ...given,
+  }
 }
 
 function failed(failure: CrmFailure): ReadOutcome {

@@ -37,7 +37,7 @@ const HELD_BACK_ROWS = 50_000
 export class FileSource<Item> implements Source<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
-  readonly repeatedId = 'withheld'
+  readonly repeatedId = 'serves-first'
   readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
   readonly #known = new KnownLines()
@@ -140,7 +140,7 @@ export class FileSource<Item> implements Source<Item> {
     const isCurrent = standing === 'same'
     const cursor = toCursor(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)
     const asOf = isCurrent ? confirmedAt : begunAt
-    return ended({ ok: true, cursor, complete: true, unchanged: false, asOf, confirms: true })
+    return ended({ ok: true, cursor, complete: true, oneMoment: true, unchanged: false, asOf, confirms: true })
   }
 
   /** What became of the file while it was read; `replaced` is one whose bytes stayed and whose name is another's now. */
@@ -173,7 +173,7 @@ function failed(kind: CrmFailure['kind'], message: string): ReadOutcome {
 }
 
 function unchanged(cursor: Cursor, asOf: Moment): ReadOutcome {
-  return { ok: true, cursor, complete: false, unchanged: true, asOf, confirms: true }
+  return { ok: true, cursor, complete: false, oneMoment: true, unchanged: true, asOf, confirms: true }
 }
 
 /** Tells whether any later change will show in the file's times. */

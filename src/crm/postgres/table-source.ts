@@ -26,7 +26,7 @@ export interface TableSourceSettings<Item> {
 
 type Read<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
 
-const COMPLETE = { ok: true, complete: true, unchanged: false, asOf: null, confirms: true } as const
+const COMPLETE = { ok: true, complete: true, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
 
 /** One list of the database: read in full, or by the stamps of its changes with a sweep of all ids now and then. */
 export class TableSource<Item> implements Source<Item> {
@@ -45,7 +45,7 @@ export class TableSource<Item> implements Source<Item> {
     this.patienceMs = settings.patienceMs
     this.reportsChanges = settings.list.changedAt !== null
     // Beside reads of changes a row is rightly seen twice while a full read runs.
-    this.repeatedId = this.reportsChanges ? 'read-later' : 'withheld'
+    this.repeatedId = this.reportsChanges ? 'serves-later' : 'serves-first'
   }
 
   onHint(callback: () => void): void {
@@ -90,7 +90,15 @@ export class TableSource<Item> implements Source<Item> {
     const unfound = isDue ? null : yield* seekSuspects(this.#reader, suspects, held, before.server)
     if (unfound !== null) return await this.#failed(unfound)
     if (!isDue && !(suspects.wantsSweep && this.#schedule.hasRested(begunAt)))
-      return { ok: true, cursor: next, complete: false, unchanged: false, asOf: null, confirms: false }
+      return {
+        ok: true,
+        cursor: next,
+        complete: false,
+        oneMoment: false,
+        unchanged: false,
+        asOf: null,
+        confirms: false,
+      }
     suspects.settleAll()
     const unswept = yield* sweep(this.#reader, held, before.server)
     if (unswept !== null) {
