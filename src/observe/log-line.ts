@@ -21,7 +21,7 @@ export function logLine(observation: Observation): LogLine | null {
     case 'read-ended':
       return readLine(observation.read)
     case 'crm-request':
-    case 'change-published':
+    case 'changes-published':
       // Metrics alone: every refresh would be a line.
       return null
     case 'brake-engaged': {

@@ -3,8 +3,8 @@ export type Observation =
   | { readonly kind: 'read-ended'; readonly read: ReadReport }
   /** One exchange with the CRM, as the connector counts them: a page asked for, a statement, a file read. */
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
-  /** A change is served, `delayMs` after the CRM says that it was made. */
-  | { readonly kind: 'change-published'; readonly list: string; readonly delayMs: number }
+  /** Changes are served, each so long after the CRM says that it was made. */
+  | { readonly kind: 'changes-published'; readonly list: string; readonly delaysMs: readonly number[] }
   | { readonly kind: 'brake-engaged'; readonly list: string; readonly absent: number; readonly served: number }
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }

@@ -2,7 +2,7 @@ import { Buckets } from './buckets.ts'
 import type { Observation, Outcome } from './observation.ts'
 
 const READ_BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
-const DELAY_BOUNDS_S = [0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 3600]
+const DELAY_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 3600]
 
 export interface ListReads {
   readonly byOutcome: Map<Outcome, number>
@@ -27,7 +27,9 @@ export class ReadMeter {
       increase(reads.byOutcome, outcome)
       reads.durations.add(durationMs / 1000)
     } else if (observation.kind === 'crm-request') increase(this.crmRequests, observation.outcome)
-    else if (observation.kind === 'change-published') this.publishDelay.add(Math.max(0, observation.delayMs) / 1000)
+    else if (observation.kind === 'changes-published') {
+      for (const delayMs of observation.delaysMs) this.publishDelay.add(delayMs / 1000)
+    }
   }
 }
 

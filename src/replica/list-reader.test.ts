@@ -19,6 +19,8 @@ interface Script {
   readonly pages?: readonly Changes[]
   readonly end?: End
   readonly lagMs?: number
+  /** When the CRM says that the rows were changed, wall ms. */
+  readonly changedAtMs?: number
   /** No page comes before this long. */
   readonly slowMs?: number
 }
@@ -39,11 +41,12 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
     patienceMs: 1000,
     async *read(request) {
       asked.push(request)
-      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100 } = scripts.shift() ?? {}
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, changedAtMs } = scripts.shift() ?? {}
       for (const changes of pages) {
         const begunAt = time.now()
         await new Promise<void>((resolve) => time.after(slowMs, resolve))
-        yield { begunAt, sourceLagMs: lagMs, changes, whereIs: (index) => `row ${index}` }
+        const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
+        yield changedAtMs === undefined ? page : { ...page, changedAtMs: () => changedAtMs }
       }
       if ('kind' in end) return { ok: false, failure: end }
       const complete = request.kind === 'full'
@@ -235,6 +238,46 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     await refresh({ pages: [[{ kind: 'withheld', id: null, withheld, version: Number.NaN }]] })
     await refresh({ pages: [[]], end: { complete: true } })
     expect(list.extras).toHaveLength(1)
+  })
+})
+
+describe('how long a change took to be served (surface: Names on the operations side)', () => {
+  const delaysOf = (observed: readonly Observation[]): readonly (readonly number[])[] =>
+    observed.flatMap((observation) => (observation.kind === 'changes-published' ? [observation.delaysMs] : []))
+
+  it('counts from the time the CRM gives each change, once a page', async () => {
+    const { refresh, observed, time } = scene()
+    await refresh({ pages: [rows(ids)], changedAtMs: time.peek().wallMs })
+    expect(delaysOf(observed)).toEqual([])
+    const changedAtMs = time.peek().wallMs - 400
+    await refresh({ pages: [rows(ids.slice(0, 2), 'B'), rows(ids, 'B')], changedAtMs })
+    expect(delaysOf(observed).map((delays) => [delays.length, Math.round(delays[0] ?? 0)])).toEqual([
+      [2, 500],
+      [28, 600],
+    ])
+  })
+
+  it('counts what is withdrawn too, also where that waits for the end of the read', async () => {
+    for (const reportsChanges of [true, false]) {
+      const { refresh, observed, time } = scene({ reportsChanges })
+      const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
+      await refresh({ pages: [rows(ids)] })
+      const changedAtMs = time.peek().wallMs
+      const change = { kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN } as const
+      await refresh({ pages: [[change, ...rows(ids.slice(1))]], changedAtMs })
+      expect(delaysOf(observed).map((delays) => delays.length)).toEqual([1])
+    }
+  })
+
+  it('leaves out what an audit finds, and times that lie ahead, are more than a day ago, or are not given', async () => {
+    const { refresh, audit, observed, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [rows(ids, 'B')], changedAtMs: time.peek().wallMs })
+    for (const changedAtMs of [time.peek().wallMs + 60_000, time.peek().wallMs - 90_000_000, Number.NaN]) {
+      await refresh({ pages: [rows(ids, `${changedAtMs}`)], changedAtMs })
+    }
+    await refresh({ pages: [rows(ids, 'C')] })
+    expect(delaysOf(observed)).toEqual([])
   })
 })
 

@@ -26,6 +26,8 @@ export interface ListReaderOptions<Item> {
   readonly beforeRemoval?: () => Promise<void>
 }
 
+const LONGEST_DELAY_MS = 24 * 3_600_000
+
 /** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
 export class ListReader<Item> {
   readonly freshness: Freshness = new Freshness()
@@ -96,6 +98,7 @@ export class ListReader<Item> {
       begunAt: begun.monotonicMs,
       repeatedId: source.repeatedId,
       audit,
+      timesChanges: this.#loaded && !audit,
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
@@ -165,6 +168,7 @@ export class ListReader<Item> {
       // A page of an audit is applied between two refreshes, never while one is under way.
       if (audit) await this.#alone(async () => reading.apply(next.page))
       else reading.apply(next.page)
+      this.#tellDelays(reading)
       if (!isTooLarge()) continue
       return {
         ok: false,
@@ -191,6 +195,7 @@ export class ListReader<Item> {
     const { list, source, brake, observe, pause } = this.#options
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.settleRemovals()
+    this.#tellDelays(reading)
     if (outcome.complete && kind !== 'availability') {
       const since = begun.monotonicMs - reading.lagMs
       const missing = countMissing(list, reading.number, begun.monotonicMs, audit)
@@ -215,6 +220,16 @@ export class ListReader<Item> {
       : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
     if (outcome.cursor !== null && !keepsCursor) this.#cursor = outcome.cursor
     return { ok: true }
+  }
+
+  /** Clocks that differ, and rows that show only now, such as those of another view, make times that tell of no delay. */
+  #tellDelays(reading: Reading<Item>): void {
+    const times = reading.takeChangeTimes()
+    if (times.length === 0) return
+    const { list, time, observe } = this.#options
+    const { wallMs } = time.now()
+    const delaysMs = times.map((at) => wallMs - at).filter((ms) => ms >= 0 && ms <= LONGEST_DELAY_MS)
+    if (delaysMs.length > 0) observe({ kind: 'changes-published', list: list.kind.name, delaysMs })
   }
 
   #confirm(kind: ReadKind, begun: Moment, { lagMs }: Reading<Item>, outcome: ReadEnd): void {

@@ -79,6 +79,11 @@ export interface Page<Item> {
   readonly changes: readonly Change<Item>[]
   /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
   whereIs(index: number): string
+  /**
+   * When the CRM says that the row of `changes[index]` was last changed, wall ms; NaN where it does not say. Asked for rows
+   * whose change is published now, for a metric alone: no two clocks are compared for anything else.
+   */
+  changedAtMs?(index: number): number
 }
 
 /** One row of a page. `version` is a number that moves when the CRM reports the row as changed, NaN where there is none. */

@@ -32,6 +32,7 @@ function scene() {
       begunAt: 0,
       repeatedId: 'serves-later',
       audit: false,
+      timesChanges: false,
       postponeRemovals: false,
       now: () => clock.ms,
       ...context,

@@ -23,6 +23,8 @@ export interface ReadingContext<Item> {
   readonly repeatedId: RepeatedId
   /** A full read beside reads of changes: what it finds and they had not reported is drift. */
   readonly audit: boolean
+  /** Whether the times of what it changes are of interest: not those of a first full read, nor of what an audit finds. */
+  readonly timesChanges: boolean
   /** Removals of served rows wait for `settleRemovals`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
   readonly now: () => number
@@ -53,9 +55,10 @@ export class Reading<Item> {
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: WithheldRow[] = []
-  readonly #postponed: (() => void)[] = []
+  readonly #postponed: { readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
+  #changeTimes: number[] = []
   #pass = 0
   #passNumber: number
   #readAt = 0
@@ -79,11 +82,30 @@ export class Reading<Item> {
     this.#pass = pass
     this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
     this.#now = this.#context.now() - page.sourceLagMs
-    page.changes.forEach((change, index) => this.#applyChange(change, () => page.whereIs(index)))
+    page.changes.forEach((change, index) => {
+      const { changed } = this
+      const postponed = this.#postponed.length
+      this.#applyChange(change, () => page.whereIs(index))
+      if (!this.#context.timesChanges || page.changedAtMs === undefined) return
+      if (this.changed > changed) this.#changeTimes.push(page.changedAtMs(index))
+      const removal = this.#postponed[postponed]
+      if (removal !== undefined) removal.changedAtMs = page.changedAtMs(index)
+    })
   }
 
   settleRemovals(): void {
-    for (const remove of this.#postponed.splice(0)) remove()
+    for (const { remove, changedAtMs } of this.#postponed.splice(0)) {
+      const { changed } = this
+      remove()
+      if (this.changed > changed) this.#changeTimes.push(changedAtMs)
+    }
+  }
+
+  /** When the CRM says that what was changed here since the last call had been changed there, wall ms or NaN. */
+  takeChangeTimes(): readonly number[] {
+    const times = this.#changeTimes
+    if (times.length > 0) this.#changeTimes = []
+    return times
   }
 
   /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again. */
@@ -262,7 +284,7 @@ export class Reading<Item> {
   }
 
   #remove(removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.push(removal)
+    if (this.#context.postponeRemovals) this.#postponed.push({ remove: removal, changedAtMs: Number.NaN })
     else removal()
   }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Runtime } from '../support/child.ts'
 import { ROOT } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { installedProgram } from '../support/installed-program.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
@@ -71,6 +72,20 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
     expect(sampleOf(text, 'marquee_brake_engaged{list="venues"}')).toBe(0)
     expect(sampleOf(text, 'marquee_publish_delay_seconds_count')).toBe(0)
     expect(sampleOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7)
+  })
+
+  it('tell how long a change took to be served, from the time its file was written', async () => {
+    directory.write('events', JSON.stringify([{ ...EVENT, Price: '2' }, WITHHELD]))
+    await eventually(
+      async () => {
+        text = (await askOperations(`${running.listening.operations ?? ''}metrics`))?.text ?? ''
+        return sampleOf(text, 'marquee_publish_delay_seconds_count')
+      },
+      (count) => count === 1,
+    )
+    const seconds = sampleOf(text, 'marquee_publish_delay_seconds_sum')
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThan(30)
   })
 
   it.skipIf(PROMTOOL === null)('are what promtool has nothing against', () => {

@@ -98,7 +98,7 @@ export class FileSource<Item> implements Source<Item> {
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(LIST_COLUMNS[list.name], this.#ignored)
     const parser = openParser(format, list, { rows, whereIs }, columns, this.#known)
-    const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, begunAt, whereIs)
+    const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
     const held: Page<Item>[] = []
     let shown = false
@@ -187,10 +187,17 @@ function withoutChangeTime(fingerprint: string): string {
 
 function toPage<Item>(
   { before, changes, lines }: Batch<Item>,
+  { writtenAtMs }: FoundFile,
   begunAt: Moment,
   whereIs: (index: number, line: number) => string,
 ): Page<Item> {
-  return { begunAt, sourceLagMs: 0, changes, whereIs: (index) => whereIs(before + index, lines[index] ?? 0) }
+  return {
+    begunAt,
+    sourceLagMs: 0,
+    changes,
+    whereIs: (index) => whereIs(before + index, lines[index] ?? 0),
+    changedAtMs: () => writtenAtMs,
+  }
 }
 
 function toCursor(fingerprint: string): Cursor {

@@ -13,7 +13,9 @@ export interface FoundFile {
   readonly format: FileFormat
   readonly fingerprint: string
   readonly sizeBytes: number
+  /** Wall ms: when anything about it changed last, its name too; and when its bytes were written, which a copy may keep. */
   readonly changedAtMs: number
+  readonly writtenAtMs: number
 }
 
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
@@ -46,6 +48,7 @@ export async function findFile(directory: string, list: ListName): Promise<Found
     fingerprint: fingerprintOf(name, first.found),
     sizeBytes: Number(first.found.size),
     changedAtMs: Number(first.found.ctimeNs / 1_000_000n),
+    writtenAtMs: Number(first.found.mtimeNs / 1_000_000n),
   }
 }
 

@@ -29,7 +29,7 @@ export function addReadMetrics(registry: Registry, reads: ReadMeter): void {
   registry.registerMetric(
     new FilledHistogram({
       name: 'marquee_publish_delay_seconds',
-      help: 'From a change in the CRM to its being served; empty where the CRM does not say when it changed.',
+      help: 'From a change in the CRM to its being served, where the CRM says when it was made.',
       labelNames: [],
       series: () => [{ labels: {}, buckets: reads.publishDelay }],
     }),
