@@ -1,5 +1,5 @@
 /**
- * Builds one executable: `bun scripts/build-executable.ts [FILE]`, `dist/marquee` otherwise. What the source reads from files
+ * Builds one executable: `./bun scripts/build-executable.ts [FILE]`, `dist/marquee` otherwise. What the source reads from files
  * beside it (the dashboard, the sample CRM) is put inside, for an executable has no files beside it.
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -9,7 +9,7 @@ const page = configurationPage()
 if (!process.argv.includes('--check')) {
   writeFileSync(path, page)
 } else if (currentPage() !== page) {
-  console.error('docs/configuration.md differs from the schema: run bun scripts/configuration-docs.ts')
+  console.error('docs/configuration.md differs from the schema: run ./bun scripts/configuration-docs.ts')
   process.exitCode = 1
 }
 

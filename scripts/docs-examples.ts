@@ -8,7 +8,7 @@ for (const name of DOCS_PAGES) {
   const page = await reproduced(name)
   if (!process.argv.includes('--check')) writeFileSync(path, page)
   else if (readFileSync(path, 'utf8') !== page) {
-    console.error(`${name} differs from what is said: run bun scripts/docs-examples.ts`)
+    console.error(`${name} differs from what is said: run ./bun scripts/docs-examples.ts`)
     process.exitCode = 1
   }
 }

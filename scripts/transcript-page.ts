@@ -12,7 +12,7 @@ import { SCENES } from './transcript-scenes.ts'
 const INTRODUCTION = `# What it answers
 
 Every endpoint, every format and every kind of error, as received from a real process that serves the sample. This page is
-generated: \`bun scripts/transcript.ts\` writes it, and a test fails when an answer differs from it. Each request was made of
+generated: \`./bun scripts/transcript.ts\` writes it, and a test fails when an answer differs from it. Each request was made of
 Marquee on Bun and on Node, and the answers were the same: status, headers and every byte of the body.
 
 Left out are \`Date\`, \`Connection\` and \`Keep-Alive\`. \`Age\`, what is left of the bound and \`Retry-After\` depend on the

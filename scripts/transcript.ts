@@ -9,6 +9,6 @@ const page = await transcriptPage()
 if (!process.argv.includes('--check')) {
   writeFileSync(path, page)
 } else if (readFileSync(path, 'utf8') !== page) {
-  console.error('docs/transcript.md differs from what is answered: run bun scripts/transcript.ts')
+  console.error('docs/transcript.md differs from what is answered: run ./bun scripts/transcript.ts')
   process.exitCode = 1
 }

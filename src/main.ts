@@ -1,4 +1,3 @@
-#!/usr/bin/env bun
 import { run } from './commands/program.ts'
 import { answer, droppedLines, error, lastLines, out } from './commands/standard-streams.ts'
 

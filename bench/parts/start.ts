@@ -35,7 +35,7 @@ const SETTINGS: readonly Setting[] = scaled(
 const TEXT = `
 From the process being spawned, without npm and not kept to a core, until it answers 200 for the last event, asked about each millisecond.
 The lists are NDJSON (the sample JSON) and in the system's cache. The executable is Bun and Marquee in one file
-(\`bun scripts/build-executable.ts\`); the others run from their sources.
+(\`./bun scripts/build-executable.ts\`); the others run from their sources.
 `.trim()
 
 type Way = Runtime | 'executable'

@@ -1,0 +1,52 @@
+import { afterAll, expect, it } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
+import { Child, ROOT } from '../support/child.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { untilListening } from '../support/marquee-process.ts'
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'marquee launcher-')))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+mkdirSync(join(folder, 'bin'))
+symlinkSync(join(ROOT, 'marquee'), join(folder, 'direct'))
+symlinkSync('../direct', join(folder, 'bin/through'))
+
+it.each([
+  ['in the checkout', ROOT, './marquee'],
+  ['by its path from elsewhere', folder, join(ROOT, 'marquee')],
+  ['through a symbolic link', folder, './direct'],
+  ['through a relative link to a link', folder, 'bin/through'],
+])('./marquee runs %s', async (_, cwd, program) => {
+  const child = new Child(program, ['--version'], { cwd })
+  expect([await child.exited, child.stdout, child.stderr]).toEqual([0, `${manifest.version}\n`, ''])
+})
+
+it('./marquee runs as a command of the PATH, and as an argument of sh', async () => {
+  const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` }
+  expect(await new Child('through', ['--version'], { cwd: '/', env }).exited).toBe(0)
+  expect(await new Child('sh', ['marquee', '--version']).exited).toBe(0)
+})
+
+it('./marquee becomes the service: a signal to it arrives, a relative --config is looked for where the person stands', async () => {
+  const directory = new FilesDirectory({}, { events: '[]', venues: '[]' })
+  const args = ['serve', '--config', 'marquee.yaml']
+  const { child } = await untilListening(new Child(join(folder, 'bin/through'), args, { cwd: directory.path }))
+  expect(await child.stop()).toBe(0)
+  directory.remove()
+})
+
+it('./marquee hands arguments on as they are, and the exit status back', async () => {
+  const child = new Child(join(ROOT, 'marquee'), ['check', '--config', 'no such * file'])
+  expect(await child.exited).toBe(2)
+  expect(child.stderr).toContain('no such * file')
+})
+
+it('./marquee without a Bun says what to do', async () => {
+  for (const name of ['bun', 'marquee']) cpSync(join(ROOT, name), join(folder, name))
+  const child = new Child(join(folder, 'marquee'), ['--version'])
+  expect([await child.exited, child.stdout]).toEqual([1, ''])
+  expect(child.stderr).toContain(`run \`npm ci\` in ${folder}`)
+})
