@@ -8,6 +8,7 @@ import { QUICK } from './measure/scale.ts'
 import type { Part, Section } from './part.ts'
 import { churn } from './parts/churn.ts'
 import { fullRead } from './parts/full-read.ts'
+import { large } from './parts/large.ts'
 import { leak } from './parts/leak.ts'
 import { servers } from './parts/servers.ts'
 import { sizes } from './parts/sizes.ts'
@@ -15,7 +16,7 @@ import { start } from './parts/start.ts'
 import { pageOf } from './report/page.ts'
 import { Workshop } from './workshop.ts'
 
-const PARTS: Readonly<Record<string, Part>> = { servers, sizes, churn, 'full-read': fullRead, start, leak }
+const PARTS: Readonly<Record<string, Part>> = { servers, large, sizes, churn, 'full-read': fullRead, start, leak }
 
 const named = process.argv.slice(2)
 const wrong = named.filter((name) => !Object.hasOwn(PARTS, name))

@@ -38,6 +38,11 @@ export class Workshop {
     return this.#folderIn(tmpdir())
   }
 
+  /** One in memory where there is room, so that the disk adds nothing. */
+  folderInMemory(): string {
+    return this.#folderIn(hasRoom() ? SHARED_MEMORY : tmpdir())
+  }
+
   /** Lists of so many events that no part may change. */
   lists(count: number): Lists {
     return this.#listsIn(this.#lists, count)
@@ -60,14 +65,9 @@ export class Workshop {
   }
 
   #listsIn(written: Map<number, Lists>, count: number): Lists {
-    const lists = written.get(count) ?? writeLists(this.#folderInMemory(), count)
+    const lists = written.get(count) ?? writeLists(this.folderInMemory(), count)
     written.set(count, lists)
     return lists
-  }
-
-  /** In memory where there is room, so that the disk adds nothing while a list is replaced. */
-  #folderInMemory(): string {
-    return this.#folderIn(hasRoom() ? SHARED_MEMORY : tmpdir())
   }
 
   #folderIn(parent: string): string {

@@ -1,6 +1,6 @@
 /**
- * A program: `IDS_FILE`, and for each line `{"port": …, "seconds": …}` on standard input it asks for random events as fast
- * as it is answered, and prints what came of it as a JSON line. It ends with its input.
+ * A program: `IDS_FILE POPULARITY`, and for each line `{"port": …, "seconds": …}` on standard input it asks for random events
+ * as fast as it is answered, and prints what came of it as a JSON line. It ends with its input.
  */
 import { createInterface } from 'node:readline'
 import autocannon from 'autocannon'
@@ -16,8 +16,8 @@ interface Command {
   readonly seconds: number
 }
 
-const [idsFile = ''] = process.argv.slice(2)
-const random = new RandomRequests(idsFile)
+const [idsFile = '', popularity = ''] = process.argv.slice(2)
+const random = new RandomRequests(idsFile, popularity === 'zipf' ? 'zipf' : 'even')
 const requests = Array.from({ length: CONNECTIONS }, () => Array.from({ length: REQUESTS_A_CONNECTION }, request))
 
 for await (const line of createInterface(process.stdin)) {

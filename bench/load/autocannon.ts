@@ -7,16 +7,18 @@ import type { Readable, Writable } from 'node:stream'
 import { programOf } from '../../test/support/child.ts'
 import { CLIENT_CORE, pin } from '../machine/pinned.ts'
 import type { Load, Loader } from './load.ts'
+import type { Popularity } from './zipf.ts'
 
 /** One process of autocannon for all loads: what it has compiled for one server it need not for the next. */
 export class Autocannon implements Loader {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>
   readonly #lines: AsyncIterator<string>
 
-  constructor(idsFile: string) {
+  constructor(idsFile: string, popularity: Popularity = 'even') {
     const [program, args] = pin(CLIENT_CORE, programOf('node'), [
       join(import.meta.dirname, 'autocannon-client.ts'),
       idsFile,
+      popularity,
     ])
     const client = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     process.on('exit', () => client.kill('SIGKILL'))

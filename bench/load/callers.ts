@@ -1,11 +1,10 @@
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
 
+/** What a browser asks for. */
+export const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+
 /** What callers ask for: all six types, a browser's, and nothing in particular. */
-export const ACCEPTS: readonly string[] = [
-  ...MEDIA_TYPES,
-  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
-  '*/*',
-]
+export const ACCEPTS: readonly string[] = [...MEDIA_TYPES, BROWSER, '*/*']
 
 /** What all callers say as Host. */
 export const HOST = 'bench'

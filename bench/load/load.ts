@@ -3,6 +3,7 @@ import { findTool } from '../machine/find-tool.ts'
 import type { Workshop } from '../workshop.ts'
 import { Autocannon } from './autocannon.ts'
 import { Wrk } from './wrk.ts'
+import type { Popularity } from './zipf.ts'
 
 /** What a server made of as many requests as it could take. */
 export interface Load {
@@ -23,13 +24,13 @@ export interface Loader {
 }
 
 /** wrk where it is installed, else autocannon. */
-export function openLoader(workshop: Workshop, lists: Lists): Loader {
+export function openLoader(workshop: Workshop, lists: Lists, popularity: Popularity = 'even'): Loader {
   const wrk = findTool('wrk')
-  if (wrk !== null) return new Wrk(wrk, workshop.folder(), lists.idsFile)
+  if (wrk !== null) return new Wrk(wrk, workshop.folder(), lists.idsFile, popularity)
   workshop.leftOut.add(
     'wrk: it is not installed; autocannon took its place, which sends less and tells latency in whole ms',
   )
-  const autocannon = new Autocannon(lists.idsFile)
+  const autocannon = new Autocannon(lists.idsFile, popularity)
   workshop.keep(autocannon)
   return autocannon
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { CLIENT_CORE, outputOf, pinned } from '../machine/pinned.ts'
 import { ACCEPTS, CONNECTIONS, HOST, UNKNOWN_ENDING, UNKNOWN_SHARE } from './callers.ts'
 import type { Load, Loader } from './load.ts'
+import type { Popularity } from './zipf.ts'
+import { ZIPF_LUA } from './zipf.ts'
 
 const PATIENCE_MS = 20_000
 
@@ -11,10 +13,10 @@ export class Wrk implements Loader {
   readonly #program: string
   readonly #script: string
 
-  constructor(program: string, folder: string, idsFile: string) {
+  constructor(program: string, folder: string, idsFile: string, popularity: Popularity) {
     this.#program = program
-    this.#script = join(folder, 'load.lua')
-    writeFileSync(this.#script, scriptFor(idsFile))
+    this.#script = join(folder, `${popularity}.lua`)
+    writeFileSync(this.#script, scriptFor(idsFile, popularity))
   }
 
   async load(port: number, seconds: number): Promise<Load> {
@@ -27,14 +29,14 @@ export class Wrk implements Loader {
 }
 
 /** The same random requests in every run: the seed is fixed. */
-function scriptFor(idsFile: string): string {
-  return `local accepts = { ${ACCEPTS.map((accept) => JSON.stringify(accept)).join(', ')} }
+function scriptFor(idsFile: string, popularity: Popularity): string {
+  return `${ZIPF_LUA}local accepts = { ${ACCEPTS.map((accept) => JSON.stringify(accept)).join(', ')} }
 local ids = {}
 for line in io.lines(${JSON.stringify(idsFile)}) do ids[#ids + 1] = line end
 local random = math.random
 init = function() math.randomseed(7) end
 request = function()
-  local id = ids[random(#ids)]
+  local id = ids[${popularity === 'zipf' ? 'zipf_rank' : 'random'}(#ids)]
   if random() < ${UNKNOWN_SHARE} then id = string.sub(id, 1, -${UNKNOWN_ENDING.length + 1}) .. "${UNKNOWN_ENDING}" end
   local accept = accepts[random(${ACCEPTS.length})]
   return "GET /api/events/" .. id .. " HTTP/1.1\\r\\nHost: ${HOST}\\r\\nAccept: " .. accept .. "\\r\\n\\r\\n"

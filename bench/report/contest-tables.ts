@@ -32,9 +32,15 @@ export function contestTables(rounds: Rounds): string {
 }
 
 /** The CPU of one server's rounds over that of another's. */
-export function cpuRatios(rounds: Rounds, name: string, against: string): number[] {
+function cpuRatios(rounds: Rounds, name: string, against: string): number[] {
   const cpu = (of: string): number[] => (rounds.get(of) ?? []).map((round) => round.cpuUsPerRequest)
   return ratios(cpu(name), cpu(against))
+}
+
+/** The median of those ratios, against whichever of several is the cheapest; null where none was measured. */
+export function againstCheapest(rounds: Rounds, name: string, others: readonly string[]): number | null {
+  const medians = others.map((other) => median(cpuRatios(rounds, name, other))).filter((ratio) => !Number.isNaN(ratio))
+  return medians.length === 0 ? null : Math.max(...medians)
 }
 
 function ratioTable(rounds: Rounds): string {

@@ -11,7 +11,7 @@ const ABOUT = `# Benchmarks
 What was measured on one machine; another has other figures, and much the same ratios. To measure again:
 
 \`\`\`sh
-npm run bench                      # all of it, and writes this page; half an hour or more
+npm run bench                      # all of it, and writes this page; three quarters of an hour or more
 npm run bench -- servers start     # these parts, and writes nothing
 BENCH_QUICK=1 npm run bench        # a minute: shows that everything runs, and no more
 \`\`\`

@@ -7,61 +7,91 @@ import { findTool } from '../machine/find-tool.ts'
 import { pinned, SERVER_CORE } from '../machine/pinned.ts'
 import type { Workshop } from '../workshop.ts'
 import { writeBodies } from './bodies.ts'
-import { floorArguments } from './floor.ts'
-import { marqueeArguments } from './marquee.ts'
+import { checkAnswers } from './check-answers.ts'
+import { startFloor } from './floor.ts'
+import { startMarquee } from './marquee.ts'
+import type { SENDING } from './nginx.ts'
 import { nginxArguments } from './nginx.ts'
 import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
-import { varnishArguments } from './varnish.ts'
+import { varnishArguments, warmVarnish } from './varnish.ts'
 
 /** The servers that are compared, as they are named in the tables. */
 export const NAMES = {
   floor: { bun: 'floor on Bun', node: 'floor on Node' },
   marquee: { bun: 'Marquee on Bun', node: 'Marquee on Node' },
   framework: { bun: 'Hono on Bun', node: 'Fastify on Node' },
-  nginx: 'nginx, files',
+  nginx: { copied: 'nginx, sendfile off', sendfile: 'nginx, sendfile on' },
   varnish: 'Varnish',
 } as const
 
-export interface Contestants {
-  readonly servers: readonly Server[]
-  /** Where Varnish keeps what it counts. */
-  readonly home: string
+/** The runtimes answering constant bytes. */
+export async function startFloors(workshop: Workshop, lists: Lists): Promise<readonly Server[]> {
+  return [await startFloor(workshop, 'bun', lists), await startFloor(workshop, 'node', lists)]
 }
 
-/** Starts all that is installed here, each on the server's core: only one of them is loaded at a time. */
-export async function startContestants(workshop: Workshop, lists: Lists): Promise<Contestants> {
-  const home = workshop.folder()
+export async function startMarquees(workshop: Workshop, lists: Lists): Promise<readonly [Server, Server]> {
+  const servers = [await startMarquee(workshop, 'bun', lists), await startMarquee(workshop, 'node', lists)] as const
+  for (const server of servers) await checkAnswers(server, lists.ids)
+  return servers
+}
+
+/** A small service of each framework that renders what it is asked for. */
+export async function startFrameworks(workshop: Workshop, lists: Lists): Promise<readonly Server[]> {
+  const app = (file: string) => (port: number) => [`bench/servers/apps/${file}`, lists.eventsFile, String(port)]
+  const { bun, node } = NAMES.framework
+  return [
+    await start(workshop, lists, bun, programOf('bun'), app('hono.ts')),
+    await start(workshop, lists, node, programOf('node'), app('fastify.ts')),
+  ]
+}
+
+export interface Stores {
+  readonly servers: readonly Server[]
+  /** Where Varnish keeps what it counts; null where there is none. */
+  readonly home: string | null
+}
+
+/** nginx with the bodies of a running Marquee as files, and a Varnish that holds all of them; what of it is installed here. */
+export async function startStores(workshop: Workshop, lists: Lists, original: Server): Promise<Stores> {
+  const nginx = findTool('nginx')
+  if (nginx === null) {
+    workshop.leftOut.add('nginx, and Varnish in front of it: nginx is not installed')
+    return { servers: [], home: null }
+  }
+  const home = workshop.folderInMemory()
   // Varnish gives up root's rights, and must still come in.
   chmodSync(home, 0o755)
-  const servers: Server[] = []
-  const start = async (name: string, program: string, args: (port: number) => readonly string[]): Promise<Server> => {
-    const port = await freePort()
-    const child = workshop.keep(pinned(SERVER_CORE, program, args(port)))
-    const server = await untilServing(name, child, port, lists.lastId)
-    servers.push(server)
-    return server
+  const bodies = join(home, 'bodies')
+  const events = lists.ids.length
+  await writeBodies(bodies, lists.ids, original.port)
+  const files = (sending: keyof typeof SENDING): Promise<Server> =>
+    start(workshop, lists, NAMES.nginx[sending], nginx, (port) =>
+      nginxArguments(join(home, sending), bodies, events, sending, port),
+    )
+  const [copied, sendfile] = [await files('copied'), await files('sendfile')]
+  const varnishd = findTool('varnishd')
+  if (varnishd === null) {
+    workshop.leftOut.add('Varnish: it is not installed')
+    return { servers: [copied, sendfile], home: null }
   }
-  const [bun, node] = [programOf('bun'), programOf('node')]
-  const marquee = (port: number): string[] => marqueeArguments(workshop, port, lists.directory)
-  const app = (file: string) => (port: number) => [`bench/servers/apps/${file}`, lists.eventsFile, String(port)]
+  const args = (port: number): string[] => varnishArguments(home, port, copied.port, events)
+  const varnish = await start(workshop, lists, NAMES.varnish, varnishd, args)
+  await warmVarnish(varnish.port, lists.ids)
+  return { servers: [copied, sendfile, varnish], home }
+}
 
-  await start(NAMES.floor.bun, bun, (port) => floorArguments('bun', port))
-  const original = await start(NAMES.marquee.bun, bun, marquee)
-  await start(NAMES.floor.node, node, (port) => floorArguments('node', port))
-  await start(NAMES.marquee.node, node, marquee)
-  const nginx = findTool('nginx')
-  const varnish = findTool('varnishd')
-  if (nginx === null) {
-    workshop.leftOut.add('nginx and Varnish in front of it: nginx is not installed')
-  } else {
-    const bodies = join(home, 'bodies')
-    await writeBodies(bodies, lists.ids, original.port)
-    const files = await start(NAMES.nginx, nginx, (port) => nginxArguments(join(home, 'nginx'), bodies, port))
-    if (varnish === null) workshop.leftOut.add('Varnish: it is not installed')
-    else await start(NAMES.varnish, varnish, (port) => varnishArguments(home, port, files.port))
-  }
-  await start(NAMES.framework.bun, bun, app('hono.ts'))
-  await start(NAMES.framework.node, node, app('fastify.ts'))
-  return { servers, home }
+/** Starts a program on the server's core (only one of them is loaded at a time), and sees that it answers what is right. */
+async function start(
+  workshop: Workshop,
+  lists: Lists,
+  name: string,
+  program: string,
+  args: (port: number) => readonly string[],
+): Promise<Server> {
+  const port = await freePort()
+  const child = workshop.keep(pinned(SERVER_CORE, program, args(port)))
+  const server = await untilServing(name, child, port, lists.lastId)
+  await checkAnswers(server, lists.ids)
+  return server
 }

@@ -19,12 +19,7 @@ export interface Freshness {
 export const SOURCE: readonly string[] = ['src/main.ts']
 
 /** The arguments that make either runtime serve the lists of a directory. */
-export function marqueeArguments(
-  workshop: Workshop,
-  port: number,
-  directory: string,
-  freshness: Freshness = {},
-): string[] {
+function marqueeArguments(workshop: Workshop, port: number, directory: string, freshness: Freshness = {}): string[] {
   return [...SOURCE, ...serveArguments(workshop, port, directory, freshness)]
 }
 

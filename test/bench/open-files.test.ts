@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
 import { allowedBy } from '../../bench/machine/open-files.ts'
-import { keptOpenOf } from '../../bench/servers/nginx.ts'
+import { mayKeepOpen } from '../../bench/servers/nginx.ts'
 
 const limits = (soft: string): string => `Limit                     Soft Limit           Hard Limit           Units
 Max processes             31000                31000                processes
@@ -16,9 +16,9 @@ it('a process may open a modest number of files where no limit can be read', () 
   expect(allowedBy('')).toBe(1024)
 })
 
-it('nginx keeps no more bodies open than its share of the files it may open', () => {
-  expect(keptOpenOf(Infinity)).toBe(50_000)
-  expect(keptOpenOf(20_000)).toBe(19_744)
-  expect(keptOpenOf(1024)).toBe(768)
-  expect(keptOpenOf(256)).toBe(1)
+it('nginx keeps bodies open only where it may keep the four of every event open, beside its connections', () => {
+  expect(mayKeepOpen(10_000, Infinity)).toBe(true)
+  expect(mayKeepOpen(4936, 20_000)).toBe(true)
+  expect(mayKeepOpen(4937, 20_000)).toBe(false)
+  expect(mayKeepOpen(1, 256)).toBe(false)
 })

@@ -1,0 +1,98 @@
+import { openLoader } from '../load/load.ts'
+import type { Round } from '../measure/round.ts'
+import { interleave } from '../measure/round.ts'
+import { scaled } from '../measure/scale.ts'
+import type { Section } from '../part.ts'
+import { cacheReport } from '../report/cache-report.ts'
+import { againstCheapest, contestTables } from '../report/contest-tables.ts'
+import type { Figure } from '../report/figure.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
+import { median, ratios, spread } from '../report/statistics.ts'
+import { table } from '../report/table.ts'
+import { NAMES, startMarquees, startStores } from '../servers/contestants.ts'
+import { SHAPES } from '../servers/bodies.ts'
+import type { Workshop } from '../workshop.ts'
+
+const EVENTS = scaled(100_000, 2000)
+const FEW = scaled(1000, 200)
+const ROUNDS = scaled(7, 1)
+const SECONDS = scaled(4, 1)
+
+const SETTING = `
+As above with ${EVENTS} events, which are ${EVENTS * SHAPES.length} files for nginx, and once more with ids as callers ask for them: the second most popular half
+as often as the first, the third a third as often (Zipf's law, s = 1). Each load has a Marquee for itself; one with ${FEW} events has
+the second load as well.
+`.trim()
+
+type Rounds = ReadonlyMap<string, readonly Round[]>
+
+/** What Marquee costs beside nginx and Varnish when there is much to choose from, and when callers choose as they do. */
+export async function large(workshop: Workshop): Promise<Section> {
+  const [lists, fewLists] = [workshop.lists(EVENTS), workshop.lists(FEW)]
+  const marquees = await startMarquees(workshop, lists)
+  const stores = await startStores(workshop, lists, marquees[0])
+  const contests = [
+    { servers: [...marquees, ...stores.servers], loader: openLoader(workshop, lists) },
+    {
+      servers: [...(await startMarquees(workshop, lists)), ...stores.servers],
+      loader: openLoader(workshop, lists, 'zipf'),
+    },
+    { servers: await startMarquees(workshop, fewLists), loader: openLoader(workshop, fewLists, 'zipf') },
+  ]
+  const subjects = contests.flatMap(({ servers, loader }) => servers.map((server) => ({ server, loader })))
+  const tellCache = await cacheReport(stores)
+  const measured = [...(await interleave(subjects, ROUNDS, SECONDS))]
+  const [even, zipf, few] = contests.map(
+    ({ servers }): Rounds => new Map(servers.map(({ name }) => [name, measured.shift() ?? []])),
+  )
+  if (even === undefined || zipf === undefined || few === undefined) throw new Error('three loads were measured')
+  return {
+    title: `Side by side with ${EVENTS} events`,
+    markdown: `${SETTING}
+
+### Each id as often as any other
+
+${contestTables(even)}
+### Ids by Zipf's law
+
+${contestTables(zipf)}
+${growthTable(zipf, few)}${await tellCache()}`,
+    figures: [
+      against(even, `nginx, ${EVENTS * SHAPES.length} files`, 1, Object.values(NAMES.nginx)),
+      against(even, 'Varnish', 0.6, [NAMES.varnish]),
+      figureOf(`CPU per request at ${EVENTS} events against ${FEW}, ids by Zipf's law`, '≤ 1.2×', '×', (runtime) => ({
+        value: median(growth(zipf, few, NAMES.marquee[runtime])),
+        ceiling: 1.2,
+      })),
+    ],
+  }
+}
+
+function against(rounds: Rounds, what: string, ceiling: number, others: readonly string[]): Figure {
+  return figureOf(
+    `CPU per request at ${EVENTS} events against ${what}`,
+    `≤ ${ceiling.toFixed(1)}×`,
+    '×',
+    (runtime) => ({
+      value: againstCheapest(rounds, NAMES.marquee[runtime], others),
+      ceiling,
+    }),
+  )
+}
+
+function growthTable(zipf: Rounds, few: Rounds): string {
+  const rows = RUNTIMES.map((runtime) => {
+    const name = NAMES.marquee[runtime]
+    const costs = [few, zipf].map((rounds) => spread(cpuOf(rounds, name)))
+    return [RUNTIME_NAMES[runtime], ...costs, spread(growth(zipf, few, name))]
+  })
+  return table(['Marquee on', `CPU µs per request, ${FEW} events`, `${EVENTS} events`, 'ratio'], rows)
+}
+
+function growth(zipf: Rounds, few: Rounds, name: string): number[] {
+  return ratios(cpuOf(zipf, name), cpuOf(few, name))
+}
+
+function cpuOf(rounds: Rounds, name: string): number[] {
+  return (rounds.get(name) ?? []).map(({ cpuUsPerRequest }) => cpuUsPerRequest)
+}
