@@ -1,7 +1,7 @@
 /** `MINUTES=30 npm run soak` runs the soak on both runtimes, one after the other; with --write it writes docs/soak.md. */
 import { writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { machine, runtimes } from '../bench/report/versions.ts'
 import type { SoakReport } from '../test/faults/soak.ts'
 import { soak } from '../test/faults/soak.ts'
 
@@ -10,12 +10,16 @@ const sampleS = Math.max(5, Math.round((minutes * 60) / 24))
 
 let page = `# Soak
 
-<!-- Written by MINUTES=… npm run soak -- --write. -->
+<!-- Written by MINUTES=${minutes} npm run soak -- --write. -->
 
-100,000 events in an NDJSON file; each second 1,000 of them change and the file (about 20 MB) is put in place anew; 200 requests a
-second for events at random, paced: a latency counts from when the request was due. Default freshness (bound 30 s, a refresh
-every 5 s). The clients and the writer of the file ran as other processes of the same machine (${cpus().length} cores, shared with other work).
-A wrong answer is one that is no 200, of another record, or older than the bound. Memory is the process's resident set.
+100,000 events in an NDJSON file; each second 1,000 of them change and the file (about 20 MB) is replaced; 200 requests a second for events
+at random, paced: a latency counts from when the request was due. Default freshness (bound 30 s, a refresh every 5 s). One runtime after
+the other; the clients and the writer of the file are other processes of the same machine. A wrong answer is one that is no 200, of
+another record, or older than the bound. Memory is the process's resident set.
+
+- Date: ${new Date().toISOString().slice(0, 10)}
+- Machine: ${machine()}
+- Versions: ${runtimes()}
 `
 
 for (const runtime of ['bun', 'node'] as const) {
@@ -23,16 +27,16 @@ for (const runtime of ['bun', 'node'] as const) {
   const text = section(report)
   console.log(text)
   page += text
-  if (report.wrong > 0) process.exitCode = 1
+  if (report.wrong > 0 || report.exit !== 0) process.exitCode = 1
 }
 if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, '../docs/soak.md'), page)
 
-function section({ runtime, samples, answers, wrong, mostResidentMb, p999Ms }: SoakReport): string {
+function section({ runtime, samples, answers, wrong, mostResidentMb, p999Ms, exit }: SoakReport): string {
   const rows = samples.map(
     ({ secondsIn, residentMb, answers: count, p50Ms, p999Ms: slow, worstMs }) =>
       `| ${secondsIn} | ${residentMb.toFixed(0)} | ${count} | ${p50Ms.toFixed(1)} | ${slow.toFixed(0)} | ${worstMs.toFixed(0)} |`,
   )
-  const figures = `${answers} answers, ${wrong} wrong; at most ${mostResidentMb.toFixed(0)} MB resident; p99.9 ${p999Ms.toFixed(0)} ms`
+  const figures = `${answers} answers, ${wrong} wrong; at most ${mostResidentMb.toFixed(0)} MB resident; p99.9 ${p999Ms.toFixed(0)} ms; SIGTERM at the end: exit status ${exit}`
   const head = '| s | resident MB | answers | p50 ms | p99.9 ms | worst ms |\n|---|---|---|---|---|---|'
   return `\n## ${runtime}, ${minutes} minutes\n\n${figures}.\n\n${head}\n${rows.join('\n')}\n`
 }

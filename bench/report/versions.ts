@@ -8,8 +8,7 @@ import { findTool } from '../machine/find-tool.ts'
 /** The machine, and what ran on it, as items of a list. */
 export function surroundings(): string {
   const versions = [
-    `Bun ${Bun.version}`,
-    `Node ${said(programOf('node'), '--version')}`,
+    runtimes(),
     ...['hono', 'fastify', 'autocannon'].map((name) => `${name} ${packageVersion(name)}`),
     ...[
       ['nginx', '-v'],
@@ -20,10 +19,17 @@ export function surroundings(): string {
       return program === null ? [] : [`${name} ${said(program, option)}`]
     }),
   ]
-  const cores = cpus()
-  const machine = `${cores[0]?.model ?? 'a processor of unknown make'}, ${cores.length} cores, Linux ${release()}`
   const load = `${findTool('wrk') === null ? 'autocannon' : 'wrk'}; where it is paced, bench/load/paced-client.ts`
-  return `- Machine: ${machine}\n- Versions: ${versions.join(', ')}\n- Load: ${load}\n`
+  return `- Machine: ${machine()}\n- Versions: ${versions.join(', ')}\n- Load: ${load}\n`
+}
+
+export function machine(): string {
+  const cores = cpus()
+  return `${cores[0]?.model ?? 'a processor of unknown make'}, ${cores.length} cores, Linux ${release()}`
+}
+
+export function runtimes(): string {
+  return `Bun ${Bun.version}, Node ${said(programOf('node'), '--version')}`
 }
 
 /** The first thing like a version that a program says of itself. */
