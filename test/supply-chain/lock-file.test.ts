@@ -20,12 +20,10 @@ describe('the lock file', () => {
     expect(packages.filter((one) => 'resolved' in one).map(({ path }) => path)).toEqual([])
   })
 
+  const windows = ['windows-aarch64', 'windows-x64']
+  const linux = ['linux-aarch64', 'linux-aarch64-musl', 'linux-x64', 'linux-x64-musl']
   it.each([
-    [
-      '@oven/bun-',
-      ['darwin-aarch64', 'darwin-x64', 'linux-aarch64', 'linux-aarch64-musl', 'linux-x64', 'linux-x64-musl'],
-    ],
-    ['@oven/bun-', ['windows-aarch64', 'windows-x64']],
+    ['@oven/bun-', ['darwin-aarch64', 'darwin-x64', ...linux, ...windows]],
     ['node-', ['bin-darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win-x64']],
   ])('pins the packages of %s… themselves, all of one version', (prefix, platforms) => {
     const names = platforms.map((platform) => `${prefix}${platform}`)
