@@ -352,3 +352,66 @@ describe('a source whose servers lag differently', () => {
     expect(list.get(guidOf(30))).not.toBeNull()
   })
 })
+
+describe('a cursor that keeps failing (architecture: The port to a CRM)', () => {
+  it('is given up with the third failed read of changes: the list is read in full at once, and that cursor is taken', async () => {
+    const { refresh, asked, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let attempt = 0; attempt < 2; attempt++) expect(await refresh({ end: DOWN })).toMatchObject({ ok: false })
+    expect(await refresh({ end: DOWN }, { pages: [rows(ids)] })).toEqual({ ok: true })
+    expect(ageMs()).toBeLessThan(200)
+    await refresh({})
+    expect(asked.map(({ kind, cursor }) => [kind, cursor]).slice(-3)).toEqual([
+      ['changes', 'cursor 1' as Cursor],
+      ['full', null],
+      ['changes', 'cursor 5' as Cursor],
+    ])
+  })
+
+  it('is given up whatever the fault, but where a full read would only cost the CRM', async () => {
+    const spared = ['throttled', 'refused', 'braked', 'too-large'] as const
+    for (const kind of ['unreachable', 'timeout', 'broken', 'internal', 'misconfigured', ...spared] as const) {
+      for (const retryAfterMs of [null, 500]) {
+        const { refresh, asked } = scene()
+        await refresh({ pages: [rows(ids)] })
+        for (let attempt = 0; attempt < 3; attempt++) await refresh({ end: { kind, message: 'no', retryAfterMs } })
+        const isSpared = retryAfterMs !== null || spared.some((one) => one === kind)
+        expect([kind, retryAfterMs, asked.at(-1)?.kind]).toEqual([kind, retryAfterMs, isSpared ? 'changes' : 'full'])
+      }
+    }
+  })
+
+  it('is kept where failures do not follow each other', async () => {
+    const { refresh, asked } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let round = 0; round < 3; round++) {
+      await refresh({ end: DOWN })
+      await refresh({ end: DOWN })
+      await refresh({})
+    }
+    expect(asked.filter(({ kind }) => kind === 'full')).toHaveLength(1)
+  })
+
+  it('is tried again with each attempt while full reads fail too, so that an outage costs no cursor', async () => {
+    const { refresh, asked } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let attempt = 1; attempt <= 6; attempt++)
+      await refresh(...Array.from({ length: attempt < 3 ? 1 : 2 }, () => ({ end: DOWN })))
+    await refresh({})
+    expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
+  })
+
+  it('gives way to that of an audit that succeeds meanwhile, and only then', async () => {
+    for (const [end, cursor] of [
+      [DOWN, 'cursor 3'],
+      [{}, 'cursor 2'],
+    ] as const) {
+      const { refresh, audit, asked } = scene()
+      await refresh({ pages: [rows(ids)] })
+      await refresh({ end })
+      await audit({ pages: [rows(ids)] })
+      await refresh({})
+      expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', cursor as Cursor])
+    }
+  })
+})

@@ -3,8 +3,9 @@ import { countAbsent, countMissing, hasOlderAvailability, isBraked, removeAbsent
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
+import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
-import type { Cursor, Page, ReadEnd, ReadKind, Source } from './port.ts'
+import type { Page, ReadEnd, ReadKind, Source } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -37,7 +38,7 @@ export class ListReader<Item> {
   readonly #options: ListReaderOptions<Item>
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
-  #cursor: Cursor | null = null
+  readonly #cursor = new HeldCursor()
   #loaded = false
   #reads = 0
   /** When the operator said that a shorter list is right, until a read of all rows has proved it; null otherwise. */
@@ -59,17 +60,16 @@ export class ListReader<Item> {
   /** Brings the list up to date by the cheapest read there is. */
   refresh(): Promise<Attempt> {
     return this.#alone(async () => {
-      if (this.#cursor === null || !this.#options.source.reportsChanges) return this.#read('full', false)
+      if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#read('full', false)
       const attempt = await this.#read('changes', false)
-      if (attempt.ok || attempt.failure.kind !== 'cursor-refused') return attempt
-      this.#cursor = null
-      return this.#read('full', false)
+      if (attempt.ok) this.#cursor.followed()
+      return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#read('full', false)
     })
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
   async audit(): Promise<Attempt> {
-    if (!this.#loaded || this.#cursor === null) return { ok: true }
+    if (!this.#loaded || this.#cursor.text === null) return { ok: true }
     try {
       return await this.#read('full', true)
     } finally {
@@ -128,7 +128,7 @@ export class ListReader<Item> {
 
   async #consume(kind: ReadKind, audit: boolean, begun: Moment, reading: Reading<Item>): Promise<Attempt> {
     const { list, source, time } = this.#options
-    const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor
+    const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const read = (signal: AbortSignal): ReturnType<Source<Item>['read']> =>
       source.read({ kind, cursor, held: list, signal })
     const pages = new Pages<Item>(read, source.patienceMs, time)
@@ -143,7 +143,7 @@ export class ListReader<Item> {
     if (attempt.ok) return attempt
     pages.abandon()
     // A list that was applied in part is no longer what the cursor says.
-    if (!source.reportsChanges && reading.rows > 0) this.#cursor = null
+    if (!source.reportsChanges && reading.rows > 0) this.#cursor.take(null)
     return attempt
   }
 
@@ -202,7 +202,7 @@ export class ListReader<Item> {
       const isShort = isBraked(missing, list.served)
       if (brake && isShort && !this.acceptsShorter) {
         this.braked = true
-        this.#cursor = source.reportsChanges ? this.#cursor : null
+        if (!source.reportsChanges) this.#cursor.take(null)
         observe({ kind: 'brake-engaged', list: list.kind.name, absent: missing, served: list.served })
         return { ok: false, failure: failureOf('braked', brakeMessage(list.kind.name, missing, list.served)) }
       }
@@ -216,9 +216,9 @@ export class ListReader<Item> {
     }
     this.#confirm(kind, begun, reading, outcome)
     const keepsCursor = audit
-      ? this.#cursor !== null
+      ? this.#cursor.isSound
       : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
-    if (outcome.cursor !== null && !keepsCursor) this.#cursor = outcome.cursor
+    if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
     return { ok: true }
   }
 
