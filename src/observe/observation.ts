@@ -62,6 +62,8 @@ export type FailureKind =
   | 'cursor-refused'
   /** The list got so short that it is not believed. */
   | 'braked'
+  /** Much is missing from a list that was read at several moments: a second reading has to agree. */
+  | 'doubted'
   /** The list is larger than `limits.memory`. */
   | 'too-large'
   /** A bug of ours or the connector's. */
@@ -80,6 +82,7 @@ export const OUTCOMES: readonly Outcome[] = Object.values({
   broken: 'broken',
   'cursor-refused': 'cursor-refused',
   braked: 'braked',
+  doubted: 'doubted',
   'too-large': 'too-large',
   internal: 'internal',
 } satisfies { [Kind in Outcome]: Kind })

@@ -1,4 +1,5 @@
 import type { RecordList } from './record-list.ts'
+import type { Shard } from './shard.ts'
 import { FREE, SERVED } from './shard.ts'
 
 /** Rows that a complete read, begun at `since`, did not mention: how many are served of all that are. */
@@ -12,20 +13,33 @@ export function countAbsent<Item>(list: RecordList<Item>, since: number): number
   return served
 }
 
+/** A read of all rows: what it mentioned carries its number or a higher one. */
+export interface Sighting {
+  readonly number: number
+  /** Monotonic ms. */
+  readonly begunAt: number
+  readonly audit: boolean
+}
+
 /**
  * Rows that are served and missing from a complete read: neither mentioned by it nor seen since it began. More than would be
- * removed where the source lags, since rows seen after the moment it shows stay.
+ * removed where the source lags, since rows seen after the moment it shows stay. With `before`, only those that were not
+ * missing from that read.
  */
-export function countMissing<Item>(list: RecordList<Item>, read: number, begunAt: number, audit: boolean): number {
+export function countMissing<Item>(list: RecordList<Item>, read: Sighting, before?: Sighting): number {
   let missing = 0
   for (const shard of list.shards) {
-    const numbers = audit ? shard.auditedIn : shard.seenIn
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] !== SERVED || (numbers[slot] ?? 0) >= read) continue
-      if ((shard.seenAt[slot] ?? 0) < begunAt) missing++
+      if (shard.state[slot] !== SERVED || isSeen(shard, slot, read)) continue
+      if (before === undefined || isSeen(shard, slot, before)) missing++
     }
   }
   return missing
+}
+
+function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting): boolean {
+  const numbers = audit ? shard.auditedIn : shard.seenIn
+  return (numbers[slot] ?? 0) >= number || (shard.seenAt[slot] ?? 0) >= begunAt
 }
 
 /** Whether a read of the availability, begun at `since`, left out any row that is served. */
@@ -41,6 +55,11 @@ export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number
 /** Whether so much absence is rather a fault than the truth: more than half of the records, and more than ten. */
 export function isBraked(absent: number, served: number): boolean {
   return absent > 10 && absent * 2 > served
+}
+
+/** Whether more is absent than one read of several moments may say: more than ten, and a twentieth of the records. */
+export function isMuch(absent: number, served: number): boolean {
+  return absent > 10 && absent * 20 > served
 }
 
 /** Removes the rows that a complete read, begun at `since`, did not mention; yields between shards, so that requests pass. */

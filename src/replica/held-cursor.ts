@@ -29,7 +29,7 @@ export class HeldCursor {
 
   /** A read of changes has failed: whether the list must be read in full at once. */
   isGivenUp({ kind, retryAfterMs }: CrmFailure): boolean {
-    if (kind === 'cursor-refused') {
+    if (kind === 'cursor-refused' || kind === 'doubted') {
       this.take(null)
       return true
     }

@@ -323,10 +323,10 @@ describe('the brake (architecture: The port to a CRM)', () => {
     await audit({ pages: [[]] })
     reader.acceptShorter()
     await audit({ pages: [rows(ids)], lagMs: 10_000 })
-    expect(reader.acceptsShorter).toBe(true)
+    expect(reader.belief.acceptsShorter).toBe(true)
     await audit({ pages: [rows(ids.slice(0, 1))] })
     expect(list.served).toBe(1)
-    expect(reader.acceptsShorter).toBe(false)
+    expect(reader.belief.acceptsShorter).toBe(false)
   })
 
   it('holds against a source that lags too, though not all of its rows would be removed at once', async () => {
@@ -350,6 +350,120 @@ describe('a source whose servers lag differently', () => {
     await refresh({ pages: [rows(ids)], lagMs: 19_000 })
     await audit({ pages: [rows(ids.slice(0, 29))], lagMs: 10_000 })
     expect(list.get(guidOf(30))).not.toBeNull()
+  })
+})
+
+describe('a list that is read at several moments (architecture: One moment)', () => {
+  const many = Array.from({ length: 300 }, (_, index) => guidOf(index + 1))
+  const several: End = { oneMoment: false }
+
+  it('loses ten, or a twentieth, after one read, and more only where a second one agrees', async () => {
+    for (const [all, left, reads] of [
+      [30, 20, 1],
+      [30, 19, 2],
+      [300, 285, 1],
+      [300, 284, 2],
+    ] as const) {
+      const { refresh, audit, list, asked } = scene()
+      await refresh({ pages: [rows(many.slice(0, all))] })
+      const short: Script = { pages: [rows(many.slice(0, left))], end: several }
+      expect(await audit(short, short)).toEqual({ ok: true })
+      expect(asked.map(({ kind }) => kind)).toEqual(Array.from({ length: 1 + reads }, () => 'full' as const))
+      expect(list.served).toBe(left)
+    }
+  })
+
+  it('keeps what the second reading names, and loses what both of them miss', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const first: Script = { pages: [rows(many.slice(0, 200))], end: several }
+    await audit(first, { pages: [rows(many.slice(0, 290))], end: several })
+    expect(list.served).toBe(290)
+    await audit(
+      { pages: [rows(many.slice(0, 200))], end: several },
+      { pages: [rows(many.slice(3, 195))], end: several },
+    )
+    expect(list.served).toBe(192)
+  })
+
+  it('loses nothing where the second reading misses others; the next one then has to agree with it', async () => {
+    const { refresh, audit, list, observed } = scene()
+    await refresh({ pages: [rows(many)] })
+    const [front, back]: Script[] = [many.slice(0, 200), many.slice(100)].map((of) => ({
+      pages: [rows(of)],
+      end: several,
+    }))
+    expect(await audit(front ?? {}, back ?? {})).toMatchObject({ ok: false, failure: { kind: 'doubted' } })
+    expect(list.served).toBe(300)
+    await audit(back ?? {})
+    expect(list.served).toBe(200)
+    const outcomes = observed.flatMap((one) => (one.kind === 'read-ended' ? [one.read.outcome] : []))
+    expect(outcomes).toEqual(['ok', 'doubted', 'doubted', 'ok'])
+  })
+
+  it('reads no more than twice in one attempt, and is not confirmed, where the list never stands still', async () => {
+    const { refresh, asked, list, ageMs, time } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(many)] })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const [front, back]: Script[] = [many.slice(0, 200), many.slice(100)].map((of) => ({
+        pages: [rows(of)],
+        end: several,
+      }))
+      await time.pass(1000)
+      expect(await refresh(front ?? {}, back ?? {})).toMatchObject({ failure: { kind: 'doubted' } })
+    }
+    expect(asked).toHaveLength(11)
+    expect(list.served).toBe(300)
+    expect(ageMs()).toBeGreaterThan(5000)
+  })
+
+  it('does not take for a second reading one that began before the first had ended', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const short = { pages: [rows(many.slice(0, 200))], end: several }
+    scripts.push({ ...short, slowMs: 400 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    // A sweep beside the audit, cut by the same change; then the full reads that follow each.
+    scripts.push(
+      { ...short, end: { ...several, complete: true }, slowMs: 800 },
+      { pages: [rows(many)] },
+      { pages: [rows(many)] },
+    )
+    await refresh()
+    await auditing
+    expect(list.served).toBe(300)
+  })
+
+  it('is judged by the brake on the later reading', async () => {
+    const { refresh, audit, list, reader, asked } = scene()
+    await refresh({ pages: [rows(many)] })
+    const half: Script = { pages: [rows(many.slice(0, 140))], end: several }
+    expect(await audit(half, { pages: [rows(many)], end: several })).toEqual({ ok: true })
+    expect(reader.braked).toBe(false)
+    const nothing: Script = { pages: [rows(many.slice(0, 1))], end: several }
+    expect(await audit(nothing, nothing)).toMatchObject({ failure: { kind: 'braked' } })
+    expect(list.served).toBe(300)
+    const { length } = asked
+    expect(await audit(nothing)).toMatchObject({ failure: { kind: 'braked' } })
+    expect(asked).toHaveLength(length + 1)
+  })
+
+  it('is read in full after a sweep that missed much, and again in the next attempt where that fails', async () => {
+    const { refresh, asked, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const sweep: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }
+    expect(await refresh(sweep, { end: DOWN })).toEqual({ ok: false, failure: DOWN })
+    await refresh({ pages: [rows(many.slice(0, 200))], end: several })
+    expect(asked.map(({ kind }) => kind)).toEqual(['full', 'changes', 'full', 'full'])
+    expect(list.served).toBe(200)
+  })
+
+  it('loses at once what one state of the CRM does not have', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    await audit({ pages: [rows(many.slice(0, 200))] })
+    expect(list.served).toBe(200)
   })
 })
 

@@ -1,11 +1,13 @@
-import type { FailureKind, Observe } from '../observe/observation.ts'
-import { countAbsent, countMissing, hasOlderAvailability, isBraked, removeAbsent } from './absence.ts'
+import type { Observe } from '../observe/observation.ts'
+import { countAbsent, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { Belief } from './belief.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
 import type { Page, ReadEnd, ReadKind, Source } from './port.ts'
+import { failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -33,45 +35,49 @@ const LONGEST_DELAY_MS = 24 * 3_600_000
 export class ListReader<Item> {
   readonly freshness: Freshness = new Freshness()
   readonly drift: Drift = new Drift()
-  /** The list got so short that it is not believed, and nothing has shown otherwise since. */
-  braked = false
+  readonly belief: Belief = new Belief()
   readonly #options: ListReaderOptions<Item>
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
   #loaded = false
   #reads = 0
-  /** When the operator said that a shorter list is right, until a read of all rows has proved it; null otherwise. */
-  #acceptedAt: number | null = null
 
   constructor(options: ListReaderOptions<Item>) {
     this.#options = options
   }
 
-  /** The next read of all rows may remove what it does not mention, however much that is. */
-  acceptShorter(): void {
-    this.#acceptedAt = this.#options.time.now().monotonicMs
+  /** The list got so short that it is not believed, and nothing has shown otherwise since. */
+  get braked(): boolean {
+    return this.belief.braked !== null
   }
 
-  get acceptsShorter(): boolean {
-    return this.#acceptedAt !== null
+  /** The next read of all rows may remove what it does not mention, however much that is. */
+  acceptShorter(): void {
+    this.belief.acceptShorter(this.#options.time.now().monotonicMs)
   }
 
   /** Brings the list up to date by the cheapest read there is. */
   refresh(): Promise<Attempt> {
     return this.#alone(async () => {
-      if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#read('full', false)
+      if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#readAll(false)
       const attempt = await this.#read('changes', false)
       if (attempt.ok) this.#cursor.followed()
-      return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#read('full', false)
+      return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(false)
     })
+  }
+
+  /** In full; once more where so much is missing that a second reading has to agree. */
+  async #readAll(audit: boolean): Promise<Attempt> {
+    const attempt = await this.#read('full', audit)
+    return attempt.ok || attempt.failure.kind !== 'doubted' ? attempt : this.#read('full', audit)
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
   async audit(): Promise<Attempt> {
     if (!this.#loaded || this.#cursor.text === null) return { ok: true }
     try {
-      return await this.#read('full', true)
+      return await this.#readAll(true)
     } finally {
       this.#tombstones.duringAudit(false)
     }
@@ -192,27 +198,24 @@ export class ListReader<Item> {
     reading: Reading<Item>,
     outcome: ReadEnd,
   ): Promise<Attempt> {
-    const { list, source, brake, observe, pause } = this.#options
+    const { list, source, brake, time, observe, pause } = this.#options
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.settleRemovals()
     this.#tellDelays(reading)
     if (outcome.complete && kind !== 'availability') {
-      const since = begun.monotonicMs - reading.lagMs
-      const missing = countMissing(list, reading.number, begun.monotonicMs, audit)
-      const isShort = isBraked(missing, list.served)
-      if (brake && isShort && !this.acceptsShorter) {
-        this.braked = true
+      const sinceMs = begun.monotonicMs - reading.lagMs
+      const sighting = { number: reading.number, begunAt: begun.monotonicMs, audit }
+      const { oneMoment } = outcome
+      const nowMs = time.now().monotonicMs
+      const failure = this.belief.judge(list, sighting, { oneMoment, brake, sinceMs, nowMs, observe })
+      if (failure !== null) {
         if (!source.reportsChanges) this.#cursor.take(null)
-        observe({ kind: 'brake-engaged', list: list.kind.name, absent: missing, served: list.served })
-        return { ok: false, failure: failureOf('braked', brakeMessage(list.kind.name, missing, list.served)) }
+        return { ok: false, failure }
       }
-      reading.changed += await removeAbsent(list, since, pause)
+      reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
       if (kind === 'full') list.extras = reading.extras
       this.#loaded = true
-      this.braked = false
-      // A read that shows the list as it was before, still long, is not the one the operator meant.
-      if (isShort || since >= (this.#acceptedAt ?? since)) this.#acceptedAt = null
     }
     this.#confirm(kind, begun, reading, outcome)
     const keepsCursor = audit
@@ -263,12 +266,4 @@ export class ListReader<Item> {
       letGo()
     }
   }
-}
-
-function failureOf(kind: FailureKind, message: string): { kind: FailureKind; message: string; retryAfterMs: null } {
-  return { kind, message, retryAfterMs: null }
-}
-
-function brakeMessage(list: string, absent: number, served: number): string {
-  return `${absent} of ${served} ${list} are missing from the CRM's list, which is not believed until \`marquee accept\``
 }

@@ -75,12 +75,14 @@ export class ListReplica<Item> implements Aged {
   }
 
   get isFailing(): boolean {
-    return this.#confirming.some((cycle) => cycle.failures > 0)
+    return this.reader.braked || this.#confirming.some((cycle) => cycle.failures > 0)
   }
 
-  /** The last failure of a cycle that has not succeeded since. */
+  /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
   get lastFailure(): CrmFailure | null {
-    return this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
+    return (
+      this.reader.belief.braked ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
+    )
   }
 
   get nextTryInMs(): number {

@@ -123,3 +123,7 @@ export interface CrmFailure {
   /** What the CRM asked for (`Retry-After`), null where it did not. */
   readonly retryAfterMs: number | null
 }
+
+export function failureOf(kind: FailureKind, message: string): CrmFailure {
+  return { kind, message, retryAfterMs: null }
+}

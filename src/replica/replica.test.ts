@@ -146,6 +146,8 @@ describe('ListReplica', () => {
     while (replica.venues.audit.failures < 4) await time.step()
     expect(replica.venues.isFailing).toBe(true)
     await time.pass(500)
+    expect(replica.venues.refresh.lastFailure).toBeNull()
+    expect(replica.venues.lastFailure).toMatchObject({ kind: 'braked' })
     expect(replica.venues.isBackingOff).toBe(true)
     expect(replica.venues.refresh.isBackingOff).toBe(false)
     expect(replica.venues.nextTryInMs).toBeCloseTo(replica.venues.audit.nextTryInMs, 1)

@@ -80,7 +80,7 @@ export class Misfortune {
     const list = table.name === 'events' ? this.#replica.events : this.#replica.venues
     const ageMs = list.ageMs(this.#time.peek())
     const shown = table.shown()
-    if (table.visible !== null || ageMs === null || list.reader.acceptsShorter) return
+    if (table.visible !== null || ageMs === null || list.reader.belief.acceptsShorter) return
     // Fewer than that and the brake would not be sure to hold.
     if (Math.min(shown.length, list.list.served) < 24) return
     table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))

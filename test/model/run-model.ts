@@ -161,7 +161,7 @@ async function heal(
       continue
     }
     // So much can have been deleted by rights that the operator has to say so.
-    for (const list of lists) if (list.reader.braked && !list.reader.acceptsShorter) list.acceptShorter()
+    for (const list of lists) if (list.reader.braked && !list.reader.belief.acceptsShorter) list.acceptShorter()
   }
   for (const enoughMs = time.trueMs + 4 * setting.refreshEveryMs + 1000; time.trueMs < enoughMs; steps++)
     await time.step()
