@@ -18,7 +18,8 @@ export type Observation =
 
 export interface ReadReport {
   readonly list: string
-  readonly kind: 'full' | 'changes' | 'availability'
+  /** `addition`: of what came to the list while a refresh of it waited for the other list; nothing else of it counts. */
+  readonly kind: 'full' | 'changes' | 'availability' | 'addition'
   readonly outcome: Outcome
   /** One sentence for the operator where it failed. */
   readonly message: string | null

@@ -49,6 +49,11 @@ export class Freshness {
     return this.#audited === null ? null : elapsedMs(this.#audited, now)
   }
 
+  /** Whether all changes of the details are known as of `moment` or later. */
+  areDetailsConfirmedSince(moment: Moment): boolean {
+    return this.#details !== null && this.#details.monotonicMs >= moment.monotonicMs
+  }
+
   /** Whether everything is known as of `moment` or later. */
   isConfirmedSince(moment: Moment): boolean {
     if (this.#details === null || this.#availability === null) return false

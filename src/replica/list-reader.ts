@@ -1,12 +1,13 @@
 import type { Observe } from '../observe/observation.ts'
 import { countAbsent, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { Arrivals } from './arrivals.ts'
 import { Belief } from './belief.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
-import type { Page, ReadEnd, ReadKind, Source } from './port.ts'
+import type { CrmFailure, Page, ReadEnd, ReadKind, Source } from './port.ts'
 import { failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
@@ -23,25 +24,39 @@ export interface ListReaderOptions<Item> {
   /** Lets requests pass between two slices of work. */
   readonly pause: () => Promise<void>
   readonly isTooLarge: () => boolean
-  /** Runs before a page is applied: venues are added before the events that point at them. */
-  readonly beforePage?: (page: Page<Item>) => Promise<void>
+  /** Whether rows of the page point at what the other list does not serve: it may have come with them. */
+  readonly pointsInVain?: (page: Page<Item>) => boolean
+  /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
+  readonly beforePointing?: () => Promise<CrmFailure | null>
   /** Runs before served rows are removed: venues are removed after the events that point at them. */
   readonly beforeRemoval?: () => Promise<void>
 }
 
 const LONGEST_DELAY_MS = 24 * 3_600_000
 
+/** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
+interface Read<Item> {
+  readonly kind: ReadKind
+  readonly purpose: 'refresh' | 'audit' | 'addition'
+  readonly begun: Moment
+  readonly reading: Reading<Item>
+}
+
 /** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
 export class ListReader<Item> {
   readonly freshness: Freshness = new Freshness()
   readonly drift: Drift = new Drift()
+  readonly arrivals: Arrivals = new Arrivals()
   readonly belief: Belief = new Belief()
+  /** The list was read in full once: nothing is answered from it before. */
+  isLoaded = false
   readonly #options: ListReaderOptions<Item>
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
-  #loaded = false
   #reads = 0
+  /** Reads have to confirm until all is known as of this moment. */
+  #confirmSince: Moment | null = null
 
   constructor(options: ListReaderOptions<Item>) {
     this.#options = options
@@ -57,30 +72,42 @@ export class ListReader<Item> {
     this.belief.acceptShorter(this.#options.time.now().monotonicMs)
   }
 
-  /** Brings the list up to date by the cheapest read there is. */
-  refresh(): Promise<Attempt> {
-    return this.#alone(async () => {
-      if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#readAll(false)
-      const attempt = await this.#read('changes', false)
-      if (attempt.ok) this.#cursor.followed()
-      return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(false)
-    })
+  /** Reads have to tell all changes until they are known as of `moment`. */
+  confirmSince(moment: Moment): void {
+    this.#confirmSince = moment
   }
 
-  /** In full; once more where so much is missing that a second reading has to agree. */
-  async #readAll(audit: boolean): Promise<Attempt> {
-    const attempt = await this.#read('full', audit)
-    return attempt.ok || attempt.failure.kind !== 'doubted' ? attempt : this.#read('full', audit)
+  /** Brings the list up to date by the cheapest read there is. */
+  refresh(): Promise<Attempt> {
+    return this.#alone(() => this.#readCheaply('refresh'))
+  }
+
+  /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
+  readAdditions(): Promise<Attempt> {
+    return this.arrivals.readAdditions(() => this.#readCheaply('addition'))
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
   async audit(): Promise<Attempt> {
-    if (!this.#loaded || this.#cursor.text === null) return { ok: true }
+    if (!this.isLoaded || this.#cursor.text === null) return { ok: true }
     try {
-      return await this.#readAll(true)
+      return await this.#readAll('audit')
     } finally {
       this.#tombstones.duringAudit(false)
     }
+  }
+
+  async #readCheaply(purpose: 'refresh' | 'addition'): Promise<Attempt> {
+    if (this.#cursor.text === null || !this.#options.source.reportsChanges) return this.#readAll(purpose)
+    const attempt = await this.#read('changes', purpose)
+    if (attempt.ok) this.#cursor.followed()
+    return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(purpose)
+  }
+
+  /** In full; once more where so much is missing that a second reading has to agree. */
+  async #readAll(purpose: Read<Item>['purpose']): Promise<Attempt> {
+    const attempt = await this.#read('full', purpose)
+    return attempt.ok || attempt.failure.kind !== 'doubted' ? attempt : this.#read('full', purpose)
   }
 
   /**
@@ -88,11 +115,12 @@ export class ListReader<Item> {
    * would gain nothing, since an answer is as old as the older of the two.
    */
   async readAvailability(): Promise<Attempt> {
-    return this.#loaded ? this.#alone(() => this.#read('availability', false)) : { ok: true }
+    return this.isLoaded ? this.#alone(() => this.#read('availability', 'refresh')) : { ok: true }
   }
 
-  async #read(kind: ReadKind, audit: boolean): Promise<Attempt> {
+  async #read(kind: ReadKind, purpose: Read<Item>['purpose']): Promise<Attempt> {
     const { list, time, source, observe, beforeRemoval } = this.#options
+    const audit = purpose === 'audit'
     // An audit begins between two refreshes: what changed before it is then either in them or found by it.
     const begun = audit ? await this.#alone(async () => this.#beginAudit()) : time.now()
     const reading = new Reading<Item>({
@@ -104,17 +132,17 @@ export class ListReader<Item> {
       begunAt: begun.monotonicMs,
       repeatedId: source.repeatedId,
       audit,
-      timesChanges: this.#loaded && !audit,
+      timesChanges: this.isLoaded && !audit,
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
     })
-    const attempt = await this.#consume(kind, audit, begun, reading)
+    const attempt = await this.#consume({ kind, purpose, begun, reading })
     observe({
       kind: 'read-ended',
       read: {
         list: list.kind.name,
-        kind,
+        kind: purpose === 'addition' ? purpose : kind,
         outcome: attempt.ok ? 'ok' : attempt.failure.kind,
         message: attempt.ok ? null : attempt.failure.message,
         durationMs: time.now().monotonicMs - begun.monotonicMs,
@@ -132,19 +160,23 @@ export class ListReader<Item> {
     return this.#options.time.now()
   }
 
-  async #consume(kind: ReadKind, audit: boolean, begun: Moment, reading: Reading<Item>): Promise<Attempt> {
+  async #consume(read: Read<Item>): Promise<Attempt> {
     const { list, source, time } = this.#options
+    const { kind, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
-    const read = (signal: AbortSignal): ReturnType<Source<Item>['read']> =>
-      source.read({ kind, cursor, held: list, signal })
-    const pages = new Pages<Item>(read, source.patienceMs, time)
+    const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
+    const pages = new Pages<Item>(
+      (signal) => source.read({ kind, cursor, held: list, mustConfirm, signal }),
+      source.patienceMs,
+      time,
+    )
     let attempt: Attempt
     try {
-      attempt = await this.#applyPages(pages, kind, audit, begun, reading)
+      attempt = await this.#applyPages(pages, read)
     } catch (cause) {
       // A bug: told by its name alone, for its message may hold a row.
       const name = cause instanceof Error ? cause.name : 'an error'
-      attempt = { ok: false, failure: failureOf('internal', `a page could not be applied (${name})`) }
+      attempt = failed(failureOf('internal', `a page could not be applied (${name})`))
     }
     if (attempt.ok) return attempt
     pages.abandon()
@@ -153,52 +185,60 @@ export class ListReader<Item> {
     return attempt
   }
 
-  async #applyPages(
-    pages: Pages<Item>,
-    kind: ReadKind,
-    audit: boolean,
-    begun: Moment,
-    reading: Reading<Item>,
-  ): Promise<Attempt> {
-    const { beforePage, isTooLarge } = this.#options
+  async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
+    const { pointsInVain, beforePointing, isTooLarge } = this.#options
+    const { kind, purpose, reading } = read
+    const { isLoaded, arrivals } = this
+    const number = purpose === 'refresh' && kind !== 'availability' ? ++arrivals.begun : null
+    let isPointing = false
     for (;;) {
       const next = await pages.next()
       if (next.kind === 'end') {
-        const { outcome } = next
-        if (!outcome.ok) return outcome
-        await this.#prepareRemovals(outcome, begun, reading)
-        const end = (): Promise<Attempt> => this.#end(kind, audit, begun, reading, outcome)
-        return audit ? this.#alone(end) : end()
+        if (!next.outcome.ok) return next.outcome
+        // Nothing is answered from a list that was never read in full: then it is enough to wait here.
+        const failure = isPointing && !isLoaded ? await beforePointing?.() : null
+        if (failure) return failed(failure)
+        if (number !== null) arrivals.tell(number)
+        return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
       }
-      await beforePage?.(next.page)
+      if (isLoaded || !isPointing) isPointing = pointsInVain?.(next.page) ?? false
+      const failure = isPointing && isLoaded ? await beforePointing?.() : null
+      if (failure) return failed(failure)
       // A page of an audit is applied between two refreshes, never while one is under way.
-      if (audit) await this.#alone(async () => reading.apply(next.page))
+      if (purpose === 'audit') await this.#alone(async () => reading.apply(next.page))
       else reading.apply(next.page)
       this.#tellDelays(reading)
-      if (!isTooLarge()) continue
-      return {
-        ok: false,
-        failure: failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'),
+      if (isTooLarge()) {
+        return failed(failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'))
       }
     }
   }
 
-  async #prepareRemovals(outcome: ReadEnd, begun: Moment, reading: Reading<Item>): Promise<void> {
+  async #finish(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { list, beforeRemoval } = this.#options
-    if (beforeRemoval === undefined) return
+    const { purpose, begun, reading } = read
+    const end = (): Promise<Attempt> =>
+      purpose === 'audit' ? this.#alone(() => this.#end(read, outcome)) : this.#end(read, outcome)
     const removes =
       reading.hasPostponed || (outcome.complete && countAbsent(list, begun.monotonicMs - reading.lagMs) > 0)
-    if (removes) await beforeRemoval()
+    if (beforeRemoval === undefined || !removes) return end()
+    this.arrivals.removals++
+    try {
+      if (purpose === 'audit') await beforeRemoval()
+      else {
+        // What points at this list was held up by that, and may still show: nothing goes before it.
+        const added = await this.arrivals.waitFor(beforeRemoval)
+        if (!added.ok) return added
+      }
+      return await end()
+    } finally {
+      this.arrivals.removals--
+    }
   }
 
-  async #end(
-    kind: ReadKind,
-    audit: boolean,
-    begun: Moment,
-    reading: Reading<Item>,
-    outcome: ReadEnd,
-  ): Promise<Attempt> {
+  async #end({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { list, source, brake, time, observe, pause } = this.#options
+    const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.settleRemovals()
     this.#tellDelays(reading)
@@ -206,16 +246,21 @@ export class ListReader<Item> {
       const sinceMs = begun.monotonicMs - reading.lagMs
       const sighting = { number: reading.number, begunAt: begun.monotonicMs, audit }
       const { oneMoment } = outcome
-      const nowMs = time.now().monotonicMs
-      const failure = this.belief.judge(list, sighting, { oneMoment, brake, sinceMs, nowMs, observe })
+      const failure = this.belief.judge(list, sighting, {
+        oneMoment,
+        brake,
+        sinceMs,
+        nowMs: time.now().monotonicMs,
+        observe,
+      })
       if (failure !== null) {
         if (!source.reportsChanges) this.#cursor.take(null)
-        return { ok: false, failure }
+        return failed(failure)
       }
       reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
       if (kind === 'full') list.extras = reading.extras
-      this.#loaded = true
+      this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)
     const keepsCursor = audit
@@ -266,4 +311,8 @@ export class ListReader<Item> {
       letGo()
     }
   }
+}
+
+function failed(failure: CrmFailure): Attempt {
+  return { ok: false, failure }
 }

@@ -5,7 +5,7 @@ import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
-import type { Moment } from './time.ts'
+import type { Moment, Time } from './time.ts'
 
 export interface RefreshSettings {
   readonly boundMs: number
@@ -23,12 +23,14 @@ export class ListReplica<Item> implements Aged {
   readonly audit: Cycle
   readonly availability: Cycle
   readonly #start: () => void
+  readonly #time: Time
   /** TicketsAvailable and TicketCapacity are read on their own. */
   readonly hasOwnAvailability: boolean
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
     const reader = new ListReader(options)
+    this.#time = time
     this.list = options.list
     this.reader = reader
     // What is repaired is served again within the bound.
@@ -91,7 +93,34 @@ export class ListReplica<Item> implements Aged {
   }
 
   async readOnce(): Promise<void> {
+    // A read that confirms nothing would help nobody who waits.
+    this.reader.confirmSince(this.#time.now())
     await Promise.all(this.#confirming.map((cycle) => cycle.attempt()))
+  }
+
+  /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read; why, where that is news. */
+  async untilAdded(): Promise<CrmFailure | null> {
+    const { reader, refresh } = this
+    const { arrivals } = reader
+    const { begun } = arrivals
+    reader.confirmSince(this.#time.now())
+    while (arrivals.applied <= begun && !refresh.isBackingOff) {
+      // It may wait for who waits here: its attempt must not be waited for.
+      if (arrivals.isWaiting) {
+        const added = await reader.readAdditions()
+        return added.ok ? null : added.failure
+      }
+      await Promise.race([arrivals.next, refresh.attempt()])
+    }
+    return null
+  }
+
+  /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */
+  async untilConfirmed(): Promise<void> {
+    const { reader, refresh } = this
+    reader.confirmSince(this.#time.now())
+    if (refresh.isRunning) await refresh.attempt()
+    if (!refresh.isBackingOff) await refresh.attempt()
   }
 
   ageMs(now: Moment): number | null {

@@ -53,6 +53,8 @@ export interface ReadRequest {
   /** What the last successful read returned; null before it, or after it was refused. */
   readonly cursor: Cursor | null
   readonly held: Held
+  /** The other list waits for this one to be known: a source most of whose reads of changes do not confirm (a delta without its sweep) sweeps now. */
+  readonly mustConfirm?: boolean
   readonly signal: AbortSignal
 }
 

@@ -355,7 +355,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
         let expected = 'none'
         let isRepeated = false
         for (const { isFull, names } of reads) {
-          const isHeld = list.holds(id)
+          const isHeld = list.inspect(id) !== null
           const rows = names.map((name) => (name === '=' ? unchanged : record(name)))
           if (isFull) full(...rows)
           else changed(...rows)

@@ -116,8 +116,10 @@ export class RecordList<Item> implements Held {
     }
   }
 
-  holds(id: Guid): boolean {
-    return this.slotIn(this.shardOf(id)) !== -1
+  serves(id: Guid): boolean {
+    const shard = this.shardOf(id)
+    const slot = this.slotIn(shard)
+    return slot !== -1 && shard.state[slot] === SERVED
   }
 
   version(id: Guid): number {

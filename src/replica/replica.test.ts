@@ -3,7 +3,7 @@ import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Change, CrmFailure, Cursor, Source } from './port.ts'
+import type { Change, CrmFailure, Cursor, ReadRequest, Source } from './port.ts'
 import { Replica } from './replica.ts'
 
 const event = guidOf(1)
@@ -16,6 +16,8 @@ class Fake<Item> {
   all: readonly Change<Item>[] = []
   changes: readonly Change<Item>[] = []
   takesMs = 100
+  /** A read of changes is a delta that cannot tell what is gone, unless it has to confirm. */
+  confirmsWhenAsked = false
   readonly #time: VirtualTime
 
   constructor(time: VirtualTime) {
@@ -28,17 +30,19 @@ class Fake<Item> {
       availabilityEveryMs: null,
       repeatedId: 'serves-later',
       patienceMs: 5000,
-      read: (request) => this.#read(request.kind === 'full'),
+      read: (request) => this.#read(request),
     }
   }
 
-  async *#read(isFull: boolean): ReturnType<Source<Item>['read']> {
+  async *#read({ kind, mustConfirm }: ReadRequest): ReturnType<Source<Item>['read']> {
     this.reads++
+    const isFull = kind === 'full'
     const begunAt = this.#time.now()
     await new Promise<void>((resolve) => this.#time.after(this.takesMs, resolve))
     if (this.failure !== null) return { ok: false, failure: this.failure }
-    const changes = isFull ? this.all : this.changes
-    if (!isFull) this.changes = []
+    const isDelta = this.confirmsWhenAsked && !isFull && mustConfirm !== true
+    const changes = isFull ? this.all : this.changes.filter((change) => !isDelta || change.kind === 'record')
+    if (!isFull) this.changes = this.changes.filter((change) => !changes.includes(change))
     yield { begunAt, sourceLagMs: 0, changes, whereIs: () => 'row' }
     return {
       ok: true,
@@ -47,7 +51,7 @@ class Fake<Item> {
       oneMoment: true,
       unchanged: false,
       asOf: null,
-      confirms: true,
+      confirms: !isDelta,
     }
   }
 }
@@ -132,6 +136,88 @@ describe('Replica (architecture: The port to a CRM)', () => {
     }
     expect([...new Set(seen)]).not.toContain('E-')
     expect(seen.at(-1)).toBe('--')
+  })
+})
+
+describe('one transaction removes a pair, the next one adds a pair (architecture: The port to a CRM)', () => {
+  const [otherEvent, otherVenue] = [guidOf(2), guidOf(0x1001)]
+  const removedPair = [{ kind: 'deleted', id: venue }] as const
+  const addedVenue: Change<VenueRecord> = {
+    kind: 'record',
+    id: otherVenue,
+    record: venueOf(otherVenue, 'W'),
+    version: 0,
+  }
+  const record = eventOf(otherEvent, { Name: 'F', VenueId: otherVenue })
+  const eventChanges: readonly Change<EventRecord>[] = [
+    { kind: 'deleted', id: event },
+    { kind: 'record', id: otherEvent, record, version: 0 },
+  ]
+
+  /** The venues' read of changes has found theirs gone, and waits; then the second transaction is committed. */
+  async function waiting() {
+    const all = await scene()
+    const { time, events, venues, replica } = all
+    venues.changes = [venueRow('V')]
+    events.changes = [eventAt('E')]
+    await time.pass(10_000)
+    venues.changes = removedPair
+    void replica.venues.refresh.attempt()
+    await time.pass(110)
+    venues.changes = [addedVenue]
+    events.changes = eventChanges
+    const shown = (): string =>
+      [replica.events, replica.venues]
+        .flatMap(({ list }) => [event, venue, otherEvent, otherVenue].map((id) => list.get(id)?.Name ?? ''))
+        .join('')
+    const course = async (ms: number): Promise<string[]> => {
+      const seen: string[] = []
+      for (let step = 0; step < ms; step += 10) {
+        await time.pass(10)
+        if (seen.at(-1) !== shown()) seen.push(shown())
+      }
+      return seen
+    }
+    return { ...all, course }
+  }
+
+  it('shows no event before its venue, nor after it, and both lists are confirmed', async () => {
+    const { course, replica, time } = await waiting()
+    expect(await course(1000)).toEqual(['EV', 'FW'])
+    expect(replica.events.ageMs(time.peek())).toBeLessThan(1100)
+    expect(replica.venues.ageMs(time.peek())).toBeLessThan(1300)
+  })
+
+  it('changes neither list where what came to the venues cannot be read: both are read again', async () => {
+    const { course, events, venues, replica } = await waiting()
+    venues.failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
+    expect(await course(400)).toEqual(['EV'])
+    expect(replica.events.lastFailure).toMatchObject({ kind: 'broken', message: 'venues that events point at: HTML' })
+    // Neither cursor was moved.
+    venues.failure = null
+    venues.changes = [...removedPair, addedVenue]
+    events.changes = eventChanges
+    expect((await course(8000)).at(-1)).toBe('FW')
+  })
+
+  it('removes the venue when a read of the events that tells what is gone has ended, and not one that cannot', async () => {
+    const { course, events } = await waiting()
+    events.confirmsWhenAsked = true
+    expect(await course(1000)).toEqual(['EV', 'FW'])
+  })
+})
+
+describe('an event that is activated together with its venue', () => {
+  it('is shown after the venue, which is held though it is not served', async () => {
+    const { time, events, venues, replica } = await scene()
+    const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
+    venues.changes = [{ kind: 'withheld', id: venue, withheld, version: Number.NaN }]
+    await time.pass(6000)
+    venues.changes = [venueRow('V')]
+    events.changes = [eventAt('E')]
+    void replica.events.refresh.attempt()
+    while (replica.events.list.get(event) === null) await time.step()
+    expect(replica.venues.list.get(venue)).not.toBeNull()
   })
 })
 

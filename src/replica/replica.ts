@@ -2,12 +2,11 @@ import type { EventRecord } from '../domain/event.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { Cycle } from './cycle.ts'
 import type { RefreshSettings } from './list-replica.ts'
 import { ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
-import type { Crm, Page } from './port.ts'
+import type { Crm } from './port.ts'
 import { RecordList } from './record-list.ts'
 import type { Time } from './time.ts'
 
@@ -21,12 +20,15 @@ export interface ReplicaOptions {
   readonly pause: () => Promise<void>
 }
 
-/** The events and venues of the CRM, held in memory and kept up to date. */
+/**
+ * The events and venues of the CRM, held in memory and kept up to date. An event never shows before its venue, nor after it:
+ * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
+ * venues go when a read of the events that begins then has *ended*. The first of these waits for nothing but the CRM, so that
+ * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it.
+ */
 export class Replica {
   readonly events: ListReplica<EventRecord>
   readonly venues: ListReplica<VenueRecord>
-  #eventsWait = 0
-  #venuesWait = 0
 
   constructor({ crm, formatter, settings, memoryLimitBytes, time, observe, pause }: ReplicaOptions) {
     const events = new RecordList(eventKind(formatter))
@@ -37,13 +39,18 @@ export class Replica {
       ...shared,
       list: venues,
       source: crm.venues,
-      beforeRemoval: () => this.#readEventsAnew(),
+      beforeRemoval: () => this.events.untilConfirmed(),
     })
     this.events = new ListReplica(settings, {
       ...shared,
       list: events,
       source: crm.events,
-      beforePage: (page) => this.#readMissingVenues(page),
+      pointsInVain: ({ changes }) =>
+        changes.some((change) => change.kind === 'record' && this.#pointsInVain(change.record)),
+      beforePointing: async () => {
+        const failure = await this.venues.untilAdded()
+        return failure && { ...failure, message: `venues that events point at: ${failure.message}` }
+      },
     })
   }
 
@@ -56,37 +63,15 @@ export class Replica {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /** Venues come before the events that point at them: a page that names an unknown one waits for a read of the venues. */
-  async #readMissingVenues(page: Page<EventRecord>): Promise<void> {
-    if (this.venues.isConfirmedSince(page.begunAt)) return
-    if (!page.changes.some((change) => change.kind === 'record' && this.#newlyNamesUnknown(change.record))) return
-    const { refresh } = this.venues
-    // Each waiting for the other would wait for ever; the venues' turn comes right after.
-    if (this.#venuesWait > 0) return refresh.hint()
-    this.#eventsWait++
-    await readAnew(refresh)
-    this.#eventsWait--
+  /** Whether a venue is named that is not served; one that is already named in vain is not looked for again and again. */
+  #pointsInVain({ Id, VenueId }: EventRecord): boolean {
+    const { reader, list } = this.events
+    const {
+      list: venues,
+      reader: { arrivals },
+    } = this.venues
+    // A venue that is about to be removed may have been created again.
+    if (VenueId === EMPTY_GUID || (arrivals.removals === 0 && venues.serves(VenueId))) return false
+    return !reader.isLoaded || list.get(Id)?.VenueId !== VenueId
   }
-
-  /** Whether a venue is named that is not held; one that is already named in vain is not looked for again and again. */
-  #newlyNamesUnknown({ Id, VenueId }: EventRecord): boolean {
-    if (VenueId === EMPTY_GUID || this.venues.list.holds(VenueId)) return false
-    return this.events.list.get(Id)?.VenueId !== VenueId
-  }
-
-  /** Venues go after the events that point at them: a read of the events that began now has to end first. */
-  async #readEventsAnew(): Promise<void> {
-    const { refresh } = this.events
-    // Each waiting for the other would wait for ever; the events' turn comes right after.
-    if (this.#eventsWait > 0) return refresh.hint()
-    this.#venuesWait++
-    await readAnew(refresh)
-    this.#venuesWait--
-  }
-}
-
-/** Resolves when an attempt that begins after the call has ended, or at once where the back-off forbids one. */
-async function readAnew(cycle: Cycle): Promise<void> {
-  if (cycle.isRunning) await cycle.attempt()
-  if (!cycle.isBackingOff) await cycle.attempt()
 }

@@ -181,7 +181,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'moves the cursor past what it ignored',
-    setting: { ...token, changeEveryMs: 60, trouble: 2 },
+    setting: { ...token, changeEveryMs: 60, trouble: 2, latencyMs: 80, fullReadEveryMs: 60_000 },
     breakIt: () =>
       override(
         Reading.prototype,
@@ -228,7 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'shows events before their venues',
     setting: time,
-    breakIt: () => override(RecordList.prototype, 'holds', () => () => true),
+    breakIt: () => override(RecordList.prototype, 'serves', () => () => true),
   },
   {
     name: 'names a Retry-After that is not true',

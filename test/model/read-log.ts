@@ -47,7 +47,7 @@ export class ReadLog {
     this.endedMs[list] = nowMs
     const began = (read: LoggedRead): number => Math.abs(nowMs - durationMs - read.begunMs)
     const [read] = [...this.open]
-      .filter((candidate) => candidate.list === list && candidate.kind === kind)
+      .filter((candidate) => candidate.list === list && (candidate.kind === kind || kind === 'addition'))
       .toSorted((left, right) => began(left) - began(right))
     if (read !== undefined) this.open.delete(read)
     if (outcome === 'braked') this.brakedMs.set(list, this.brakedMs.get(list) ?? nowMs)
