@@ -515,6 +515,19 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
   })
 
+  it('does not give way to that of an audit beside which a refresh applied a page: a row may have gone in between', async () => {
+    const { refresh, asked, scripts, run, reader, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ end: DOWN })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [rows(ids.slice(0, 1))], end: DOWN })
+    await auditing
+    await refresh({})
+    expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
+  })
+
   it('gives way to that of an audit that succeeds meanwhile, and only then', async () => {
     for (const [end, cursor] of [
       [DOWN, 'cursor 3'],

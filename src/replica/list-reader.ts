@@ -39,6 +39,8 @@ interface Read<Item> {
   readonly kind: ReadKind
   readonly purpose: 'refresh' | 'audit' | 'addition'
   readonly begun: Moment
+  /** How many pages refreshes had applied. */
+  readonly pagesBefore: number
   readonly reading: Reading<Item>
 }
 
@@ -55,6 +57,8 @@ export class ListReader<Item> {
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
   #reads = 0
+  /** Pages of the details that refreshes have applied. */
+  #pages = 0
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
 
@@ -137,7 +141,7 @@ export class ListReader<Item> {
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
     })
-    const attempt = await this.#consume({ kind, purpose, begun, reading })
+    const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, reading })
     observe({
       kind: 'read-ended',
       read: {
@@ -206,7 +210,10 @@ export class ListReader<Item> {
       if (failure) return failed(failure)
       // A page of an audit is applied between two refreshes, never while one is under way.
       if (purpose === 'audit') await this.#alone(async () => reading.apply(next.page))
-      else reading.apply(next.page)
+      else {
+        if (kind !== 'availability') this.#pages++
+        reading.apply(next.page)
+      }
       this.#tellDelays(reading)
       if (isTooLarge()) {
         return failed(failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'))
@@ -236,7 +243,8 @@ export class ListReader<Item> {
     }
   }
 
-  async #end({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
+  async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
+    const { kind, purpose, begun, reading } = read
     const { list, source, brake, time, observe, pause } = this.#options
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
@@ -263,8 +271,9 @@ export class ListReader<Item> {
       this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)
+    // A row that a refresh has seen since an audit began is not gone for it: only the older cursor tells of its deletion.
     const keepsCursor = audit
-      ? this.#cursor.isSound
+      ? this.#cursor.isSound || this.#pages > read.pagesBefore
       : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
     if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
     return { ok: true }
