@@ -63,20 +63,34 @@ export class Checker {
     }
   }
 
-  /** The venue of an event: never missing where it was there before the event pointed at it, and still is. */
+  /** An event and its venue: the event never shows before its venue, nor after it. */
   answerOfTwo(asked: Asked, ageMs: number, event: Glimpse, venue: Glimpse): void {
     this.answer(asked, ageMs, [event, venue])
-    const pointsSince = this.#story(event)?.pointsSince(event.epoch ?? 0)
+    const pointing = this.#story(event)?.pointing(event.epoch ?? 0) ?? []
+    const points = pointing.at(-1)
     const current = this.#story(venue)?.epochs.at(-1)
-    if (venue.epoch !== null || pointsSince === undefined || current?.shown !== true) return
-    // Two servers that lag differently are two CRMs; so is one whose venues cannot be read now.
+    if (venue.epoch !== null || points === undefined || current === undefined) return
+    // Two servers that lag differently are two CRMs; so is one whose venues, or events, cannot be read now.
     if (this.#setting.serverLagsMs.length > 1 || asked.lists.some((list) => this.#isFailing(list))) return
+    const nowMs = this.#time.trueMs
+    const { visible, restoredMs } = this.#tables.venues
+    if (visible !== null || !this.#log.wasToldWithin('venues', restoredMs, nowMs)) return
+    const gone = this.#story(venue)?.lastShown()
+    if (!current.shown) {
+      if (gone === undefined || points.to > gone.to || points.endedSilently || this.#isUntold(event)) return
+      // It may not have been known that the venue was shown at all.
+      const isKnown = this.#story(venue)?.before(gone)?.endedSilently === false
+      if (!isKnown || !this.#log.wasToldWithin('venues', Math.max(gone.from, points.from), gone.to)) return
+      this.#fault(`${event.id} points at ${venue.id}, though it went before, or with it`)
+      return
+    }
     // Deleted and created again before its deletion was known: it is removed late rather than added late.
-    const goneMs = this.#story(venue)?.lastShown()?.to ?? 0
-    if (current.from - goneMs < 2 * Math.max(this.#setting.boundMs, this.#setting.refreshEveryMs)) return
-    // Each list was waiting for the other when the event came; the venues come next.
-    if (this.#log.isReading('venues', this.#time.trueMs)) return
-    if (current.from <= pointsSince && !this.#isUntold(venue)) {
+    if (gone !== undefined && !this.#log.wasToldWithin('venues', gone.to, current.from)) return
+    // It may not be known that the event ever pointed at another: then it is shown as pointing there in vain all the time.
+    const before = pointing.at(-2)
+    if (before !== undefined && (before.endedSilently || !this.#log.wasToldWithin('events', before.to, points.from)))
+      return
+    if (current.from <= points.from && !this.#isUntold(venue)) {
       this.#fault(`${event.id} points at ${venue.id}, which is not shown though it was there before`)
     }
   }
@@ -102,9 +116,23 @@ export class Checker {
     if (isAnswerable()) this.#fault('502 though the data is within the bound')
     const isLate = elapsedMs(asked.moment, this.#time.peek()) >= waitForMs - TOLERANCE_MS
     const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > boundMs
-    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar
+    const wasBraked = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
+    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar || wasBraked(list)
+    this.#checkCursors(asked)
     if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
+  }
+
+  /** Where nothing but a cursor does not work, a few failures are all that it may cost. */
+  #checkCursors({ lists }: Asked): void {
+    const { trouble, cursorDeaths, boundMs, refreshEveryMs, patienceMs } = this.#setting
+    if (trouble > 0 || cursorDeaths === 0) return
+    const backOffMs = Math.max(refreshEveryMs, Math.min(boundMs, 30_000))
+    const longestMs = boundMs + 4 * (backOffMs + patienceMs) + 2000
+    for (const list of lists) {
+      const ageMs = list.ageMs(this.#time.peek()) ?? 0
+      if (ageMs > longestMs) this.#fault(`502 for ${Math.round(ageMs - boundMs)} ms though only a cursor does not work`)
+    }
   }
 
   /** After that long it is answered, or a try was made meanwhile. */
@@ -184,8 +212,13 @@ export class Checker {
       return
     }
     const until = Math.max(atLeast, this.#knownUntil(list, spans, index))
-    if (until >= since) return
-    const late = `${Math.round(since - until)} ms too long; it ended ${Math.round(this.#time.trueMs - span.to)} ms ago`
+    const { trouble, sweepEveryMs } = this.#setting
+    // A delta confirms nothing, and yet it must tell what is stamped in good time.
+    const tells =
+      trouble === 0 && sweepEveryMs > 0 && this.#tables[list].stories.get(id)?.isPromptSince(span.to) === true
+    const due = tells ? Math.max(since, this.#log.toldMs.get(list) ?? 0) : since
+    if (until >= due) return
+    const late = `${Math.round(due - until)} ms too long; it ended ${Math.round(this.#time.trueMs - span.to)} ms ago`
     this.#fault(`${list} ${id} ${epoch === null ? '404 for' : 'shows'} ${what} ${index} ${late}`)
   }
 

@@ -1,18 +1,18 @@
 import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
-import type { Pages, Parts, Sight } from './model-source.ts'
+import type { Pages, Parts, Sight, View } from './model-source.ts'
 import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
 
 /** A CRM that can only be read whole: a file, recognised where it did not change, or a list page by page. */
 export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
-  return sourceOf(parts, false, (request, _logged, sight) => {
-    if (request.kind === 'availability') return readAvailability(parts, 0, sight)
-    return parts.setting.snapshot ? readFile(parts, request, sight) : readPages(parts, sight)
+  return sourceOf(parts, false, (request, view) => {
+    if (request.kind === 'availability') return readAvailability(parts, view)
+    return parts.setting.snapshot ? readFile(parts, request, view.sight) : readPages(parts, view)
   })
 }
 
-async function* readPages<Item>(parts: Parts<Item>, sight: Sight): Pages<Item> {
+async function* readPages<Item>(parts: Parts<Item>, view: View): Pages<Item> {
   const { serverFilters } = parts.setting
-  const failure = yield* readByKey(parts, 0, sight, (seen) =>
+  const failure = yield* readByKey(parts, view, (seen) =>
     serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
   )
   return failure ?? endOf('full', null)

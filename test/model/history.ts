@@ -5,6 +5,7 @@ import { guidOf } from './records.ts'
 import type { Setting } from './setting.ts'
 import type { Story } from './story.ts'
 import type { Commit, Table } from './table.ts'
+import { stampOf } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 const EVENTS = 60
@@ -62,7 +63,8 @@ export class History {
     else if (roll < 0.68) this.#toggle(this.#venues)
     else if (roll < 0.8) this.#deleteOrRecreate(this.#events)
     else if (roll < 0.86) this.#deleteOrRecreate(this.#venues)
-    else if (roll < 0.93) this.#createVenueWithEvent()
+    else if (roll < 0.91) this.#createVenueWithEvent()
+    else if (roll < 0.96) this.#swapPair()
     else this.#deleteVenueAfterItsEvents()
   }
 
@@ -91,7 +93,14 @@ export class History {
   #toggle(table: Table): void {
     const story = this.#pick([...table.stories.values()].filter(({ state }) => state?.exists === true))
     if (story === null) return
-    table.change(story, { shown: story.state?.shown !== true }, this.#anyhow(table, story, true))
+    const before = story.state
+    table.change(story, { shown: before?.shown !== true }, this.#anyhow(table, story, true))
+    // Shown again with a stamp it had: a sweep finds that only where it came meanwhile.
+    if (this.#setting.strategy !== 'time-delta' || before?.shown !== false) return
+    const alike = story.states
+      .slice(0, -1)
+      .find(({ shown, changedAtS }) => shown && changedAtS === story.state?.changedAtS)
+    if (alike !== undefined) story.hush(alike.epoch)
   }
 
   #deleteOrRecreate(table: Table): void {
@@ -109,8 +118,25 @@ export class History {
     const story = this.#pick(this.#gone(this.#venues))
     if (story === null) return
     this.#venues.create(story.id, EMPTY_GUID, this.#told(this.#venues, story))
+    const gone = this.#pick(this.#gone(this.#events))
     const event = this.#pick(this.#events.shown())
-    if (event !== null) this.#events.change(event, { venue: story.id }, this.#told(this.#events, event))
+    if (gone !== null && this.#chance.happens(0.5)) {
+      this.#events.create(gone.id, story.id, this.#told(this.#events, gone))
+    } else if (event !== null) {
+      this.#events.change(event, { venue: story.id }, this.#told(this.#events, event))
+    }
+  }
+
+  /** One transaction removes a pair, the next one adds a pair. */
+  #swapPair(): void {
+    const event = this.#pick(this.#events.shown())
+    const venue = event === null ? undefined : this.#venues.stories.get(event.state?.venue ?? EMPTY_GUID)
+    if (event === null || venue?.state?.shown !== true) return
+    this.#events.change(event, { exists: false, shown: false }, this.#told(this.#events, event))
+    this.#venues.change(venue, { exists: false, shown: false }, this.#told(this.#venues, venue))
+    this.#time.inTheWorld(this.#chance.span(this.#setting.latencyMs), () => {
+      if (this.#active) this.#createVenueWithEvent()
+    })
   }
 
   #deleteVenueAfterItsEvents(): void {
@@ -149,11 +175,15 @@ export class History {
   #anyhow(table: Table, story: Story, isPresence = false): Commit {
     const told = this.#told(table, story)
     const { strategy, serverFilters } = this.#setting
-    if (strategy === 'time-delta' && this.#chance.happens(0.15)) {
-      const lateByMs = this.#chance.between(30_000, 300_000)
-      const changedAtS = Math.floor((told.at - lateByMs) / 1000)
-      // A timestamp that happens to stay the same tells nothing, unless the row comes or goes by it.
-      return { ...told, lateByMs, silent: changedAtS === story.state?.changedAtS && !(isPresence && serverFilters) }
+    // Not within a second that the row had a stamp in already: the next commit in it would have the same.
+    const isAlone = (story.state?.changedAtS ?? 0) < Math.floor(told.at / 1000)
+    if (strategy === 'time-delta' && isAlone && this.#chance.happens(0.15)) {
+      // Committed late; or stamped by a clock that is ahead, or of another zone.
+      const lateByMs = this.#chance.between(30_000, 300_000) * (this.#chance.happens(0.2) ? -1 : 1)
+      const changedAtS = stampOf({ at: told.at, lateByMs })
+      // A timestamp that the row had before may tell nothing, unless the row comes or goes by it.
+      const isOld = story.states.some((state) => state.changedAtS === changedAtS)
+      return { ...told, lateByMs, silent: isOld && !(isPresence && serverFilters) }
     }
     if (!this.#chance.happens(0.15)) return told
     // The sweep sees a row come and go whatever its timestamp; a full read sees everything.

@@ -1,12 +1,16 @@
+import type { Guid } from '../../src/domain/guid.ts'
 import type { Replica } from '../../src/replica/replica.ts'
 import type { Chance } from './chance.ts'
 import type { Weather } from './exchange.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
-import type { Table } from './table.ts'
+import type { Commit, Scan, Table } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Brings about what goes wrong for a while: outages, throttling, lost rights, clocks. */
+/** More rows than one read that shows several moments may find absent (architecture: One moment). */
+const MANY = 14
+
+/** Brings about what goes wrong for a while: outages, throttling, lost rights, mass deletions, clocks. */
 export class Misfortune {
   strokes = 0
   readonly #setting: Setting
@@ -51,7 +55,10 @@ export class Misfortune {
   end(): void {
     this.#active = false
     this.#weather.calm()
-    for (const table of this.#tables) this.#restoreRights(table)
+    for (const table of this.#tables) {
+      table.betweenPages = null
+      this.#restoreRights(table)
+    }
   }
 
   #strike(): void {
@@ -63,8 +70,9 @@ export class Misfortune {
     }
     const roll = chance.next()
     const whileMs = chance.span(Math.max(boundMs, refreshEveryMs) * 2)
-    if (roll < 0.4) this.#weather.downUntilMs = this.#time.trueMs + whileMs
-    else if (roll < 0.65) this.#weather.throttledUntilMs = this.#time.trueMs + Math.min(whileMs, 120_000)
+    if (roll < 0.35) this.#weather.downUntilMs = this.#time.trueMs + whileMs
+    else if (roll < 0.55) this.#weather.throttledUntilMs = this.#time.trueMs + Math.min(whileMs, 120_000)
+    else if (roll < 0.65) this.#deleteMany(chance.pick(this.#tables), whileMs)
     else this.#loseRights(chance.pick(this.#tables), whileMs)
   }
 
@@ -75,30 +83,84 @@ export class Misfortune {
     else this.#time.setWallClock(chance.happens(0.5) ? ms : -ms)
   }
 
-  /** All but a few rows are hidden; later they are back, or the operator says that this is right. */
-  #loseRights(table: Table, whileMs: number): void {
-    const list = table.name === 'events' ? this.#replica.events : this.#replica.venues
-    const ageMs = list.ageMs(this.#time.peek())
-    const shown = table.shown()
-    if (table.visible !== null || ageMs === null || list.reader.belief.acceptsShorter) return
-    // Fewer than that and the brake would not be sure to hold.
-    if (Math.min(shown.length, list.list.served) < 24) return
-    table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))
-    if (this.#setting.strategy === 'token-delta') silence(table, this.#time.trueMs - ageMs)
-    this.#time.inTheWorld(whileMs, () => this.#restoreRights(table))
+  /** Part of a list goes at once, between two pages of a read where there is one; later it is back. */
+  #deleteMany(table: Table, whileMs: number): void {
+    if (table.visible !== null || table.betweenPages !== null) return
+    const commit = (): Commit => ({ at: this.#time.trueMs, untold: false, lateByMs: 0, silent: false })
+    const change = (): void => {
+      const gone = table.shown().filter(() => this.#chance.happens(0.4))
+      for (const story of gone) table.change(story, { exists: false, shown: false }, commit())
+      this.#time.inTheWorld(Math.max(2000, whileMs), () => {
+        if (!this.#active || table.visible !== null) return
+        for (const { id, state } of gone) if (state?.exists === false) table.create(id, state.venue, commit())
+      })
+    }
+    this.#between(table, this.#chance.happens(0.8), () => true, change)
   }
 
-  /** Not while a read is under way that saw less: what came back meanwhile would hide how short its list was. */
+  /** All but a few rows are hidden, mostly between two pages of a read; later they are back, or the operator says that this is right. */
+  #loseRights(table: Table, whileMs: number): void {
+    if (table.visible !== null || table.betweenPages !== null) return
+    const list = this.#listOf(table)
+    // Two reads that were cut alike would agree.
+    const hasRecovered = (): boolean => (this.#log.completeMs.get(table.name) ?? 0) > table.restoredMs
+    const isFit = (scan: Scan | null): boolean => {
+      const unseen = table.shown().filter(({ id }) => scan !== null && id > scan.after && isUnseen(list, id, scan))
+      // Fewer than that and the brake would not be sure to hold.
+      const isMany = Math.min(table.shown().length, list.list.served) >= 24
+      return hasRecovered() && !list.reader.belief.acceptsShorter && isMany && (scan === null || unseen.length >= MANY)
+    }
+    this.#between(table, this.#chance.happens(0.7), isFit, () => {
+      const ageMs = list.ageMs(this.#time.peek())
+      const shown = table.shown()
+      table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))
+      if (this.#setting.strategy === 'token-delta') silence(table, this.#time.trueMs - (ageMs ?? 0))
+      this.#time.inTheWorld(whileMs, () => this.#restoreRights(table))
+    })
+  }
+
+  /** What comes back while a read is under way hides how short its list was: it must not have missed only a few rows. */
   #restoreRights(table: Table): void {
     if (table.visible === null) return
-    if (this.#log.isReading(table.name, this.#time.trueMs)) this.#time.inTheWorld(100, () => this.#restoreRights(table))
-    else if (this.#active && this.#chance.happens(0.3)) this.#accept(table)
-    else table.visible = null
+    const list = this.#listOf(table)
+    const isFit = (scan: Scan | null): boolean => {
+      if (scan === null) return true
+      const missed = table.shown().filter(({ id }) => id <= scan.after && isUnseen(list, id, scan))
+      return this.#log.brakedMs.has(table.name) && missed.length >= MANY
+    }
+    table.betweenPages = null
+    this.#between(table, this.#active && this.#chance.happens(0.3), isFit, () => {
+      if (this.#active && this.#chance.happens(0.3)) this.#accept(table)
+      else table.visible = null
+      table.restoredMs = this.#time.trueMs
+    })
+  }
+
+  /** Changes the CRM's state between two reads of the list, or between two pages of the only one there is. */
+  #between(table: Table, prefersPages: boolean, isFit: (scan: Scan | null) => boolean, change: () => void): void {
+    const { snapshot, refreshEveryMs } = this.#setting
+    const attempt = (scan: Scan | null): void => {
+      if (table.betweenPages !== attempt || this.#log.openOf(table.name) !== (scan === null ? 0 : 1) || !isFit(scan))
+        return
+      table.betweenPages = null
+      change()
+    }
+    table.betweenPages = attempt
+    const later = (afterMs: number): void =>
+      this.#time.inTheWorld(afterMs, () => {
+        attempt(null)
+        if (table.betweenPages === attempt) later(100)
+      })
+    later(prefersPages && !snapshot ? 20 * refreshEveryMs : 0)
+  }
+
+  #listOf(table: Table): Replica['events'] | Replica['venues'] {
+    return table.name === 'events' ? this.#replica.events : this.#replica.venues
   }
 
   #accept(table: Table): void {
     const { visible } = table
-    const list = table.name === 'events' ? this.#replica.events : this.#replica.venues
+    const list = this.#listOf(table)
     const at = this.#time.trueMs
     const silent = this.#setting.strategy === 'token-delta'
     for (const story of table.stories.values()) {
@@ -108,6 +170,12 @@ export class Misfortune {
     table.visible = null
     this.#time.after(0, () => void list.acceptShorter())
   }
+}
+
+/** Whether the row is served, and will be missing from the read if it names it no more. */
+function isUnseen({ list }: Replica['events'] | Replica['venues'], id: Guid, { begunMs, named }: Scan): boolean {
+  const row = list.inspect(id)
+  return row?.served === true && row.seenAt < begunMs && !named.has(id)
 }
 
 /** What a token would have told, had the rows not been hidden meanwhile, is never told. */

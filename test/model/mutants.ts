@@ -1,15 +1,18 @@
 import { Admissions } from '../../src/replica/admission.ts'
 import { Cycle } from '../../src/replica/cycle.ts'
 import { Freshness } from '../../src/replica/freshness.ts'
+import { HeldCursor } from '../../src/replica/held-cursor.ts'
 import { ListReader } from '../../src/replica/list-reader.ts'
 import { Pages } from '../../src/replica/pages.ts'
 import { Reading } from '../../src/replica/reading.ts'
 import { RecordList } from '../../src/replica/record-list.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { Tombstones } from '../../src/replica/tombstones.ts'
+import { CURSORS_DIE, SWEEPS_SELDOM } from './plans.ts'
 import type { Stage } from './run-model.ts'
 import type { Setting } from './setting.ts'
 import { settingOf } from './setting.ts'
+import { POSITION } from './time-delta.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** The replica with one thing wrong. It lives in the tests: the real classes have no switch for it. */
@@ -25,7 +28,6 @@ export interface Mutant {
 }
 
 const token = settingOf({ strategy: 'token-delta', boundMs: 1000 })
-const time = settingOf({ strategy: 'time-delta', boundMs: 30_000 })
 const pages = settingOf({ strategy: 'full-read', boundMs: 1000 })
 const lagging = settingOf({ strategy: 'time-delta', boundMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
 const apart = settingOf({
@@ -181,7 +183,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'moves the cursor past what it ignored',
-    setting: { ...token, changeEveryMs: 60, trouble: 2, latencyMs: 80, fullReadEveryMs: 60_000 },
+    setting: { ...token, changeEveryMs: 60, trouble: 2, cursorDeaths: 0, latencyMs: 80, fullReadEveryMs: 60_000 },
     breakIt: () =>
       override(
         Reading.prototype,
@@ -227,8 +229,51 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shows events before their venues',
-    setting: time,
+    setting: { ...token, changeEveryMs: 100, trouble: 0, latencyMs: 150, fullReadEveryMs: 60_000 },
     breakIt: () => override(RecordList.prototype, 'serves', () => () => true),
+  },
+  {
+    name: 'shows events before venues whose own read waits for the events',
+    setting: token,
+    breakIt: () => override(ListReader.prototype, 'readAdditions', () => () => Promise.resolve({ ok: true })),
+  },
+  {
+    name: 'removes venues when a read of the events has ended that cannot tell what is gone',
+    setting: settingOf(SWEEPS_SELDOM),
+    breakIt: () => override(ListReader.prototype, 'confirmSince', () => () => {}),
+  },
+  {
+    name: 'believes half of a list that changed while it was read',
+    setting: pages,
+    breakIt: () =>
+      override(
+        Pages.prototype,
+        'next',
+        (original) =>
+          async function next(this: Pages<unknown>) {
+            const result = await original.call(this)
+            if (result.kind === 'page' || !result.outcome.ok) return result
+            return { kind: 'end', outcome: { ...result.outcome, oneMoment: true } }
+          },
+      ),
+  },
+  {
+    name: 'never gives up a cursor that does not work',
+    setting: settingOf(CURSORS_DIE),
+    breakIt: () =>
+      override(
+        HeldCursor.prototype,
+        'isGivenUp',
+        () =>
+          ({ kind }) =>
+            kind === 'cursor-refused',
+      ),
+  },
+  {
+    // Of the connector, which alone knows stamps: the replica has no part in it.
+    name: 'goes on from the newest stamp, though its clock is ahead',
+    setting: settingOf(SWEEPS_SELDOM),
+    breakIt: () => override(POSITION, 'after', () => (newestS) => newestS),
   },
   {
     name: 'names a Retry-After that is not true',

@@ -12,6 +12,25 @@ const fast = { boundMs: 200, latencyMs: 10 } as const
 const lagging = { strategy: 'time-delta', serverLagsMs: [0, 3000, 20_000] } as const
 const apart = { boundMs: 30_000, availabilityEveryMs: 1500 } as const
 
+/** Nothing goes wrong but that cursors stop working, now and then. */
+export const CURSORS_DIE = {
+  strategy: 'token-delta',
+  boundMs: 1000,
+  trouble: 0,
+  cursorDeaths: 0.02,
+  fullReadEveryMs: 60_000,
+} as const
+
+/** Most reads of changes are a delta alone, which cannot tell what is gone. */
+export const SWEEPS_SELDOM = {
+  strategy: 'time-delta',
+  boundMs: 30_000,
+  refreshEveryMs: 1000,
+  sweepEveryMs: 10_000,
+  fullReadEveryMs: 60_000,
+  trouble: 0,
+} as const
+
 /** What the model is run with: each way of reading with each bound, then what matters for some of them only. */
 export const PLANS: readonly Plan[] = [
   ...STRATEGIES.flatMap((strategy) => [
@@ -56,6 +75,16 @@ export const PLANS: readonly Plan[] = [
     snapshot: true,
     serverFilters: false,
   }),
+  plan('token-delta, nothing goes wrong but cursors', CURSORS_DIE),
+  plan('time-delta, each read a snapshot', { strategy: 'time-delta', boundMs: 1000, snapshot: true }),
+  plan('time-delta, each read a snapshot, told row by row', {
+    strategy: 'time-delta',
+    boundMs: 30_000,
+    snapshot: true,
+    serverFilters: false,
+  }),
+  plan('time-delta, sweeps now and then', { ...SWEEPS_SELDOM, trouble: 1 }),
+  plan('time-delta, sweeps now and then, nothing goes wrong', SWEEPS_SELDOM),
   plan('time-delta, servers that lag', { ...lagging, boundMs: 30_000 }),
   plan('time-delta, servers that lag beyond the bound', { ...lagging, boundMs: 1000 }),
 ]

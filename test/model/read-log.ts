@@ -7,6 +7,9 @@ export interface LoggedRead {
   readonly begunMs: number
   /** The largest lag of a page. */
   lagMs: number
+  /** It has mentioned every row; it has told all changes. */
+  isComplete: boolean
+  confirms: boolean
 }
 
 /** A full read that was believed: what had happened before `sourceMs` is known since `endedMs`. */
@@ -24,18 +27,18 @@ export class ReadLog {
   readonly endedMs: Record<string, number> = { events: 0, venues: 0 }
   /** Since when a list is not believed. */
   readonly brakedMs: Map<string, number> = new Map()
+  /** When the last read of changes that ended well began, in its source's time; and the last one that named all rows. */
+  readonly toldMs: Map<string, number> = new Map()
+  readonly completeMs: Map<string, number> = new Map()
+  /** When reads that told all changes began and ended. */
+  readonly told: Record<string, { readonly begunMs: number; readonly endedMs: number }[]> = { events: [], venues: [] }
+  /** When it was last believed again. */
+  readonly releasedMs: Map<string, number> = new Map()
   /** Reads of the list that failed. */
   readonly failed: Record<string, number> = { events: 0, venues: 0 }
 
-  readonly #sweeps: boolean
-
-  /** `sweeps`: a read of changes mentions every row. */
-  constructor(sweeps: boolean) {
-    this.#sweeps = sweeps
-  }
-
   begin(list: string, kind: ReadKind, begunMs: number): LoggedRead {
-    const read: LoggedRead = { list, kind, begunMs, lagMs: 0 }
+    const read: LoggedRead = { list, kind, begunMs, lagMs: 0, isComplete: false, confirms: false }
     this.marks[list] = (this.marks[list] ?? 0) + 1
     this.open.add(read)
     return read
@@ -51,10 +54,27 @@ export class ReadLog {
       .toSorted((left, right) => began(left) - began(right))
     if (read !== undefined) this.open.delete(read)
     if (outcome === 'braked') this.brakedMs.set(list, this.brakedMs.get(list) ?? nowMs)
-    if (outcome === 'ok' && (kind === 'full' || (kind === 'changes' && this.#sweeps))) this.brakedMs.delete(list)
+    if (outcome === 'ok' && read !== undefined) {
+      const sourceMs = read.begunMs - read.lagMs
+      if (read.confirms && kind !== 'addition') this.told[list]?.push({ begunMs: read.begunMs, endedMs: nowMs })
+      if (kind === 'changes') this.toldMs.set(list, sourceMs)
+      if (read.isComplete && kind !== 'addition') this.completeMs.set(list, read.begunMs)
+      if (read.isComplete && kind !== 'addition' && this.brakedMs.delete(list)) this.releasedMs.set(list, nowMs)
+    }
     if (outcome !== 'ok') this.failed[list] = (this.failed[list] ?? 0) + 1
     if (kind !== 'full' || outcome !== 'ok' || read === undefined) return
     this.audits[list]?.push({ sourceMs: read.begunMs - read.lagMs, endedMs: nowMs })
+  }
+
+  /** How many reads are under way that could find rows absent. */
+  openOf(list: string): number {
+    return [...this.open].filter((read) => read.list === list && read.kind !== 'availability').length
+  }
+
+  /** Whether the replica has had the chance to know how the list was between two times. */
+  wasToldWithin(list: string, fromMs: number, toMs: number): boolean {
+    const last = this.told[list]?.findLast(({ endedMs }) => endedMs <= toMs)
+    return last !== undefined && last.begunMs >= fromMs
   }
 
   /** Whether a read is under way, or has ended this moment. */

@@ -19,7 +19,7 @@ import type { Setting } from './setting.ts'
 import { Table } from './table.ts'
 import { timeDelta } from './time-delta.ts'
 import { tokenDelta } from './token-delta.ts'
-import { VirtualTime } from './virtual-time.ts'
+import { settled, VirtualTime } from './virtual-time.ts'
 
 export interface Outcome {
   readonly steps: number
@@ -71,7 +71,7 @@ export async function runModel({
     events: new Exchange(time, chance.fork(), weather, setting.latencyMs),
     venues: new Exchange(time, chance.fork(), weather, setting.latencyMs),
   }
-  const log = new ReadLog(setting.strategy === 'time-delta')
+  const log = new ReadLog()
   const replicaTime = timeFor?.(time) ?? time
   const versionOf: Parts<unknown>['versionOf'] = (state) =>
     setting.strategy === 'time-delta' ? state.changedAtS : Number.NaN
@@ -162,6 +162,7 @@ async function heal(
     }
     // So much can have been deleted by rights that the operator has to say so.
     for (const list of lists) if (list.reader.braked && !list.reader.belief.acceptsShorter) list.acceptShorter()
+    await settled()
   }
   for (const enoughMs = time.trueMs + 4 * setting.refreshEveryMs + 1000; time.trueMs < enoughMs; steps++)
     await time.step()

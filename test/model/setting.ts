@@ -24,8 +24,12 @@ export interface Setting {
   readonly thinkMs: number
   /** The mean time between two changes in the CRM. */
   readonly changeEveryMs: number
-  /** One statement or file is one state of all rows, and an unchanged one is recognised (full reads only). */
+  /** All pages of a read show one state of all rows; where a read is always a full one, an unchanged list is recognised. */
   readonly snapshot: boolean
+  /** How often a read of changes by time sweeps all ids; 0: each time. */
+  readonly sweepEveryMs: number
+  /** How likely it is that a cursor does not work when it is used, nor ever again, without a word that it is the cursor. */
+  readonly cursorDeaths: number
   /** The CRM leaves out what is not shown, else it says so row by row. */
   readonly serverFilters: boolean
   readonly brake: boolean
@@ -50,6 +54,8 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     thinkMs: refreshEveryMs / 3,
     changeEveryMs: refreshEveryMs / 3,
     snapshot: false,
+    sweepEveryMs: 0,
+    cursorDeaths: 0.002 * (given.trouble ?? 1),
     serverFilters: true,
     brake: true,
     ...given,

@@ -8,7 +8,7 @@ export interface Commit {
   readonly at: number
   /** Moves neither the row's sequence nor its timestamp. */
   readonly untold: boolean
-  /** How long before the commit the row's timestamp was taken. */
+  /** How long before the commit the row's timestamp was taken; below 0 where the clock that gave it is ahead. */
   readonly lateByMs: number
   /** Nothing but a read of all rows will find it. */
   readonly silent: boolean
@@ -19,6 +19,16 @@ export interface Seen {
   readonly state: State
 }
 
+/** How far a read of all rows has come. */
+export interface Scan {
+  /** When it began, by the monotonic clock. */
+  readonly begunMs: number
+  /** The id of the last row that was read. */
+  readonly after: string
+  /** All that it has named so far, in an earlier pass too. */
+  readonly named: ReadonlySet<Guid>
+}
+
 /** One list of the model CRM: its rows, their history, and who may see which. */
 export class Table {
   readonly name: 'events' | 'venues'
@@ -27,8 +37,12 @@ export class Table {
   readonly deletions: { readonly id: Guid; readonly sequence: number }[] = []
   /** Counts all changes, told or not: the fingerprint of a file. */
   changes = 0
+  /** Called between two pages of a scan. */
+  betweenPages: ((scan: Scan) => void) | null = null
   /** The rights are lost: only this part of the rows is to be seen; null while all are. */
   visible: ReadonlySet<Guid> | null = null
+  /** When they were last back. */
+  restoredMs: number = Number.NEGATIVE_INFINITY
 
   constructor(name: 'events' | 'venues') {
     this.name = name
@@ -54,9 +68,9 @@ export class Table {
     if (story === undefined) {
       story = new Story(id)
       this.stories.set(id, story)
-      story.beginEpoch(0, false, false)
+      story.beginEpoch(0, false, false, false)
     }
-    const sold = story.sell(commit.at, commit.silent)
+    const sold = story.sell(commit.at, commit.silent, false)
     this.#put(story, commit, { exists: true, shown: true, venue, sold })
     return story
   }
@@ -74,7 +88,7 @@ export class Table {
       ...state,
       ...this.#stamps(state, commit),
       at: commit.at,
-      sold: story.sell(commit.at, commit.silent),
+      sold: story.sell(commit.at, commit.silent, state.shown && isPrompt(commit)),
     })
   }
 
@@ -82,15 +96,25 @@ export class Table {
     this.changes++
     const before = story.state ?? NEVER
     const merged = { ...before, ...change }
-    const epoch = story.beginEpoch(commit.at, merged.shown, commit.silent)
+    const isPromptly = before.shown && merged.shown && isPrompt(commit)
+    const epoch = story.beginEpoch(commit.at, merged.shown, commit.silent, isPromptly)
     story.states.push({ ...merged, ...this.#stamps(before, commit), at: commit.at, epoch })
     if (change.exists === false) this.deletions.push({ id: story.id, sequence: this.sequence })
   }
 
   #stamps(before: State, commit: Commit): Pick<State, 'sequence' | 'changedAtS'> {
     if (commit.untold) return { sequence: before.sequence, changedAtS: before.changedAtS }
-    return { sequence: ++this.sequence, changedAtS: Math.floor((commit.at - commit.lateByMs) / 1000) }
+    return { sequence: ++this.sequence, changedAtS: stampOf(commit) }
   }
+}
+
+function isPrompt({ untold, lateByMs, silent }: Commit): boolean {
+  return !untold && !silent && lateByMs === 0
+}
+
+/** In whole seconds; half a second off where it lies ahead, so that no row gets the same in good time. */
+export function stampOf({ at, lateByMs }: Pick<Commit, 'at' | 'lateByMs'>): number {
+  return Math.floor((at - lateByMs) / 1000) + (lateByMs < 0 ? 0.5 : 0)
 }
 
 const NEVER: State = {

@@ -1,20 +1,20 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
-import type { Pages, Parts, Sight } from './model-source.ts'
+import type { Pages, Parts, Sight, View } from './model-source.ts'
 import { askPage, changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
 import type { Seen } from './table.ts'
 
 /** A CRM with a token: all that changed since, in the order it changed, then what was deleted (as Dataverse does). */
 export function tokenDelta<Item>(parts: Parts<Item>): Source<Item> {
-  return sourceOf(parts, true, (request, _logged, sight) => {
+  return sourceOf(parts, true, (request, view) => {
     switch (request.kind) {
       case 'full':
-        return readFull(parts, sight)
+        return readFull(parts, view)
       case 'changes':
-        return readChanges(parts, request, sight)
+        return readChanges(parts, request, view.sight)
       case 'availability':
-        return readAvailability(parts, 0, sight)
+        return readAvailability(parts, view)
       default:
         return unreachable(request.kind)
     }
@@ -25,11 +25,11 @@ function cursorOf(sequence: number): Cursor {
   return `t${sequence}` as Cursor
 }
 
-async function* readFull<Item>(parts: Parts<Item>, sight: Sight): Pages<Item> {
+async function* readFull<Item>(parts: Parts<Item>, view: View): Pages<Item> {
   const first = await parts.exchange.ask(() => parts.table.sequence)
   if (!first.ok) return first
   const { serverFilters } = parts.setting
-  const failure = yield* readByKey(parts, 0, sight, (seen) =>
+  const failure = yield* readByKey(parts, view, (seen) =>
     serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
   )
   return failure ?? endOf('full', cursorOf(first.result))
