@@ -53,7 +53,7 @@ export interface ReadRequest {
   /** What the last successful read returned; null before it, or after it was refused. */
   readonly cursor: Cursor | null
   readonly held: Held
-  /** The other list waits for this one to be known: a source most of whose reads of changes do not confirm (a delta without its sweep) sweeps now. */
+  /** All changes have to be known now, for a request past the bound or for the other list: a source that mostly confirms nothing sweeps. */
   readonly mustConfirm?: boolean
   readonly signal: AbortSignal
 }

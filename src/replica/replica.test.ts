@@ -16,6 +16,8 @@ class Fake<Item> {
   all: readonly Change<Item>[] = []
   changes: readonly Change<Item>[] = []
   takesMs = 100
+  /** A read of changes names all rows that there are. */
+  sweeps = false
   /** A read of changes is a delta that cannot tell what is gone, unless it has to confirm. */
   confirmsWhenAsked = false
   readonly #time: VirtualTime
@@ -47,7 +49,7 @@ class Fake<Item> {
     return {
       ok: true,
       cursor: 'c' as Cursor,
-      complete: isFull,
+      complete: isFull || this.sweeps,
       oneMoment: true,
       unchanged: false,
       asOf: null,
@@ -222,6 +224,23 @@ describe('an event that is activated together with its venue', () => {
 })
 
 describe('ListReplica', () => {
+  it('says that it is braked, and counts as failing, though reads of changes have ended well since a sweep', async () => {
+    const { time, venues, replica } = await scene()
+    const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
+    venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))
+    await time.pass(6000)
+    venues.sweeps = true
+    while (!replica.venues.reader.braked) await time.step()
+    venues.sweeps = false
+    while (replica.venues.refresh.failures > 0) await time.step()
+    expect(replica.venues.refresh.lastFailure).toBeNull()
+    expect(replica.venues.lastFailure).toMatchObject({
+      kind: 'braked',
+      message: expect.stringContaining('30 of 30') as string,
+    })
+    expect(replica.venues.isFailing).toBe(true)
+  })
+
   it('while an audit is not believed, waits for the next audit, and says when that is', async () => {
     const { time, venues, replica } = await scene()
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
