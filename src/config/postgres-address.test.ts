@@ -30,6 +30,17 @@ describe('a URL of PostgreSQL', () => {
     ],
     ['postgres://marquee@db.example.org/crm?application_name=web', { applicationName: 'web' }],
     [' postgres://marquee@db.example.org/crm\n', {}],
+    ['postgres:///crm?host=/var/run/postgresql&port=5433&user=marquee', { host: '/var/run/postgresql', port: 5433 }],
+    ['postgres://db.example.org?user=marquee&password=a+b%26c&dbname=crm', { password: 'a+b&c' }],
+    [
+      'postgres://other:wrong@elsewhere:1/x?host=db.example.org&port=5432&user=marquee&dbname=crm',
+      { password: 'wrong' },
+    ],
+    ['postgres://marquee@db.example.org/crm?port=&user=&sslmode=', {}],
+    [
+      'postgres://marquee@db.example.org/crm?user=a&user=marquee&sslrootcert=./c%2B+a.pem',
+      { sslRootCert: './c++a.pem' },
+    ],
   ])('%s', (url, differs) => {
     const expected: unknown = { ...PLAIN, ...differs }
     const found: unknown = parsePostgresUrl(url)
@@ -41,6 +52,10 @@ describe('a URL of PostgreSQL', () => {
     ['db.example.org', 'is no URL; percent-encode what is no letter or digit in the password'],
     ['postgres://db.example.org/crm', 'must name a user: postgres://user@host/database'],
     ['postgres://marquee@/crm', 'must name a host; a Unix socket is ?host=/var/run/postgresql'],
+    ['postgres:///crm?host=/var/run/postgresql', 'must name a user: postgres://user@host/database'],
+    ['postgres://marquee@db/crm?port=65536', 'must have a port from 1 to 65535'],
+    ['postgres://marquee@db/crm?port=5432,5433', 'must have a port from 1 to 65535'],
+    ['postgres://marquee@db/crm?password=50%', 'holds a % without two hex digits; write %25'],
     ['postgres://marquee@one:5432,two:5432/crm', 'must name one host'],
     ['postgres://marquee@one,two/crm', 'must name one host'],
     ['postgres://marquee@db/crm/more', 'must name one database behind the host'],

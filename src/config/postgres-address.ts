@@ -31,7 +31,18 @@ export class BadAddress {
   }
 }
 
-const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'application_name', 'host'] as const
+const PARAMETERS = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'application_name',
+  'host',
+  'port',
+  'user',
+  'password',
+  'dbname',
+] as const
 
 /** Reads a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), for one host. */
 export function parsePostgresUrl(text: string): PostgresAddress | BadAddress {
@@ -48,43 +59,64 @@ export function parsePostgresUrl(text: string): PostgresAddress | BadAddress {
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
     return new BadAddress('must begin with postgres://')
   if (url.hash !== '') return new BadAddress('must not hold a #; write %23')
-  const parameters = url.searchParams
+  const parameters = parametersOf(url.search)
+  const [writtenUser, writtenPassword, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded)
+  if (parameters === null || isNone(writtenUser) || isNone(writtenPassword) || isNone(path))
+    return new BadAddress('holds a % without two hex digits; write %25')
   for (const name of parameters.keys()) {
     if (PARAMETERS.some((known) => known === name)) continue
     const near = nearestName(name, PARAMETERS)
     const hint = near === null ? `known: ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
     return new BadAddress(`has a parameter that is not known; ${hint}`)
   }
-  const sslMode = sslModeOf(parameters.get('sslmode'))
+  // A parameter counts more than what stands before the `?`, an empty one nothing.
+  const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
+  const sslMode = sslModeOf(given('sslmode'))
   if (sslMode instanceof BadAddress) return sslMode
-  const [user, password, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded)
-  if (
-    user === undefined ||
-    password === undefined ||
-    path === undefined ||
-    user === null ||
-    password === null ||
-    path === null
-  )
-    return new BadAddress('holds a % without two hex digits; write %25')
+  const user = given('user') ?? writtenUser
   if (user === '') return new BadAddress('must name a user: postgres://user@host/database')
   if (path.includes('/')) return new BadAddress('must name one database behind the host')
   const written = url.hostname === '-' ? '' : url.hostname
-  const host = parameters.get('host') ?? decoded(written.replace(/^\[(.*)\]$/, '$1')) ?? ''
+  const host = given('host') ?? decoded(written.replace(/^\[(.*)\]$/, '$1')) ?? ''
   if (host === '') return new BadAddress('must name a host; a Unix socket is ?host=/var/run/postgresql')
   if (host.includes(',')) return new BadAddress('must name one host')
+  const port = portOf(given('port') ?? url.port)
+  if (port === null) return new BadAddress('must have a port from 1 to 65535')
   return {
     host,
-    port: url.port === '' ? 5432 : Number(url.port),
+    port,
     user,
-    password: password === '' ? null : password,
-    database: path === '' ? user : path,
+    password: given('password') ?? (writtenPassword || null),
+    database: given('dbname') ?? (path || user),
     sslMode,
-    sslRootCert: parameters.get('sslrootcert'),
-    sslCert: parameters.get('sslcert'),
-    sslKey: parameters.get('sslkey'),
-    applicationName: parameters.get('application_name'),
+    sslRootCert: given('sslrootcert'),
+    sslCert: given('sslcert'),
+    sslKey: given('sslkey'),
+    applicationName: given('application_name'),
   }
+}
+
+/** The parameters behind the `?`, of one that is given twice the last; null where one is not percent-encoded rightly. */
+function parametersOf(search: string): ReadonlyMap<string, string> | null {
+  const parameters = new Map<string, string>()
+  for (const pair of search.slice(1).split('&')) {
+    if (pair === '') continue
+    const [, name, value] = (/^([^=]*)=?(.*)$/.exec(pair) ?? []).map(decoded)
+    // A plus is a plus to libpq, unlike in forms.
+    if (isNone(name) || isNone(value)) return null
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+function portOf(text: string): number | null {
+  if (text === '') return 5432
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  return port >= 1 && port <= 65_535 ? port : null
+}
+
+function isNone(text: string | null | undefined): text is null | undefined {
+  return text === null || text === undefined
 }
 
 function sslModeOf(given: string | null): SslMode | BadAddress {

@@ -20,8 +20,10 @@ export function redactUrl(text: string): string {
 
 /** Tells whether the text is one URL with a password in it, which makes it a secret. */
 export function holdsPassword(text: string): boolean {
-  if (!text.includes('://') || !text.includes('@')) return false
+  if (!text.includes('://')) return false
   const url = URL.parse(text.trim())
   // What no parser reads (`postgres://u:p#w@host`, `{…}` for a port) is judged by its look.
-  return url === null ? /^[^\s:/]+:\/\/[^\s/:@]*:[^\s@]*@/.test(text.trim()) : url.password !== ''
+  return url === null
+    ? /^[^\s:/]+:\/\/[^\s/:@]*:[^\s@]*@/.test(text.trim())
+    : url.password !== '' || Boolean(url.searchParams.get('password'))
 }
