@@ -1,5 +1,5 @@
-// What PostgreSQL costs, and how soon a change is served: `bun bench/postgres.ts [ROWS]`. The figures in
-// docs/crm/postgres.md come from here.
+// What PostgreSQL costs, and how soon a change is served: `bun bench/postgres.ts [ROWS] [--reads] [--one-stamp]`. The figures
+// in docs/crm/postgres.md come from here.
 import { openCrm } from '../src/crm/open-crm.ts'
 import { systemTime } from '../src/replica/time.ts'
 import { openZone } from '../src/domain/zone.ts'
@@ -11,13 +11,12 @@ import { idOf, World } from '../test/postgres/world.ts'
 const rows = Number(process.argv[2] ?? 100_000)
 const CHANGES = 1000
 
-const world = await World.create({
-  shared_preload_libraries: 'pg_stat_statements',
-  shared_buffers: '256MB',
-  autovacuum: 'off',
-})
+// Rows that were there before the guide's `ADD COLUMN changed_at … DEFAULT now()` have one stamp.
+const hasOneStamp = process.argv.includes('--one-stamp')
+const settings = { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '256MB', autovacuum: 'off' }
+const world = await World.create(settings, hasOneStamp ? rows : 0)
 await world.query('CREATE EXTENSION pg_stat_statements')
-await world.fill(rows)
+if (!hasOneStamp) await world.fill(rows)
 await world.query('VACUUM ANALYZE')
 console.log(`${rows} events, PostgreSQL on this machine\n`)
 
@@ -69,14 +68,17 @@ async function measureReads(): Promise<void> {
     const before = process.memoryUsage().rss
     peak = before
     const from = performance.now()
+    const cpuBefore = process.cpuUsage()
     await work()
+    const { user, system } = process.cpuUsage(cpuBefore)
     const ms = performance.now() - from
+    const cpu = `${((user + system) / 1000).toFixed(0)} ms of a core`
     const [cost] = await world.query(`SELECT round(sum(total_exec_time)::numeric, 2) AS ms, sum(rows)::int AS rows,
         sum(shared_blks_hit + shared_blks_read)::int AS pages, sum(calls)::int AS calls
       FROM pg_stat_statements s JOIN pg_roles r ON r.oid = s.userid WHERE rolname = 'marquee'`)
     const memory = `memory ${(before / 2 ** 20).toFixed(0)} MB, at most ${(peak / 2 ** 20).toFixed(0)} MB`
     const server = ['ms', 'rows', 'pages', 'calls'].map((key) => `${String(cost?.[key])} ${key}`).join(', ')
-    console.log(`${name}: ${ms.toFixed(1)} ms here; server: ${server}; ${memory}`)
+    console.log(`${name}: ${ms.toFixed(1)} ms here, ${cpu}; server: ${server}; ${memory}`)
   }
 
   await read(crm, 'full', null, true)

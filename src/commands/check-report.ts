@@ -57,6 +57,7 @@ export function reportOf(
   const ignoredOf = ignoredColumns(observations)
   const warnings = [
     ...configurationWarnings,
+    ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothingServed(replica),
     ...misspeltColumns(ignoredOf),
     ...eventsWithoutVenue(replica),

@@ -42,10 +42,10 @@ const OPENERS: Openers = {
     const { openFilesCrm } = await import('./files/files-crm.ts')
     return openFilesCrm({ directory, zone, ...surroundings, patienceMs: patienceOf(requestTimeoutMs) })
   },
-  async postgres(settings, { showIn, time, ...surroundings }) {
+  async postgres(settings, surroundings) {
     const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
     const requestTimeoutMs = settings.requestTimeoutMs ?? surroundings.requestTimeoutMs
-    return openPostgresCrm(settings, { showIn, time, requestTimeoutMs, patienceMs: patienceOf(requestTimeoutMs) })
+    return openPostgresCrm(settings, { ...surroundings, requestTimeoutMs, patienceMs: patienceOf(requestTimeoutMs) })
   },
 }
 

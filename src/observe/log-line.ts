@@ -52,6 +52,8 @@ export function logLine(observation: Observation): LogLine | null {
       const message = `columns of the ${list} that Marquee does not know are ignored: ${names}`
       return { level: 'warn', message, fields: { list, columns } }
     }
+    case 'crm-noticed':
+      return { level: 'warn', message: observation.message, fields: {} }
     case 'request-answered': {
       const { method, path, status, type, durationMs, traceId, route } = observation.request
       const durationMsRounded = Math.round(durationMs * 1000) / 1000

@@ -12,6 +12,8 @@ export type Observation =
   /** The CRM does not tell what changed in a table: every refresh is a full read. */
   | { readonly kind: 'no-change-tracking'; readonly list: string; readonly table: string }
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
+  /** What the operator should know of the CRM though its lists can be read: a sentence, with the row's id where it is about one. */
+  | { readonly kind: 'crm-noticed'; readonly message: string }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   | { readonly kind: 'internal-error'; readonly message: string }

@@ -7,7 +7,7 @@ import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
-import type { CrmFailure, Page, ReadEnd, ReadKind, Source } from './port.ts'
+import type { CrmFailure, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
 import { failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
@@ -37,7 +37,7 @@ const LONGEST_DELAY_MS = 24 * 3_600_000
 /** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
 interface Read<Item> {
   readonly kind: ReadKind
-  readonly purpose: 'refresh' | 'audit' | 'addition'
+  readonly purpose: ReadPurpose
   readonly begun: Moment
   /** How many pages refreshes had applied. */
   readonly pagesBefore: number
@@ -109,7 +109,7 @@ export class ListReader<Item> {
   }
 
   /** In full; once more where so much is missing that a second reading has to agree. */
-  async #readAll(purpose: Read<Item>['purpose']): Promise<Attempt> {
+  async #readAll(purpose: ReadPurpose): Promise<Attempt> {
     const attempt = await this.#read('full', purpose)
     return attempt.ok || attempt.failure.kind !== 'doubted' ? attempt : this.#read('full', purpose)
   }
@@ -122,7 +122,7 @@ export class ListReader<Item> {
     return this.isLoaded ? this.#alone(() => this.#read('availability', 'refresh')) : { ok: true }
   }
 
-  async #read(kind: ReadKind, purpose: Read<Item>['purpose']): Promise<Attempt> {
+  async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, observe, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
     // An audit begins between two refreshes: what changed before it is then either in them or found by it.
@@ -166,11 +166,11 @@ export class ListReader<Item> {
 
   async #consume(read: Read<Item>): Promise<Attempt> {
     const { list, source, time } = this.#options
-    const { kind, reading } = read
+    const { kind, purpose, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
     const pages = new Pages<Item>(
-      (signal) => source.read({ kind, cursor, held: list, mustConfirm, signal }),
+      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, signal }),
       source.patienceMs,
       time,
     )

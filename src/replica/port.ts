@@ -48,8 +48,16 @@ export type RepeatedId = 'serves-first' | 'serves-later' | 'serves-neither'
 
 export type ReadKind = 'full' | 'changes' | 'availability'
 
+/**
+ * A refresh, one after another. An audit: in full, beside the refreshes, which go on meanwhile. An addition: what came while a
+ * refresh waits, of which removals and the confirmation are dropped.
+ */
+export type ReadPurpose = 'refresh' | 'audit' | 'addition'
+
 export interface ReadRequest {
   readonly kind: ReadKind
+  /** A refresh where it is not said. */
+  readonly purpose?: ReadPurpose
   /** What the last successful read returned; null before it, or after it was refused. */
   readonly cursor: Cursor | null
   readonly held: Held

@@ -3,6 +3,7 @@ import { systemTime } from '../../src/replica/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
+import { Reads } from './reads.ts'
 import { SwitchingProxy } from './switching-proxy.ts'
 import type { Running } from './world.ts'
 import { idOf, World } from './world.ts'
@@ -41,16 +42,39 @@ describeWithPostgres('the care for connections', () => {
 
   afterAll(() => world.remove())
 
-  it('uses one connection to read and one to listen', async () => {
-    const running = await world.start(QUICK)
+  it('makes do with three connections, whatever is read at once', async () => {
+    await world.query('ALTER ROLE marquee CONNECTION LIMIT 3')
+    await world.fill(2000)
+    await world.query("INSERT INTO crm.venue (venue_id, title) SELECT event_id, 'Hall' FROM crm.event")
+    await world.query('UPDATE crm.event SET venue_id = event_id')
+    const running = await world.start({
+      freshness: { bound: '4s', refreshEvery: '20ms', fullReadEvery: '30ms' },
+      crm: { sweepEvery: '1ms' },
+    })
     const count = () =>
       world.query("SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'marquee'")
-    await eventually(count, ([row]) => row?.['count'] === 2)
-    await untilRead(running, 'ok')
-    expect(await count()).toEqual([{ count: 2 }])
+    for (let round = 0; round < 20; round++) {
+      const [venue, event] = [idOf(10_000 + round), idOf(round)]
+      await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'New hall')", [venue])
+      await world.query('UPDATE crm.event SET venue_id = $1 WHERE event_id = $2', [venue, event])
+      await running.until(event, (seen) => seen?.VenueId === venue)
+      await world.query('DELETE FROM crm.event WHERE event_id = $1', [event])
+      await world.query('DELETE FROM crm.venue WHERE venue_id = ANY($1)', [[event, venue]])
+    }
+    await eventually(count, ([row]) => row?.['count'] === 3)
+    const { venues } = running.marquee.replica
+    await eventually(
+      async () => [running.served, venues.list.served],
+      ([e, v]) => e === 1980 && v === 1980,
+    )
+    const reads = running.reads()
+    expect(reads.filter((read) => !read.endsWith(' ok'))).toEqual([])
+    for (const list of ['events', 'venues'])
+      expect(reads.filter((read) => read === `${list} full ok`).length).toBeGreaterThan(3)
     await world.stopAll()
     await eventually(count, ([row]) => row?.['count'] === 0)
-  })
+    await world.query('ALTER ROLE marquee CONNECTION LIMIT 10')
+  }, 60_000)
 
   it('gives up a server that stops answering, and reads again when it answers', async () => {
     await world.fill(3)
@@ -101,8 +125,6 @@ describeWithPostgres('the care for connections', () => {
     await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'marquee'")
     await rename(1, 'Unheard')
     await running.until(idOf(1), (event) => event?.Name === 'Unheard', 10_000)
-    const listening = () => world.query("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
-    await eventually(listening, (rows) => rows.length === 1)
     await rename(2, 'Heard')
     await running.until(idOf(2), (event) => event?.Name === 'Heard', 10_000)
     expect(running.reads()).not.toContain('events full unreachable')
@@ -147,6 +169,27 @@ describeWithPostgres('the care for connections', () => {
     await other.end()
     await untilRead(running, 'ok')
     expect(running.reads().slice(from)).not.toContain('events full ok')
+  })
+
+  it('ends an audit that stands in the way of whoever wants to alter the table', async () => {
+    await world.fill(3000)
+    const reads = await Reads.open(world, { crm: { requestTimeout: '500ms' } })
+    const { cursor } = await reads.full().well()
+    const audit = reads.full(true)
+    await audit.page()
+    const altered = world.query('ALTER TABLE crm.event ADD COLUMN colour text')
+    // It waits for the audit, and the changes wait behind it.
+    const changes = await eventually(
+      () => reads.changes(cursor).toEnd(),
+      (outcome) => !outcome.ok,
+    )
+    expect(changes).toMatchObject({ ok: false, failure: { kind: 'timeout' } })
+    expect(await audit.toEnd()).toMatchObject({ ok: false, failure: { kind: 'timeout' } })
+    await altered
+    await reads.changes(cursor).well()
+    expect(await reads.full(true).well()).toMatchObject({ complete: true })
+    await reads.close()
+    await world.query('ALTER TABLE crm.event DROP COLUMN colour')
   })
 
   it('does not take rows for deleted that a policy suddenly hides', async () => {
@@ -228,6 +271,11 @@ describeWithPostgres('the care for connections', () => {
         (age) => age < 1500,
       )
       expect(running.marquee.replica.events.ageMs(systemTime.now())).toBeLessThan(2000)
+      const notices = running.observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : []))
+      expect(notices).toHaveLength(1)
+      expect(notices[0]).toContain(
+        'the server is a standby, which cannot LISTEN (25006): changes are seen with the next refresh',
+      )
     } finally {
       await running.stop()
       proxy.close()

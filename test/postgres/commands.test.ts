@@ -106,10 +106,64 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(report.problems.join()).toContain('crm.events: crm.public_events has no column nam (did you mean name')
   })
 
+  it('check names the key of a column that is missing, whatever it is for', async () => {
+    await world.query(`CREATE VIEW crm.bare AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start, finish,
+      price, tags FROM crm.public_events; GRANT SELECT ON crm.bare TO marquee`)
+    const problemOf = async (more: Record<string, unknown>) =>
+      (await check('bun', { crm: { events: { from: 'crm.bare', ...more } } })).report.problems.join()
+    expect(await problemOf({ active: null, showOnWeb: null })).toContain(
+      'has no column changed_at; it has id, name, venue_id, ticket_capacity, tickets_available, start, finish, price, tags. Name another in crm.events.changedAt, or null for none',
+    )
+    expect(await problemOf({ changedAt: null, showOnWeb: null })).toContain(
+      'Name another in crm.events.active, or null for none',
+    )
+    expect(await problemOf({ changedAt: null, active: null })).toContain(
+      'Name another in crm.events.showOnWeb, or null for none',
+    )
+    expect(await problemOf({})).toContain(
+      'Name another in crm.events.active and crm.events.showOnWeb and crm.events.changedAt, or null for none',
+    )
+    const fine = { changedAt: null, active: null, showOnWeb: null }
+    expect(await problemOf({ ...fine, fields: { Price: 'prize', Id: 'key' } })).toContain(
+      'Name another in crm.events.fields.Id and crm.events.fields.Price, or null for none',
+    )
+    expect(await problemOf({ ...fine, fields: { Id: 'key' } })).toMatch(/Name another in crm\.events\.fields\.Id$/)
+    // What the sentence says can be done.
+    expect(await problemOf(fine)).toBe('')
+    await world.query('DROP VIEW crm.bare')
+  })
+
+  it.each(RUNTIMES)(
+    'check names a row of the future, and an id that is there twice; explain does, too (%s)',
+    async (runtime) => {
+      await world.query(`CREATE VIEW crm.odd AS SELECT * FROM crm.public_events
+      UNION ALL SELECT * FROM crm.public_events WHERE id = '${idOf(2)}'; GRANT SELECT ON crm.odd TO marquee;
+      ALTER TABLE crm.event DISABLE TRIGGER set_changed_at; UPDATE crm.event SET changed_at = now() + interval '1 day'
+        WHERE event_id = '${idOf(1)}'`)
+      const crm = { events: { from: 'crm.odd' } }
+      const { status, report } = await check(runtime, { crm })
+      expect(status).toBe(0)
+      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: changed_at lies in the future (by 24 h)`)
+      expect(report.events).toBe(2)
+      expect(JSON.stringify(report.withheld)).toContain(idOf(2))
+      const explain = marquee(runtime, ['explain', idOf(2)], { crm })
+      expect(await explain.exited).toBe(1)
+      expect(explain.stdout).toContain('has the id of another row')
+      await world.query(`DROP VIEW crm.odd; UPDATE crm.event SET changed_at = now();
+      ALTER TABLE crm.event ENABLE TRIGGER set_changed_at`)
+    },
+  )
+
   it('check ends with 2 where the stamp is no moment', async () => {
     const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: 'name' } } })
     expect(status).toBe(2)
     expect(report.problems.join()).toContain('the column name of crm.public_events is of the type text')
+    const zoned = { events: { from: 'crm.public_events', changedAtIn: 'Europe/Berlin' } }
+    const needless = await check('bun', { crm: zoned })
+    expect(needless.status).toBe(2)
+    expect(needless.report.problems.join()).toContain(
+      'crm.events.changedAtIn: the column changed_at of crm.public_events is of the type timestamp with time zone, which needs no zone',
+    )
   })
 
   it('serve and check end with 2 where the database is missing', async () => {

@@ -10,8 +10,8 @@ function blocks(language: string, comment: string): readonly string[] {
   return [...GUIDE.matchAll(pattern)].map(([, block = '']) => block)
 }
 
-/** The tables, triggers, views and the role, as the guide has an operator make them. */
-export const SET_UP: string = blocks('sql', 'run as the owner of the database').join('\n')
+/** The tables as an operator may have them, then what the guide has the operator add: triggers, views and the role. */
+export const SET_UP: readonly string[] = blocks('sql', 'run as the owner of the database')
 
 /** What the guide has one publish at last. */
 export const PUBLISH: string = blocks('sql', 'run as the owner of the database, then look').join('\n')

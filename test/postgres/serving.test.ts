@@ -71,6 +71,18 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     expect(running.served).toBe(6)
   })
 
+  it('tell how long it took from their stamp until they were served', async () => {
+    await world.fill(10)
+    const running = await world.start(RARELY)
+    const begun = performance.now()
+    await world.query("UPDATE crm.event SET title = 'Moved' WHERE event_id = $1", [idOf(3)])
+    await running.until(idOf(3), (event) => event?.Name === 'Moved', SOON_MS)
+    const tookMs = performance.now() - begun
+    const delays = running.observations.flatMap((seen) => (seen.kind === 'changes-published' ? seen.delaysMs : []))
+    expect(delays).toHaveLength(1)
+    expect(delays[0]).toBeWithin(0, tookMs + 50)
+  })
+
   it('are not withdrawn because a notification names them', async () => {
     await world.fill(10)
     const running = await world.start(RARELY)
@@ -80,12 +92,64 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     expect(running.served).toBe(10)
   })
 
+  it('go as soon as they can be looked for where a notification named them while nothing could be read', async () => {
+    await world.fill(10)
+    const running = await world.start(RARELY)
+    await world.query("UPDATE crm.event SET title = 'Heard' WHERE event_id = $1", [idOf(3)])
+    await running.until(idOf(3), (event) => event?.Name === 'Heard', SOON_MS)
+    await world.query('REVOKE SELECT ON crm.public_events FROM marquee')
+    await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(4)])
+    await eventually(
+      async () => running.marquee.replica.events.lastFailure?.kind,
+      (kind) => kind === 'refused',
+    )
+    await world.query('GRANT SELECT ON crm.public_events TO marquee')
+    expect(running.event(idOf(4))).not.toBeNull()
+    running.marquee.replica.events.refresh.retryNow()
+    await running.until(idOf(4), (event) => event === null, SOON_MS)
+  })
+
   it('go within a second too where more are deleted than a notification names', async () => {
     await world.fill(500)
     const running = await world.start(RARELY)
     await world.query('DELETE FROM crm.event WHERE event_id < $1', [idOf(200)])
     await running.until(idOf(1), (event) => event === null, SOON_MS)
     expect(running.served).toBe(300)
+  })
+
+  it('go within the sweep where notifications come all the time and name nobody', async () => {
+    await world.fill(10)
+    const running = await world.start({ ...RARELY, crm: { sweepEvery: '500ms' } })
+    const silent = await world.server.admin()
+    await silent.query('SET session_replication_role = replica')
+    await silent.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(6)])
+    const deleted = performance.now()
+    while (running.event(idOf(6)) !== null && performance.now() < deleted + SOON_MS)
+      await silent.query('NOTIFY marquee')
+    expect(performance.now() - deleted).toBeLessThan(3000)
+    await silent.end()
+  })
+
+  it('are served whatever rows without an id are beside them, and those are counted', async () => {
+    await world.fill(3000)
+    await world.query(`CREATE VIEW crm.partly AS SELECT CASE WHEN id < '${idOf(1100)}' THEN id END AS id, name, venue_id,
+      ticket_capacity, tickets_available, start, finish, price, tags, active, show_on_web, changed_at FROM crm.public_events;
+      GRANT SELECT ON crm.partly TO marquee`)
+    const running = await world.start({
+      freshness: { bound: '10m', refreshEvery: '50ms' },
+      crm: { listen: undefined, events: { from: 'crm.partly' } },
+    })
+    const { list } = running.marquee.replica.events
+    expect(running.served).toBe(1100)
+    const faults = [...list.withheldRows()].map(({ id, withheld: { fault } }) => `${id} ${fault}`)
+    expect(faults).toHaveLength(1900)
+    expect(new Set(faults)).toEqual(new Set(['null no-id']))
+    // More than a page of them change, and the rows with an id after them.
+    await world.query("UPDATE crm.event SET title = 'Nobody' WHERE event_id >= $1", [idOf(1100)])
+    await world.query("UPDATE crm.event SET title = 'Somebody' WHERE event_id < $1", [idOf(1100)])
+    for (const number of [0, 500, 1099]) await running.until(idOf(number), (event) => event?.Name === 'Somebody')
+    await world.stopAll()
+    await world.query('DROP VIEW crm.partly')
   })
 
   it('are seen within the bound where a long transaction commits them late', async () => {

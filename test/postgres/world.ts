@@ -29,11 +29,15 @@ export class World {
     this.admin = admin
   }
 
-  static async create(settings: Readonly<Record<string, string>> = {}): Promise<World> {
+  /** `rows` events are there before the guide adds anything to the tables. */
+  static async create(settings: Readonly<Record<string, string>> = {}, rows = 0): Promise<World> {
     const server = await PostgresServer.create(settings)
-    const admin = await server.admin()
-    await admin.query(SET_UP)
-    return new World(server, admin)
+    const world = new World(server, await server.admin())
+    for (const [step, sql] of SET_UP.entries()) {
+      await world.query(sql)
+      if (step === 0) await world.fill(rows)
+    }
+    return world
   }
 
   /** As the role that the guide makes. */

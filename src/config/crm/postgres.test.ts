@@ -75,12 +75,21 @@ venues: { from: venues }`)
     })
   })
 
+  it('takes the zone of stamps that have none', async () => {
+    const venues = LEAST.replace('from: venues', 'from: venues, changedAtIn: europe/berlin')
+    expect((await load(venues)).crm).toMatchObject({ venues: { changedAtIn: { id: 'Europe/Berlin' } } })
+    const { problems } = await load(LEAST.replace('from: venues', 'from: venues, changedAtIn: Europe/Berlim'))
+    expect(problems).toEqual([
+      'crm.venues.changedAtIn must be an IANA time zone such as UTC or Europe/London; did you mean Europe/Berlin?',
+    ])
+  })
+
   it.each([
     [
       'url: { env: DATABASE_URL }',
       [
-        'crm.events is missing; it must be a mapping with the keys from, changedAt, active, showOnWeb, fields',
-        'crm.venues is missing; it must be a mapping with the keys from, changedAt, active, fields',
+        'crm.events is missing; it must be a mapping with the keys from, changedAt, changedAtIn, active, showOnWeb, fields',
+        'crm.venues is missing; it must be a mapping with the keys from, changedAt, changedAtIn, active, fields',
       ],
     ],
     [`${LEAST}\nurl2: x`, ['crm.url2 is not a known key; did you mean url?']],

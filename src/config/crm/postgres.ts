@@ -7,6 +7,7 @@ import { duration } from '../values/duration.ts'
 import { guid } from '../values/guid.ts'
 import { postgresUrl } from '../values/postgres-url.ts'
 import { text } from '../values/text.ts'
+import { timeZone } from '../values/time-zone.ts'
 import type { Condition } from './condition.ts'
 import type { EventOverrides, VenueOverrides } from './list-blocks.ts'
 import { eventFields, override, venueFields } from './list-blocks.ts'
@@ -16,6 +17,8 @@ interface TableBlock<Overrides> {
   readonly from: string
   /** Null where no column tells when a row was changed. */
   readonly changedAt: string | null
+  /** In which zone that column is wall time, where it is not that of the database's own setting. */
+  readonly changedAtIn?: Zone | undefined
   readonly fields: Overrides
   readonly active?: Condition | null | undefined
 }
@@ -67,6 +70,10 @@ const table = {
     .nullable()
     .prefault('changed_at')
     .describe('The `timestamptz` that moves when a row changes; without it every refresh is a full read.'),
+  changedAtIn: timeZone()
+    .optional()
+    .meta({ shown: 'the `TimeZone` that the database has for the role' })
+    .describe('Where `changedAt` is a `timestamp` without time zone: the zone of those who write it.'),
   active: override('Which rows are active; stock: `{ active: [true] }`. Null: all are.'),
 }
 

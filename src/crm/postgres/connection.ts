@@ -5,17 +5,13 @@ import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
 import { faultOf } from './fault-of.ts'
+import type { Portion, TextRow } from './portions.ts'
+import { Portions } from './portions.ts'
 import type { Encryption } from './tls-attempts.ts'
 import { TOO_LATE, within } from './within.ts'
 
-/** All values are texts as PostgreSQL writes them, null where they are NULL. */
-export type TextRow = (string | null)[]
-
-export interface Answer {
-  readonly rows: TextRow[]
-  /** The type of each column. */
-  readonly oids: readonly number[]
-}
+/** What a statement was answered. */
+export type Answer = Pick<Portion, 'rows' | 'oids'>
 
 /** Every type as its text: a float or a `Date` would lose digits. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
@@ -28,17 +24,24 @@ export class Connection {
   readonly where: string
   readonly #client: Client
   readonly #socket: Socket
-  readonly #time: Time
-  readonly #limitMs: number
+  readonly time: Time
+  /** The longest anything may take. */
+  readonly limitMs: number
+  #lastFault: Fault | null = null
+  #portions: Portions | null = null
 
   private constructor(client: Client, socket: Socket, where: string, time: Time, limitMs: number) {
     this.#client = client
     this.#socket = socket
     this.where = where
-    this.#time = time
-    this.#limitMs = limitMs
-    // Without a listener an error event would end the process.
-    client.on('error', () => this.destroy())
+    this.time = time
+    this.limitMs = limitMs
+    // Without a listener an error event would end the process. What the server said when it ended the connection is told
+    // to whoever uses it next.
+    client.on('error', (cause) => {
+      this.#lastFault ??= faultOf(cause, where)
+      this.destroy()
+    })
     client.on('end', () => this.destroy())
   }
 
@@ -75,28 +78,52 @@ export class Connection {
   async query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<Answer | Fault> {
     if (this.lost) return this.#lostFault()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
+    const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
+    const result = await this.#withinLimit(asked)
+    return result instanceof Fault ? result : answerOf(result)
+  }
+
+  /** The rows of a statement, by portions: after one that is not the last nothing else may be asked but `nextPortion`. */
+  portion(text: string): Promise<Portion | Fault> {
+    if (this.lost) return Promise.resolve(this.#lostFault())
+    this.#portions = this.#client.query(new Portions(text))
+    return this.nextPortion()
+  }
+
+  async nextPortion(): Promise<Portion | Fault> {
+    if (this.lost || this.#portions === null) return this.#lostFault()
+    return await this.#withinLimit(this.#portions.next())
+  }
+
+  /** Whether rows of a statement are still to come. */
+  get isBusy(): boolean {
+    return this.#portions?.isOver === false
+  }
+
+  async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | Fault> {
     try {
-      const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
-      const result = await within(this.#time, this.#limitMs, asked)
-      if (result !== TOO_LATE) return answerOf(result)
+      const value = await within(this.time, this.limitMs, asked)
+      if (value !== TOO_LATE) return value
     } catch (cause) {
       const fault = faultOf(cause, this.where)
       if (fault.lost) this.destroy()
       return fault
     }
     this.destroy()
-    return new Fault('timeout', `${this.where}: no answer within ${this.#limitMs / 1000} s`, null, true)
+    return new Fault('timeout', `${this.where}: no answer within ${this.limitMs / 1000} s`, null, true)
   }
 
-  onNotification(callback: (payload: string) => void): void {
-    this.#client.on('notification', ({ payload }) => callback(payload ?? ''))
+  onNotification(channel: string, callback: (payload: string) => void): void {
+    this.#client.on('notification', (message) => {
+      if (message.channel === channel) callback(message.payload ?? '')
+    })
   }
 
   /** Says goodbye where the server listens, else just leaves. */
   async close(): Promise<void> {
     if (this.lost) return
     this.onLost = () => {}
-    await within(this.#time, 1000, this.#client.end())
+    if (!this.isBusy) await within(this.time, 1000, this.#client.end())
     this.destroy()
   }
 
@@ -108,7 +135,7 @@ export class Connection {
   }
 
   #lostFault(): Fault {
-    return new Fault('unreachable', `${this.where}: the connection was lost`, null, true)
+    return this.#lastFault ?? new Fault('unreachable', `${this.where}: the connection was lost`, null, true)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Cell } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
-import type { TextRow } from './connection.ts'
+import type { TextRow } from './portions.ts'
 import { parseArray } from './parse-array.ts'
 
 /** Types whose text is not what a person would write (pg_type.dat). */

@@ -1,13 +1,15 @@
-import type { Transaction } from './read-session.ts'
+import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
-import type { TableName } from './table-name.ts'
+import type { KnownTable } from './known-table.ts'
+import type { ListTable } from './list-table.ts'
+import { stampOf } from './stamp.ts'
+import { quote } from './table-name.ts'
+import type { Opened } from './table-reader.ts'
 
 const RIGHTS = `SELECT
   has_table_privilege(c.oid, 'INSERT') OR has_table_privilege(c.oid, 'UPDATE') OR has_table_privilege(c.oid, 'DELETE')
     OR has_table_privilege(c.oid, 'TRUNCATE'),
-  row_security_active(c.oid),
-  EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-    WHERE i.indrelid = c.oid AND a.attname = $3 AND i.indisvalid)
+  row_security_active(c.oid), c.relkind = 'v'
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))`
 
@@ -17,42 +19,110 @@ const BELOW = `WITH RECURSIVE parts AS (
       WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))
     UNION SELECT d.refobjid FROM parts p JOIN pg_rewrite r ON r.ev_class = p.oid
       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass)
-  SELECT bool_or(c.relrowsecurity), bool_or(EXISTS (
-      SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      WHERE i.indrelid = c.oid AND a.attname = $3 AND i.indisvalid))
-  FROM parts p JOIN pg_class c ON c.oid = p.oid`
+  SELECT bool_or(c.relrowsecurity) FROM parts p JOIN pg_class c ON c.oid = p.oid`
 
-export interface Examined {
-  readonly key: 'events' | 'venues'
-  readonly table: TableName
-  readonly changedAt: string | null
+/** A stamp that no row has, and that is easily told from others in a plan. */
+const NEVER = stampOf(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
+/** What a refresh that finds nothing may take the database, where it has an index: far more than it does. */
+const SLOW_MS = 50
+
+export interface Examining {
+  readonly boundMs: number
+  readonly time: Time
+  readonly warn: (warning: string) => void
 }
 
-/** What an operator should know about a table that can be read all the same, a sentence each. */
-export async function warningsAbout(
-  transaction: Transaction,
-  { key, table, changedAt }: Examined,
-): Promise<readonly string[] | Fault> {
-  const names = [table.name, table.schema ?? '', changedAt ?? '']
+/** Warns, a sentence each, of what an operator should know about a table that can be read all the same. */
+export async function examineTable<Item>(
+  opened: Opened<Item>,
+  { name, table, changedAt }: ListTable<Item>,
+  { boundMs, time, warn }: Examining,
+): Promise<Fault | null> {
+  const { transaction } = opened
+  const names = [table.name, table.schema ?? '']
   const rights = await transaction.query(RIGHTS, names)
   if (rights instanceof Fault) return rights
   const below = await transaction.query(BELOW, names)
   if (below instanceof Fault) return below
-  const [canWrite, narrowed, isIndexed] = rights.rows[0] ?? []
-  const [hasPolicies, isIndexedBelow] = below.rows[0] ?? []
-  const warnings: string[] = []
-  const name = table.written
-  if (canWrite === 't')
-    warnings.push(`the role may write to ${name}; Marquee only reads: grant it SELECT and nothing else`)
+  const [canWrite, narrowed, isView] = rights.rows[0] ?? []
+  const { written } = table
+  if (canWrite === 't') warn(`the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`)
   if (narrowed === 't') {
-    warnings.push(`row-level security applies to ${name}: rows that a policy hides are not served, and look deleted`)
-  } else if (hasPolicies === 't') {
-    warnings.push(`a table below ${name} has row-level security: rows that it hides from the view look deleted`)
+    warn(`row-level security applies to ${written}: rows that a policy hides are not served, and look deleted`)
+  } else if (below.rows[0]?.[0] === 't') {
+    warn(`a table below ${written} has row-level security: rows that it hides from the view look deleted`)
   }
   if (changedAt === null) {
-    warnings.push(`${name} has no column for crm.${key}.changedAt, so that every refresh reads all of it`)
-  } else if (isIndexed !== 't' && isIndexedBelow !== 't') {
-    warnings.push(`${name} has no index that begins with ${changedAt}, so that every refresh scans all of it`)
+    warn(`${written} has no column for crm.${name}.changedAt, so that every refresh reads all of it`)
+    return null
   }
-  return warnings
+  const isIndexed = await usesIndex(opened)
+  if (isIndexed instanceof Fault) return isIndexed
+  if (!isIndexed) {
+    const orUseless =
+      isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
+    warn(`${written} has no index that begins with ${changedAt}${orUseless}, so that every refresh scans all of it`)
+  }
+  const costs = await costsOf(opened, time)
+  if (costs instanceof Fault) return costs
+  const slow = slowness(costs, boundMs)
+  if (slow !== null) warn(`${written} ${slow}`)
+  return null
+}
+
+function emptyDelta<Item>(known: KnownTable<Item>): string {
+  const stamp = quote(known.stampColumn)
+  return `${known.select()} WHERE ${stamp} > '${NEVER}' AND ${stamp} <= '${NEVER}'`
+}
+
+/** Whether the server can find changes by an index: one may be there, and of no use to a view that computes its rows. */
+async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
+  // A small table is scanned all the same, so the question is what the server would do had it the choice.
+  const off = await transaction.query('SET LOCAL enable_seqscan = off')
+  if (off instanceof Fault) return off
+  const plan = await transaction.query(`EXPLAIN ${emptyDelta(known)}`)
+  if (plan instanceof Fault) return plan
+  const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
+  if (on instanceof Fault) return on
+  const lines = plan.rows.map(([line]) => line ?? '')
+  const isIndexed = lines.some((line) => line.includes('Index Cond:') && line.includes(NEVER.slice(0, 19)))
+  // What another server does for this one cannot be seen here.
+  return isIndexed || lines.some((line) => line.includes('Foreign Scan'))
+}
+
+interface Costs {
+  /** Of a refresh that finds nothing, less the way to the server and back. */
+  readonly refreshMs: number
+  /** Of all ids and stamps. */
+  readonly sweepMs: number
+}
+
+async function costsOf<Item>({ transaction, known }: Opened<Item>, time: Time): Promise<Costs | Fault> {
+  const moments = [time.now().monotonicMs]
+  // The first tells how far away the server is.
+  for (const statement of ['SELECT 1', emptyDelta(known)]) {
+    const answer = await transaction.query(statement)
+    if (answer instanceof Fault) return answer
+    moments.push(time.now().monotonicMs)
+  }
+  const [begun = 0, answered = 0, refreshed = 0] = moments
+  const scan = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
+  if (scan instanceof Fault) return scan
+  for (;;) {
+    const answer = await scan.next()
+    if (answer instanceof Fault) return answer
+    if (answer === null) break
+  }
+  const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
+  return { refreshMs, sweepMs: Math.round(time.now().monotonicMs - refreshed) }
+}
+
+/** What is to be said of reads that take long; null where they do not. */
+function slowness({ refreshMs, sweepMs }: Costs, boundMs: number): string | null {
+  const leastBoundMs = Math.ceil((refreshMs + sweepMs) / 250) * 1000
+  if (refreshMs <= SLOW_MS && leastBoundMs <= boundMs) return null
+  const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${sweepMs} ms to compare all rows`
+  const follows = 'a change is served that much later, and each notification costs the database as much'
+  const bound = leastBoundMs <= boundMs ? '' : `; freshness.bound must be ${leastBoundMs / 1000}s or more for it`
+  return `${figures}: ${follows}${bound}`
 }

@@ -1,5 +1,6 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { Fault } from './fault.ts'
+import { RowTooWide } from './portions.ts'
 
 interface Meaning {
   readonly kind: FailureKind
@@ -24,6 +25,10 @@ const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['42809', { kind: 'misconfigured', message: 'what `from` names is neither a table nor a view' }],
   ['57014', { kind: 'timeout', message: 'a statement took longer than crm.requestTimeout' }],
   ['55P03', { kind: 'timeout', message: 'a lock on the table was held for longer than crm.requestTimeout' }],
+  [
+    '25P04',
+    { kind: 'timeout', message: 'the server ended a transaction that took long (transaction_timeout)', lost: true },
+  ],
   ['25P03', { kind: 'timeout', message: 'the server ended a transaction that stood idle', lost: true }],
   ['53300', { kind: 'unreachable', message: 'the server has no connection left for this role', lost: true }],
   ['57P01', { kind: 'unreachable', message: 'the server ended the connection', lost: true }],
@@ -59,7 +64,13 @@ const SYSTEM: ReadonlyMap<string, string> = new Map([
 
 /** What an error of `pg` means. Its own message is never passed on: it may hold a value of a row. */
 export function faultOf(error: unknown, where: string): Fault {
+  if (error instanceof RowTooWide) return new Fault('too-large', `${where}: a row is larger than 64 MB`, null, true)
   const code = codeOf(error)
+  if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
+    const message =
+      'a pooler in statement mode lets nobody read in a transaction: set its pool_mode to session or transaction'
+    return new Fault('refused', `${where}: ${message}`, code, true)
+  }
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
     const meaning = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? { kind: 'broken', message: 'the query failed' }
     return new Fault(meaning.kind, `${where}: ${meaning.message} (${code})`, code, meaning.lost ?? false)

@@ -4,7 +4,8 @@ import type { Cell } from '../mapping/cell.ts'
 import type { Answer } from './connection.ts'
 import { decodeRow, decoders } from './decode-row.ts'
 import type { ListTable, RowReading } from './list-table.ts'
-import type { Snapshot } from './read-session.ts'
+import { Fault } from './fault.ts'
+import type { Snapshot, Transaction } from './lane.ts'
 import { microsOf } from './stamp.ts'
 import { quote } from './table-name.ts'
 import type { TableShape } from './table-shape.ts'
@@ -17,12 +18,14 @@ export interface ReadRow<Item> {
 }
 
 /** What is told where nothing was found: when, and how far behind (the port's rule for sources that lag). */
-export function emptyPage({ begunAt, sourceLagMs }: Snapshot): Page<never> {
+export function emptyPage({ begunAt, sourceLagMs }: Pick<Snapshot, 'begunAt' | 'sourceLagMs'>): Page<never> {
   return { begunAt, sourceLagMs, changes: [], whereIs: () => '' }
 }
 
 /** A table as one server has it: what is asked of it, and how its answers become pages. */
 export class KnownTable<Item> {
+  /** The list's own part of the configuration. */
+  readonly key: string
   readonly server: string
   readonly idColumn: string
   /** Empty where nothing tells of changes. */
@@ -31,11 +34,23 @@ export class KnownTable<Item> {
   readonly #shape: TableShape
   readonly #reading: RowReading<Item>
   readonly #stampAt: number
+  /** In which zone stamps without one are wall time; null where they have theirs. */
+  readonly zone: string | null
+  /** What stamps without a zone are ahead of UTC. */
+  #offset = 0
 
-  constructor(list: ListTable<Item>, server: string, shape: TableShape, reading: RowReading<Item>) {
+  constructor(
+    list: ListTable<Item>,
+    server: string,
+    shape: TableShape,
+    zone: string | null,
+    reading: RowReading<Item>,
+  ) {
     this.#list = list
+    this.key = `crm.${list.name}`
     this.server = server
     this.#shape = shape
+    this.zone = zone
     this.#reading = reading
     this.idColumn = reading.columns[0] ?? ''
     this.stampColumn = list.changedAt ?? ''
@@ -68,35 +83,43 @@ export class KnownTable<Item> {
     return rows.map((row) => {
       const id = row[0] ?? null
       const version = this.#stampAt === -1 ? Number.NaN : microsOf(row[this.#stampAt] ?? null)
-      const change = this.#reading.mapRow(decodeRow(row, types), () => this.#placeOf(id), version)
+      const change = this.#reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
       return { change, version, id }
     })
   }
 
-  /** The stamp and the id of the last row, null where the answer is empty or they are NULL. */
-  lastOf({ rows }: Answer): readonly [string, string] | null {
-    const last = rows.at(-1)
-    const stamp = last?.[this.#stampAt]
-    const id = last?.[0]
-    return stamp === null || stamp === undefined || id === null || id === undefined ? null : [stamp, id]
+  /** What the server's clock shows to whoever stamps a row, in microseconds. */
+  async clock(transaction: Transaction): Promise<number | Fault> {
+    const serverNow = microsOf(transaction.snapshot.serverNow)
+    if (this.zone === null) return serverNow
+    const answer = await transaction.query('SELECT (now() AT TIME ZONE $1)::text', [this.zone])
+    if (answer instanceof Fault) return answer
+    const wall = microsOf(answer.rows[0]?.[0] ?? null)
+    this.#offset = wall - serverNow
+    return wall
   }
 
   /** The page of rows that were read. */
-  pageOf({ begunAt, sourceLagMs }: Snapshot, rows: readonly ReadRow<Item>[]): Page<Item> {
+  pageOf(snapshot: Snapshot, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
+    const changes = rows.map(({ change }) => change)
     return {
-      begunAt,
-      sourceLagMs,
-      changes: rows.map(({ change }) => change),
-      whereIs: (index) => this.#placeOf(rows[index]?.id ?? null),
+      ...this.pageOfIds(snapshot, changes, (index) => rows[index]?.id ?? null, pass),
+      changedAtMs: (index) => ((rows[index]?.version ?? Number.NaN) - this.#offset) / 1000,
     }
   }
 
-  /** The page of what is known of rows by their ids alone. */
-  pageOfIds({ begunAt, sourceLagMs }: Snapshot, changes: readonly Change<Item>[]): Page<Item> {
-    return { begunAt, sourceLagMs, changes, whereIs: () => this.#placeOf(null) }
+  /** The page of changes of rows whose ids `idAt` tells, as the database writes them. */
+  pageOfIds(
+    { begunAt, sourceLagMs }: Snapshot,
+    changes: readonly Change<Item>[],
+    idAt: (index: number) => string | null,
+    pass = 0,
+  ): Page<Item> {
+    return { begunAt, sourceLagMs, pass, changes, whereIs: (index) => this.placeOf(idAt(index)) }
   }
 
-  #placeOf(id: string | null): string {
+  /** Where the row of an id stands. */
+  placeOf(id: string | null): string {
     const { written } = this.#list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }

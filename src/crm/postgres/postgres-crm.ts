@@ -1,13 +1,12 @@
 import type { PostgresCrm } from '../../config/crm/postgres.ts'
 import type { Zone } from '../../domain/zone.ts'
-import type { Crm, CrmFailure, Examination } from '../../replica/port.ts'
+import type { Observe } from '../../observe/observation.ts'
+import type { Crm, Examination } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
-import { ChangeListener } from './change-listener.ts'
-import { warningsAbout } from './examine.ts'
-import { Fault } from './fault.ts'
+import { Lane } from './lane.ts'
 import { eventsTable, venuesTable } from './list-tables.ts'
+import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
-import { ReadSession } from './read-session.ts'
 import { Suspects } from './suspects.ts'
 import { TableSource } from './table-source.ts'
 
@@ -16,55 +15,67 @@ export interface PostgresSurroundings {
   readonly showIn: Zone
   readonly requestTimeoutMs: number
   readonly patienceMs: number
+  readonly boundMs: number
   readonly time: Time
+  readonly observe: Observe
 }
 
-/** Two tables or views of a database: one connection for reads, and one to listen where there is a channel. */
+/**
+ * Two tables or views of a database, over three connections at most: one for the refreshes of each list, one for audits. A list
+ * that waits for the other waits for its refreshes, and those for nobody's connection but their own.
+ */
 export function openPostgresCrm(
   { url, ca, absolute, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresCrm,
-  { showIn, requestTimeoutMs, patienceMs, time }: PostgresSurroundings,
+  { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe }: PostgresSurroundings,
 ): Crm {
-  const opener = new Opener({ url, ca, absolute, requestTimeoutMs, time })
-  const session = new ReadSession(opener, time, requestTimeoutMs)
+  const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
   const suspects = { events: new Suspects(), venues: new Suspects() }
   const onPayload = (payload: string): void => {
     suspects.events.add(payload)
     suspects.venues.add(payload)
   }
-  const listener = listen === null ? null : new ChangeListener(opener, listen, time, onPayload)
-  const onHint = (callback: () => void): void => listener?.onHint(callback)
+  const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
+  const lane = { opener: new Opener({ url, ca, absolute, requestTimeoutMs: limitMs, time }), time, limitMs }
+  const eventsLane = new Lane(lane)
+  // Venues are fewer and their transactions shorter, so notifications wait less behind them.
+  const greet = listening === null ? {} : { greet: listening.greet.bind(listening) }
+  const venuesLane = new Lane({ ...lane, ...greet })
+  const auditLane = new Lane(lane)
+  let isTested = false
+  function onHint(callback: () => void): void {
+    listening?.onHint(callback)
+    if (!isTested) void listening?.test(venuesLane, auditLane)
+    isTested = true
+  }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn }
-  const [eventsList, venuesList] = [eventsTable(events, mapping), venuesTable(venues, mapping)]
-  const shared = { session, time, sweepEveryMs, patienceMs, onHint }
+  const shared = { auditLane, time, sweepEveryMs, patienceMs, onHint, notice }
   const sources = {
-    events: new TableSource({ ...shared, list: eventsList, suspects: suspects.events }),
-    venues: new TableSource({ ...shared, list: venuesList, suspects: suspects.venues }),
+    events: new TableSource({
+      ...shared,
+      list: eventsTable(events, mapping),
+      lane: eventsLane,
+      suspects: suspects.events,
+    }),
+    venues: new TableSource({
+      ...shared,
+      list: venuesTable(venues, mapping),
+      lane: venuesLane,
+      suspects: suspects.venues,
+    }),
   }
 
   async function examine(): Promise<Examination> {
-    const failures: (CrmFailure | null)[] = [await sources.events.look(), await sources.venues.look()]
-    const problems = failures.filter((failure) => failure !== null)
-    if (problems.length > 0) return { problems, warnings: [] }
-    const transaction = await session.begin()
-    if (transaction instanceof Fault) return { problems: [transaction.failure], warnings: [] }
-    const warnings: string[] = []
-    for (const { name, table, changedAt } of [eventsList, venuesList]) {
-      const found = await warningsAbout(transaction, { key: name, table, changedAt })
-      if (!(found instanceof Fault)) warnings.push(...found)
-    }
-    const isStandby = await transaction.query('SELECT pg_is_in_recovery()')
-    await transaction.end()
-    if (listen !== null && !(isStandby instanceof Fault) && isStandby.rows[0]?.[0] === 't') {
-      warnings.push('the server is a standby, which cannot LISTEN: changes are seen with the next refresh')
-    }
-    return { problems, warnings }
+    const lists = [await sources.events.examine(boundMs), await sources.venues.examine(boundMs)]
+    await listening?.test(venuesLane, auditLane)
+    return { problems: lists.flatMap(({ problems }) => problems), warnings: lists.flatMap(({ warnings }) => warnings) }
   }
 
   return {
     ...sources,
     examine,
     async close() {
-      await Promise.all([listener?.close(), session.close()])
+      listening?.close()
+      await Promise.all([eventsLane.close(), venuesLane.close(), auditLane.close()])
     },
   }
 }

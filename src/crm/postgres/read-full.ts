@@ -1,31 +1,33 @@
 import type { Page } from '../../replica/port.ts'
-import type { Position } from './cursor.ts'
-import { emptyPage } from './known-table.ts'
 import { Fault } from './fault.ts'
-import { StampTally } from './stamp-tally.ts'
-import type { TableReader } from './table-reader.ts'
+import { emptyPage } from './known-table.ts'
+import type { StampWindow } from './stamp-window.ts'
+import type { Strays } from './strays.ts'
+import type { Opened } from './table-reader.ts'
 
-/** Reads every row, and ends with where to read changes from. */
-export async function* readFull<Item>(reader: TableReader<Item>): AsyncGenerator<Page<Item>, Position | Fault, void> {
-  const scan = reader.scan(({ columns }) => columns)
-  const tally = new StampTally()
-  try {
-    for (;;) {
-      const next = await scan.next()
-      if (next instanceof Fault) return next
-      if (next === null) break
-      const { known, transaction } = next
-      const rows = known.rowsOf(next.answer)
-      tally.add(rows, transaction.snapshot)
-      scan.park()
-      yield known.pageOf(transaction.snapshot, rows)
+/** Reads every row, in whatever order the server finds them. */
+export async function* readFull<Item>(
+  { transaction, known }: Opened<Item>,
+  window: StampWindow,
+  strays: Strays,
+): AsyncGenerator<Page<Item>, Fault | null, void> {
+  const { snapshot } = transaction
+  const scan = await transaction.scan(known.select())
+  if (scan instanceof Fault) return scan
+  let isEmpty = true
+  for (;;) {
+    const answer = await scan.next()
+    if (answer instanceof Fault) return answer
+    if (answer === null) break
+    const rows = known.rowsOf(answer)
+    for (const { version, id } of rows) {
+      window.add(version)
+      strays.look(version, id)
     }
-    // A table without rows has no page to tell its clock, and how far behind it was read.
-    const { snapshot } = scan
-    tally.add([], snapshot)
-    if (snapshot !== null) yield emptyPage(snapshot)
-  } finally {
-    await scan.finish()
+    isEmpty = false
+    yield known.pageOf(snapshot, rows)
   }
-  return tally.positionAfter(null)
+  // A table without rows has no page to tell how far behind it was read.
+  if (isEmpty) yield emptyPage(snapshot)
+  return null
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../../domain/guid.ts'
 import type { Held } from '../../replica/port.ts'
-import { Suspects } from './suspects.ts'
+import { heldOf, Suspects } from './suspects.ts'
 
 const A = '0000000a-0000-4000-8000-000000000000'
 const B = '0000000b-0000-4000-8000-000000000000'
@@ -11,7 +11,9 @@ const held: Held = { version: (id) => (id === A ? 1 : Number.NaN), size: 1 }
 function looksFor(payload: string, type = 'uuid'): { readonly ids: readonly string[]; readonly sweep: boolean } {
   const suspects = new Suspects()
   suspects.add(payload)
-  return { ids: [...suspects.heldOf(held, parseGuid, type).values()], sweep: suspects.wantsSweep }
+  const suspicion = suspects.take()
+  const { wanted, hasOthers } = heldOf(suspicion, held, parseGuid, type)
+  return { ids: [...wanted.values()], sweep: suspicion.ofAll || hasOthers }
 }
 
 describe('what a notification says may be gone', () => {
@@ -36,10 +38,13 @@ describe('what a notification says may be gone', () => {
     expect(looksFor(many)).toEqual({ ids: [], sweep: true })
   })
 
-  it('is forgotten once it was looked for', () => {
+  it('is forgotten once it was taken, unless it is given back', () => {
     const suspects = new Suspects()
     suspects.add(A)
-    suspects.settle([A])
-    expect(suspects.heldOf(held, parseGuid, 'uuid').size).toBe(0)
+    const taken = suspects.take()
+    suspects.add('*')
+    expect(suspects.take()).toEqual({ ids: new Set(), ofAll: true })
+    suspects.giveBack(taken)
+    expect(suspects.take()).toEqual({ ids: new Set([A]), ofAll: false })
   })
 })

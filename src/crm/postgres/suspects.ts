@@ -9,43 +9,67 @@ const MOST = 1000
 // and then would be looked for in vain though its row is there.
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
 
+/** Rows that may be gone. */
+export interface Suspicion {
+  readonly ids: ReadonlySet<string>
+  /** All rows have to be looked at, for some that are not named may be gone. */
+  readonly ofAll: boolean
+}
+
+export const NO_SUSPICION: Suspicion = { ids: new Set(), ofAll: false }
+
 /** Ids that notifications named, of rows that may be gone. They are only looked for: nothing is believed of them. */
 export class Suspects {
-  readonly #ids = new Set<string>()
-  /** All rows have to be looked at, for some that were not named may be gone. */
-  wantsSweep = false
+  #ids = new Set<string>()
+  #ofAll = false
 
   /** Ids between commas, `*` for too many of them; anything else is no id and so of no row. */
   add(payload: string): void {
     if (payload === '') return
-    if (payload === ALL) this.wantsSweep = true
+    if (payload === ALL) this.#ofAll = true
     else for (const id of payload.split(',')) this.#ids.add(id.trim())
+    this.#limit()
+  }
+
+  /** What is suspected by now: a transaction that begins later sees what became of it. */
+  take(): Suspicion {
+    const taken = { ids: this.#ids, ofAll: this.#ofAll }
+    this.#ids = new Set()
+    this.#ofAll = false
+    return taken
+  }
+
+  /** It was not looked into after all. */
+  giveBack({ ids, ofAll }: Suspicion): void {
+    for (const id of ids) this.#ids.add(id)
+    if (ofAll) this.#ofAll = true
+    this.#limit()
+  }
+
+  #limit(): void {
     if (this.#ids.size <= MOST) return
     this.#ids.clear()
-    this.wantsSweep = true
+    this.#ofAll = true
   }
+}
 
-  /** Those that are held and so are ids as this table writes them, by their GUID; the others are none of this list. */
-  heldOf(held: Held, idOf: (text: string) => Guid | null, type: string): ReadonlyMap<Guid, string> {
-    const found = new Map<Guid, string>()
-    for (const text of this.#ids) {
-      const id = idOf(text)
-      if (id === null || Number.isNaN(held.version(id))) this.#ids.delete(text)
-      else if (isPlain(text, type)) found.set(id, text)
-      else this.wantsSweep = true
-    }
-    return found
+/** Those that are held and so are ids as this table writes them, by their GUID, and whether others cannot be looked for by name. */
+export function heldOf(
+  { ids }: Suspicion,
+  held: Held,
+  idOf: (text: string) => Guid | null,
+  type: string,
+): { readonly wanted: ReadonlyMap<Guid, string>; readonly hasOthers: boolean } {
+  const wanted = new Map<Guid, string>()
+  let hasOthers = false
+  for (const text of ids) {
+    const id = idOf(text)
+    // None of this list.
+    if (id === null || Number.isNaN(held.version(id))) continue
+    if (isPlain(text, type)) wanted.set(id, text)
+    else hasOthers = true
   }
-
-  /** They were looked for. */
-  settle(ids: Iterable<string>): void {
-    for (const id of ids) this.#ids.delete(id)
-  }
-
-  settleAll(): void {
-    this.#ids.clear()
-    this.wantsSweep = false
-  }
+  return { wanted, hasOthers }
 }
 
 function isPlain(text: string, type: string): boolean {

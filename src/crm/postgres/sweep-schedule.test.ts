@@ -9,23 +9,24 @@ function at(ms: number): Moment {
 describe('a sweep', () => {
   it('is due at first, and then a moment early', () => {
     const schedule = new SweepSchedule(1000)
-    expect(schedule.isDue(at(0))).toBe(true)
-    schedule.swept(at(0), at(100))
-    expect(schedule.isDue(at(949))).toBe(false)
-    expect(schedule.isDue(at(950))).toBe(true)
+    expect(schedule.isDue(at(0), false)).toBe(true)
+    schedule.compared(at(0))
+    expect(schedule.isDue(at(949), false)).toBe(false)
+    expect(schedule.isDue(at(950), false)).toBe(true)
   })
 
   it('need not follow a full read, but may', () => {
     const schedule = new SweepSchedule(1000)
-    schedule.readInFull(at(0))
-    expect(schedule.isDue(at(500))).toBe(false)
-    expect(schedule.hasRested(at(500))).toBe(true)
+    schedule.compared(at(0))
+    expect(schedule.isDue(at(500), false)).toBe(false)
+    expect(schedule.isDue(at(500), true)).toBe(true)
   })
 
-  it('rests as long as it took before one that is asked for', () => {
+  it('that is asked for waits as long as the last one took, whether that came to an end or not', () => {
     const schedule = new SweepSchedule(1000)
-    schedule.swept(at(0), at(100))
-    expect(schedule.hasRested(at(199))).toBe(false)
-    expect(schedule.hasRested(at(200))).toBe(true)
+    schedule.compared(at(0))
+    schedule.swept(at(300), at(400))
+    expect(schedule.isDue(at(499), true)).toBe(false)
+    expect(schedule.isDue(at(500), true)).toBe(true)
   })
 })

@@ -8,31 +8,27 @@ const DUE_EARLY = 0.95
 export class SweepSchedule {
   readonly #everyMs: number
   #comparedAt: Moment | null = null
-  /** When the last sweep ended and how long it took: those that are asked for must not fill all the time there is. */
+  /** When the last sweep ended, well or not, and how long it took: those that are asked for must not fill all the time. */
   #lastSweep: { readonly endedAt: Moment; readonly tookMs: number } | null = null
 
   constructor(everyMs: number) {
     this.#everyMs = everyMs
   }
 
-  /** Whether it is time, though nobody asked for it. */
-  isDue(now: Moment): boolean {
-    return this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs * DUE_EARLY
-  }
-
-  /** Whether as long as the last sweep took has passed since, so that one may run before it is due. */
-  hasRested(now: Moment): boolean {
+  /** Whether it is time: of itself, or because some rows may be gone and as long as the last sweep took has passed since. */
+  isDue(now: Moment, isAskedFor: boolean): boolean {
+    if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs * DUE_EARLY) return true
     const last = this.#lastSweep
-    return last === null || elapsedMs(last.endedAt, now) >= last.tookMs
+    return isAskedFor && (last === null || elapsedMs(last.endedAt, now) >= last.tookMs)
   }
 
-  /** All rows were read, which is as good as a sweep. */
-  readInFull(begunAt: Moment): void {
+  /** All rows were compared as of `begunAt`. */
+  compared(begunAt: Moment): void {
     this.#comparedAt = begunAt
   }
 
+  /** A sweep ended, whether or not it came to an end. */
   swept(begunAt: Moment, endedAt: Moment): void {
-    this.#comparedAt = begunAt
     this.#lastSweep = { endedAt, tookMs: elapsedMs(begunAt, endedAt) }
   }
 }

@@ -1,38 +1,72 @@
-import type { CrmFailure } from '../../replica/port.ts'
+import type { CrmFailure, Page } from '../../replica/port.ts'
+import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
-import { KnownTable } from './known-table.ts'
+import { emptyPage, KnownTable } from './known-table.ts'
+import type { Lane, Transaction } from './lane.ts'
 import type { ListTable } from './list-table.ts'
-import type { ReadSession, Transaction } from './read-session.ts'
-import { Scan } from './scan.ts'
-import { columnFault, shapeOf, stampFault } from './table-shape.ts'
+import { columnFault, isWallTime, shapeOf, stampFault, zoneOf } from './table-shape.ts'
+import { TOO_LATE, within } from './within.ts'
 
-/** What all reads of one list share: transactions, and what the table looks like on the server it was last asked on. */
+/** A transaction, and the table as it finds it. */
+export interface Opened<Item> {
+  readonly transaction: Transaction
+  readonly known: KnownTable<Item>
+}
+
+/** Who waits for another read to end says so as often, lest it be taken for one that hangs. */
+const SIGN_OF_LIFE_MS = 1000
+
+/** What all reads of one list on one lane share: transactions, and what the table looks like to the server. */
 export class TableReader<Item> {
   readonly #list: ListTable<Item>
-  readonly #session: ReadSession
+  readonly #lane: Lane
+  readonly #time: Time
   #known: KnownTable<Item> | null = null
 
-  constructor(list: ListTable<Item>, session: ReadSession) {
+  constructor(list: ListTable<Item>, lane: Lane, time: Time) {
     this.#list = list
-    this.#session = session
+    this.#lane = lane
+    this.#time = time
   }
 
-  /** What the last look found, null where there was none or it is doubted. */
-  get lastKnown(): KnownTable<Item> | null {
-    return this.#known
+  /** The same for a read: pages without rows say meanwhile that it is alive. */
+  async *open(): AsyncGenerator<Page<Item>, Opened<Item> | Fault, void> {
+    const opening = this.openNow()
+    let opened: Opened<Item> | Fault | typeof TOO_LATE = TOO_LATE
+    try {
+      for (;;) {
+        opened = await within(this.#time, SIGN_OF_LIFE_MS, opening)
+        if (opened !== TOO_LATE) return opened
+        yield emptyPage({ begunAt: this.#time.now(), sourceLagMs: 0 })
+      }
+    } finally {
+      // Nobody wants the read any more.
+      if (opened === TOO_LATE) void opening.then((late) => (late instanceof Fault ? null : late.transaction.end()))
+    }
   }
 
-  begin(): Promise<Transaction | Fault> {
-    return this.#session.begin()
+  /** What a statement stumbled over while the service ran is told by another look at the columns. */
+  async explain({ failure }: Fault): Promise<CrmFailure> {
+    if (failure.kind !== 'misconfigured' || this.#known === null) return failure
+    this.#known = null
+    const opened = await this.openNow()
+    if (opened instanceof Fault) return opened.failure
+    await opened.transaction.end()
+    return failure
   }
 
-  /** A scan of all rows that reads those columns, the id's first. */
-  scan(columnsOf: (known: KnownTable<Item>) => readonly string[]): Scan<KnownTable<Item>> {
-    return new Scan(this.#session, this.#list.table, (transaction) => this.knownIn(transaction), columnsOf)
+  /** Begins a transaction when the lane is free. */
+  async openNow(): Promise<Opened<Item> | Fault> {
+    const transaction = await this.#lane.begin()
+    if (transaction instanceof Fault) return transaction
+    const known = await this.#knownIn(transaction)
+    if (!(known instanceof Fault)) return { transaction, known }
+    await transaction.end()
+    return known
   }
 
   /** Looks at the columns once for each connection: a missing one is named before a statement stumbles over it. */
-  async knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
+  async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
     const list = this.#list
     const { server } = transaction.snapshot
     if (this.#known?.server === server) return this.#known
@@ -40,27 +74,11 @@ export class TableReader<Item> {
     const shape = await shapeOf(transaction, list.table, list.name)
     if (shape instanceof Fault) return shape
     const reading = list.rowReading((column) => shape.columns.has(column))
-    const fault =
-      columnFault(shape, reading.columns, list.table, list.name) ??
-      stampFault(shape, list.changedAt ?? '', list.table, list.name)
+    const fault = columnFault(shape, reading, list) ?? stampFault(shape, list)
     if (fault !== null) return fault
-    this.#known = new KnownTable(list, server, shape, reading)
+    const zone = isWallTime(shape, list) ? (list.changedAtIn ?? (await zoneOf(transaction))) : null
+    if (zone instanceof Fault) return zone
+    this.#known = new KnownTable(list, server, shape, zone, reading)
     return this.#known
-  }
-
-  /** Whether the table and its columns are there; null where they are. */
-  async look(): Promise<CrmFailure | null> {
-    const transaction = await this.begin()
-    if (transaction instanceof Fault) return transaction.failure
-    const known = await this.knownIn(transaction)
-    await transaction.end()
-    return known instanceof Fault ? known.failure : null
-  }
-
-  /** What a statement stumbled over while the service ran is told by another look at the columns. */
-  async explain({ failure }: Fault): Promise<CrmFailure> {
-    if (failure.kind !== 'misconfigured' || this.#known === null) return failure
-    this.#known = null
-    return (await this.look()) ?? failure
   }
 }

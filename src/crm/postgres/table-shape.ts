@@ -1,6 +1,7 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import type { Transaction } from './read-session.ts'
 import { Fault } from './fault.ts'
+import type { Transaction } from './lane.ts'
+import type { ListTable, RowReading } from './list-table.ts'
 import type { TableName } from './table-name.ts'
 
 /** What a table offers, as the database's own catalogue has it. */
@@ -38,25 +39,51 @@ export async function shapeOf(transaction: Transaction, table: TableName, key: s
   return { columns, arrays }
 }
 
+type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'changedAt' | 'changedAtIn'>
+
 /** What is wrong with the columns the configuration names, all of it in one sentence; null where nothing is. */
-export function columnFault(shape: TableShape, wanted: readonly string[], table: TableName, key: string): Fault | null {
+export function columnFault(
+  shape: TableShape,
+  { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
+  { table, name }: Named,
+): Fault | null {
   const names = [...shape.columns.keys()]
-  const missing = wanted.filter((column) => !shape.columns.has(column))
+  const missing = columns.filter((column) => !shape.columns.has(column))
   if (missing.length === 0) return null
   const words = missing.map((column) => {
     const near = nearestNames(column, names)
     return near === '' ? column : `${column} (did you mean ${near}?)`
   })
-  const message = `crm.${key}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in crm.${key}.fields, or null for none`
+  const keys = [...new Set(missing.map((column) => `crm.${name}.${keyOf(column)}`))]
+  // A row without an id cannot be told from others.
+  const orNull = keys.every((key) => key.endsWith('.fields.Id')) ? '' : ', or null for none'
+  const message = `crm.${name}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in ${keys.join(' and ')}${orNull}`
   return new Fault('misconfigured', message, null, false)
 }
 
 /** Whether the column that tells of changes is a moment: anything else cannot be compared with one. */
-export function stampFault(shape: TableShape, changedAt: string, table: TableName, key: string): Fault | null {
-  const type = shape.columns.get(changedAt)
-  if (type?.startsWith('timestamp') !== false) return null
-  const message = `crm.${key}.changedAt: the column ${changedAt} of ${table.written} is of the type ${type}; it must be a timestamp with or without time zone, or null for none`
+export function stampFault(shape: TableShape, list: Named): Fault | null {
+  const { name, table, changedAt, changedAtIn } = list
+  const type = shape.columns.get(changedAt ?? '')
+  if (type === undefined) return null
+  const isMoment = type.startsWith('timestamp')
+  if (isMoment && (changedAtIn === null || isWallTime(shape, list))) return null
+  const column = `the column ${changedAt} of ${table.written} is of the type ${type}`
+  const message = isMoment
+    ? `crm.${name}.changedAtIn: ${column}, which needs no zone; leave it out`
+    : `crm.${name}.changedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
   return new Fault('misconfigured', message, null, false)
+}
+
+/** Whether the column that tells of changes is the wall time of some zone. */
+export function isWallTime(shape: TableShape, { changedAt }: Named): boolean {
+  return shape.columns.get(changedAt ?? '') === 'timestamp without time zone'
+}
+
+/** The zone whose wall time the server writes where nobody says another: the role's, the database's or its own setting. */
+export async function zoneOf(transaction: Transaction): Promise<string | Fault> {
+  const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
+  return answer instanceof Fault ? answer : (answer.rows[0]?.[0] ?? 'UTC')
 }
 
 async function missingTable(transaction: Transaction, table: TableName, key: string): Promise<Fault> {

@@ -1,61 +1,94 @@
 import { unreachable } from '../../domain/unreachable.ts'
-import type { CrmFailure, Page, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type {
+  Examination,
+  Held,
+  Page,
+  ReadEnd,
+  ReadOutcome,
+  ReadRequest,
+  RepeatedId,
+  Source,
+} from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
-import { cursorOf, cursorRefused, positionOf } from './cursor.ts'
+import { examineTable } from './examine.ts'
 import { Fault } from './fault.ts'
+import type { Lane } from './lane.ts'
 import type { ListTable } from './list-table.ts'
+import { cursorOf, cursorRefused, positionOf } from './position.ts'
 import { readDelta } from './read-delta.ts'
 import { readFull } from './read-full.ts'
-import type { ReadSession } from './read-session.ts'
 import { seekSuspects } from './seek-suspects.ts'
-import type { Suspects } from './suspects.ts'
+import { StampWindow } from './stamp-window.ts'
+import { StrayNotices, Strays } from './strays.ts'
+import type { Suspects, Suspicion } from './suspects.ts'
+import { NO_SUSPICION } from './suspects.ts'
 import { SweepSchedule } from './sweep-schedule.ts'
 import { sweep } from './sweep.ts'
+import type { Opened } from './table-reader.ts'
 import { TableReader } from './table-reader.ts'
 
 export interface TableSourceSettings<Item> {
   readonly list: ListTable<Item>
-  readonly session: ReadSession
+  /** For refreshes, which come one after another, and for audits beside them. */
+  readonly lane: Lane
+  readonly auditLane: Lane
   readonly time: Time
   /** How often all ids and stamps are compared with what is held. */
   readonly sweepEveryMs: number
   readonly patienceMs: number
   readonly suspects: Suspects
   readonly onHint: (callback: () => void) => void
+  /** Takes what an operator should know though the list can be read. */
+  readonly notice: (message: string) => void
 }
 
-type Read<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
+/** PostgreSQL documentation, appendix A. */
+const LOCK_NOT_AVAILABLE = '55P03'
 
-const COMPLETE = { ok: true, complete: true, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
+type Reading<Item, End> = AsyncGenerator<Page<Item>, End, void>
 
-/** One list of the database: read in full, or by the stamps of its changes with a sweep of all ids now and then. */
+const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const
+/** A read of changes by their stamps alone: what none tells is the sweep's. */
+const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
+
+/**
+ * One list of the database: read in full, or by the stamps of its changes with a sweep of all ids now and then. Each read is
+ * one transaction and so of one moment.
+ */
 export class TableSource<Item> implements Source<Item> {
   readonly reportsChanges: boolean
   readonly availabilityEveryMs = null
-  readonly repeatedId: Source<Item>['repeatedId']
+  readonly repeatedId: RepeatedId = 'serves-neither'
   readonly patienceMs: number
   readonly #settings: TableSourceSettings<Item>
-  readonly #reader: TableReader<Item>
+  readonly #refreshes: TableReader<Item>
+  readonly #audits: TableReader<Item>
   readonly #schedule: SweepSchedule
+  readonly #notices: StrayNotices
+  /** The last refresh waited for a lock in vain: perhaps behind somebody who waits for an audit to end, to alter the table. */
+  #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
+    const { list, lane, auditLane, time, sweepEveryMs, patienceMs, notice } = settings
     this.#settings = settings
-    this.#reader = new TableReader(settings.list, settings.session)
-    this.#schedule = new SweepSchedule(settings.sweepEveryMs)
-    this.patienceMs = settings.patienceMs
-    this.reportsChanges = settings.list.changedAt !== null
-    // Beside reads of changes a row is rightly seen twice while a full read runs.
-    this.repeatedId = this.reportsChanges ? 'serves-later' : 'serves-first'
+    this.#refreshes = new TableReader(list, lane, time)
+    this.#audits = new TableReader(list, auditLane, time)
+    this.#schedule = new SweepSchedule(sweepEveryMs)
+    this.#notices = new StrayNotices(sweepEveryMs, notice)
+    this.patienceMs = patienceMs
+    this.reportsChanges = list.changedAt !== null
   }
 
   onHint(callback: () => void): void {
     this.#settings.onHint(callback)
   }
 
-  read(request: ReadRequest): Read<Item> {
+  read(request: ReadRequest): Reading<Item, ReadOutcome> {
     switch (request.kind) {
       case 'full':
-        return this.#readAll()
+        return request.purpose === 'audit'
+          ? this.#inOneTransaction(this.#audits, (opened) => this.#audit(opened, request))
+          : this.#inOneTransaction(this.#refreshes, (opened) => this.#readAll(opened, request))
       case 'changes':
         return this.#readChanges(request)
       case 'availability':
@@ -65,51 +98,122 @@ export class TableSource<Item> implements Source<Item> {
     }
   }
 
-  /** Whether the table and its columns are there; null where they are. */
-  look(): Promise<CrmFailure | null> {
-    return this.#reader.look()
+  /** Looks whether the table and its columns are there, and what is to be known of them. */
+  async examine(boundMs: number): Promise<Examination> {
+    const { list, time } = this.#settings
+    const opened = await this.#refreshes.openNow()
+    if (opened instanceof Fault) return { problems: [opened.failure], warnings: [] }
+    const warnings: string[] = []
+    const fault = await examineTable(opened, list, { boundMs, time, warn: (warning) => void warnings.push(warning) })
+    await opened.transaction.end()
+    if (fault !== null) warnings.push(`${list.table.written} could not be examined: ${fault.failure.message}`)
+    return { problems: [], warnings }
   }
 
-  async *#readAll(): Read<Item> {
-    const begunAt = this.#settings.time.now()
-    const position = yield* readFull(this.#reader)
-    if (position instanceof Fault) return await this.#failed(position)
-    this.#schedule.readInFull(begunAt)
-    return { ...COMPLETE, cursor: this.reportsChanges ? cursorOf(position) : null }
-  }
-
-  async *#readChanges({ cursor, held }: ReadRequest): Read<Item> {
-    const { time, suspects } = this.#settings
-    const begunAt = time.now()
-    const before = cursor === null ? null : positionOf(cursor)
-    if (before === null) return await this.#failed(cursorRefused())
-    const position = yield* readDelta(this.#reader, before)
-    if (position instanceof Fault) return await this.#failed(position)
-    const next = cursorOf(position)
-    const isDue = this.#schedule.isDue(begunAt)
-    const unfound = isDue ? null : yield* seekSuspects(this.#reader, suspects, held, before.server)
-    if (unfound !== null) return await this.#failed(unfound)
-    if (!isDue && !(suspects.wantsSweep && this.#schedule.hasRested(begunAt)))
-      return {
-        ok: true,
-        cursor: next,
-        complete: false,
-        oneMoment: false,
-        unchanged: false,
-        asOf: null,
-        confirms: false,
-      }
-    suspects.settleAll()
-    const unswept = yield* sweep(this.#reader, held, before.server)
-    if (unswept !== null) {
-      suspects.wantsSweep = true
-      return await this.#failed(unswept)
+  async *#inOneTransaction(
+    reader: TableReader<Item>,
+    read: (opened: Opened<Item>) => Reading<Item, ReadEnd | Fault>,
+  ): Reading<Item, ReadOutcome> {
+    const opened = yield* reader.open()
+    if (opened instanceof Fault) return { ok: false, failure: opened.failure }
+    let ended: ReadEnd | Fault
+    try {
+      ended = yield* read(opened)
+    } finally {
+      await opened.transaction.end()
     }
-    this.#schedule.swept(begunAt, time.now())
+    if (reader === this.#refreshes) this.#isLockedOut = ended instanceof Fault && ended.code === LOCK_NOT_AVAILABLE
+    return ended instanceof Fault ? { ok: false, failure: await reader.explain(ended) } : ended
+  }
+
+  /** A full read that ends early where a refresh is locked out. */
+  async *#audit(opened: Opened<Item>, request: ReadRequest): Reading<Item, ReadEnd | Fault> {
+    const reading = this.#readAll(opened, request)
+    for (;;) {
+      const next = await reading.next()
+      if (next.done === true) return next.value
+      yield next.value
+      if (this.#isLockedOut)
+        return new Fault(
+          'timeout',
+          'the read of all rows gave way, for somebody waits for a lock on the table',
+          null,
+          false,
+        )
+    }
+  }
+
+  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): Reading<Item, ReadEnd | Fault> {
+    const { snapshot } = opened.transaction
+    const now = await opened.known.clock(opened.transaction)
+    if (now instanceof Fault) return now
+    const window = new StampWindow(-Infinity, now)
+    const strays = new Strays(window)
+    const fault = yield* readFull(opened, window, strays)
+    if (fault !== null) return fault
+    this.#notices.readInFull(strays, opened.known)
+    if (purpose !== 'addition') this.#schedule.compared(snapshot.begunAt)
+    const cursor = this.reportsChanges ? cursorOf({ server: snapshot.server, after: window.next }) : null
+    return { ...COMPLETE, cursor }
+  }
+
+  async *#readChanges(request: ReadRequest): Reading<Item, ReadOutcome> {
+    const { suspects } = this.#settings
+    // What an addition would find gone is left to the refresh after it.
+    if (request.purpose === 'addition') {
+      return yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, NO_SUSPICION))
+    }
+    // Named before the transaction begins, so that it sees what became of them.
+    const suspicion = suspects.take()
+    let outcome: ReadOutcome | null = null
+    try {
+      outcome = yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, suspicion))
+      return outcome
+    } finally {
+      if (outcome?.ok !== true) suspects.giveBack(suspicion)
+    }
+  }
+
+  async *#readIn(
+    opened: Opened<Item>,
+    { cursor, held, purpose, mustConfirm = false }: ReadRequest,
+    suspicion: Suspicion,
+  ): Reading<Item, ReadEnd | Fault> {
+    const { snapshot } = opened.transaction
+    const before = cursor === null ? null : positionOf(cursor)
+    if (before === null || before.server !== snapshot.server) return cursorRefused()
+    const now = await opened.known.clock(opened.transaction)
+    if (now instanceof Fault) return now
+    const window = new StampWindow(before.after, now)
+    const unread = yield* readDelta(opened, window)
+    if (unread !== null) return unread
+    const next = cursorOf({ server: before.server, after: window.next })
+    let isDue = mustConfirm || this.#schedule.isDue(snapshot.begunAt, suspicion.ofAll)
+    if (!isDue) {
+      const hasOthers = yield* seekSuspects(opened, suspicion, held)
+      if (hasOthers instanceof Fault) return hasOthers
+      const ofAll = suspicion.ofAll || hasOthers
+      isDue = this.#schedule.isDue(snapshot.begunAt, ofAll)
+      if (ofAll && !isDue) this.#settings.suspects.giveBack({ ids: new Set(), ofAll })
+    }
+    if (!isDue) return { ...PARTIAL, cursor: next }
+    const unswept = yield* this.#sweep(opened, window, held)
+    if (unswept !== null) return unswept
+    if (purpose !== 'addition') this.#schedule.compared(snapshot.begunAt)
     return { ...COMPLETE, cursor: next }
   }
 
-  async #failed(fault: Fault): Promise<ReadOutcome> {
-    return { ok: false, failure: await this.#reader.explain(fault) }
+  async *#sweep(opened: Opened<Item>, window: StampWindow, held: Held): Reading<Item, Fault | null> {
+    const { time } = this.#settings
+    const strays = new Strays(window)
+    const begunAt = time.now()
+    try {
+      const fault = yield* sweep(opened, held, strays)
+      if (fault !== null) return fault
+    } finally {
+      this.#schedule.swept(begunAt, time.now())
+    }
+    this.#notices.swept(strays, opened.known)
+    return null
   }
 }

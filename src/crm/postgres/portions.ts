@@ -1,0 +1,115 @@
+import type { Duplex } from 'node:stream'
+import type { Connection as Wire, Submittable } from 'pg'
+
+/** All values are texts as PostgreSQL writes them, null where they are NULL. */
+export type TextRow = (string | null)[]
+
+/** Some rows of an answer, in their order. */
+export interface Portion {
+  readonly rows: TextRow[]
+  /** The type of each column. */
+  readonly oids: readonly number[]
+  readonly bytes: number
+  readonly isLast: boolean
+}
+
+/** A page of rows that grew wide all of a sudden is cut here; it is more than a page of rows of one size has. */
+const MOST_BYTES = 4_000_000
+/** A row is read as a whole: one that is larger is no event and no venue, and what no text can hold would end the process. */
+const WIDEST_ROW_BYTES = 64_000_000
+
+/** Why a connection was given up in the midst of a row. */
+export class RowTooWide extends Error {}
+
+/**
+ * The rows of one statement in portions of a few megabytes: behind each the socket stands still until the next is asked
+ * for, so that the server waits and memory does not fill, however many and wide they are.
+ */
+export class Portions implements Submittable {
+  readonly #text: string
+  #stream: Duplex | null = null
+  #rows: TextRow[] = []
+  #bytes = 0
+  /** What came of a message that is not whole yet. */
+  #unread = 0
+  #oids: readonly number[] = []
+  #isOver = false
+  #fault: unknown = null
+  #waiting: PromiseWithResolvers<Portion> | null = null
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** Whether nothing more is to come from the server. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The next portion; only one may be waited for. */
+  next(): Promise<Portion> {
+    this.#waiting = Promise.withResolvers<Portion>()
+    const { promise } = this.#waiting
+    if (this.#isOver) this.#give()
+    else this.#stream?.resume()
+    return promise
+  }
+
+  #give(): void {
+    const waiting = this.#waiting
+    if (waiting === null) return
+    this.#waiting = null
+    if (this.#fault !== null) return waiting.reject(this.#fault)
+    const [rows, bytes] = [this.#rows, this.#bytes]
+    ;[this.#rows, this.#bytes] = [[], 0]
+    waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.#isOver })
+  }
+
+  readonly #count = (chunk: Buffer): void => {
+    this.#unread += chunk.byteLength
+    if (this.#unread > WIDEST_ROW_BYTES) this.#stream?.destroy(new RowTooWide())
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#stream?.off('data', this.#count)
+    // Whatever is asked next must be heard.
+    this.#stream?.resume()
+    this.#give()
+  }
+
+  // What `pg` calls (node-postgres documentation, Client, `client.query(submittable)`).
+
+  submit = (wire: Wire): void => {
+    this.#stream = wire.stream
+    // Behind that of `pg`, which has then read the rows of a chunk that are whole.
+    this.#stream.on('data', this.#count)
+    wire.query(this.#text)
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
+    this.#oids = fields.map((field) => field.dataTypeID)
+  }
+
+  handleDataRow({ fields, length }: { readonly fields: TextRow; readonly length: number }): void {
+    this.#rows.push(fields)
+    this.#bytes += length
+    this.#unread = 0
+    if (this.#bytes < MOST_BYTES) return
+    this.#stream?.pause()
+    this.#give()
+  }
+
+  handleCommandComplete(): void {}
+
+  handleEmptyQuery(): void {}
+
+  handleReadyForQuery(): void {
+    this.#end()
+  }
+
+  handleError(cause: unknown): void {
+    this.#fault = cause
+    this.#end()
+  }
+}

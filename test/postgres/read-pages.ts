@@ -1,0 +1,37 @@
+// Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
+import { Secret } from '../../src/config/secret.ts'
+import { Fault } from '../../src/crm/postgres/fault.ts'
+import { Lane } from '../../src/crm/postgres/lane.ts'
+import { Opener } from '../../src/crm/postgres/opener.ts'
+import { systemTime } from '../../src/replica/time.ts'
+
+const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
+const limitMs = Number(PG_LIMIT_MS)
+const url = new Secret(PG_URL, { name: 'a test', reread: null })
+const opener = new Opener({ url, ca: null, absolute: (path) => path, requestTimeoutMs: limitMs, time: systemTime })
+const lane = new Lane({ opener, time: systemTime, limitMs })
+
+function well<Value>(given: Value | Fault): Value {
+  if (given instanceof Fault) throw new Error(given.failure.message)
+  return given
+}
+
+const transaction = well(await lane.begin())
+const scan = well(await transaction.scan(PG_SELECT))
+const sizes: number[] = []
+let most = 0
+let sum = 0
+for (;;) {
+  const page = well(await scan.next())
+  if (page === null) break
+  const size = page.rows.reduce((all, row) => all + row.reduce((wide, text) => wide + (text?.length ?? 0), 0), 0)
+  sizes.push(page.rows.length)
+  most = Math.max(most, size)
+  for (const [number] of page.rows) sum += Number(number)
+  // As long as a page takes to be applied, and longer: what the server sends meanwhile must wait there.
+  await new Promise((resolve) => setTimeout(resolve, 1))
+}
+const after = well(await transaction.query('SELECT 1'))
+await transaction.end()
+await lane.close()
+console.log(JSON.stringify({ sizes, most, sum, after: after.rows }))

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { eventually } from '../support/eventually.ts'
+import { describeWithPostgres } from './needs-postgres.ts'
+import type { Running } from './world.ts'
+import { idOf, World } from './world.ts'
+
+const TWICE = { from: 'crm.both' }
+
+let world: World
+
+function withheldOf({ marquee }: Running): readonly string[] {
+  return [...marquee.replica.events.list.withheldRows()].map(({ id, withheld: { fault } }) => `${id} ${fault}`)
+}
+
+describeWithPostgres('an id that a view holds twice', () => {
+  beforeAll(async () => {
+    world = await World.create()
+    await world.query(`CREATE TABLE crm.archive (LIKE crm.event INCLUDING ALL);
+      CREATE TRIGGER tell_marquee AFTER INSERT OR UPDATE ON crm.archive FOR EACH STATEMENT EXECUTE FUNCTION crm.tell_marquee();
+      CREATE VIEW crm.old_events AS SELECT event_id AS id, title AS name, venue_id, seats AS ticket_capacity,
+        seats AS tickets_available, starts_at AS start, ends_at AS finish, price, tags, true AS active, true AS show_on_web,
+        changed_at FROM crm.archive;
+      CREATE VIEW crm.both AS SELECT * FROM crm.public_events UNION ALL SELECT * FROM crm.old_events;
+      GRANT SELECT ON crm.both TO marquee`)
+  })
+
+  afterEach(async () => {
+    await world.stopAll()
+    await world.query('TRUNCATE crm.event, crm.archive')
+  })
+
+  afterAll(() => world.remove())
+
+  async function archive(number: number, title: string): Promise<void> {
+    await world.query(
+      'INSERT INTO crm.archive (event_id, title, starts_at, ends_at, changed_at) VALUES ($1, $2, now(), now(), clock_timestamp())',
+      [idOf(number), title],
+    )
+  }
+
+  it('is withheld as a whole, whichever row changes, until a full read finds it once', async () => {
+    await world.fill(20)
+    await archive(3, 'Old')
+    const running = await world.start({
+      freshness: { bound: '2s', refreshEvery: '20ms', fullReadEvery: '300ms' },
+      crm: { events: TWICE, sweepEvery: '100ms' },
+    })
+    expect(running.served).toBe(19)
+    const seen = new Set<string>()
+    const look = setInterval(() => seen.add(running.event(idOf(3))?.Name ?? 'withheld'), 1)
+    for (let round = 0; round < 20; round++) {
+      const table = round % 2 === 0 ? 'event' : 'archive'
+      await world.query(`UPDATE crm.${table} SET title = $1, changed_at = clock_timestamp() WHERE event_id = $2`, [
+        `Round ${round}`,
+        idOf(3),
+      ])
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    clearInterval(look)
+    expect([...seen]).toEqual(['withheld'])
+    expect(withheldOf(running)).toContain(`${idOf(3)} duplicate-id`)
+    const { events } = running.marquee.replica
+    expect(events.list.withheld + events.list.extras.length).toBeGreaterThan(0)
+    await world.query('DELETE FROM crm.archive WHERE event_id = $1', [idOf(3)])
+    await running.until(idOf(3), (event) => event?.Name === 'Round 18')
+  })
+
+  it('is withdrawn where its second row comes later, by the sweep', async () => {
+    await world.fill(20)
+    const running = await world.start({
+      freshness: { bound: '10m', refreshEvery: '100ms' },
+      crm: { events: TWICE, sweepEvery: '1s' },
+    })
+    expect(running.served).toBe(20)
+    await archive(3, 'Old')
+    await eventually(
+      async () => withheldOf(running),
+      (withheld) => withheld.includes(`${idOf(3)} duplicate-id`),
+    )
+    expect(running.event(idOf(3))).toBeNull()
+    expect(running.served).toBe(19)
+  })
+})
