@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
+import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Listen, Listener, ListenFetch } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
@@ -22,7 +23,16 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const { configuration, from } = read
   const { out, isTerminal } = surroundings
   const telemetry = createTelemetry({ out, isTerminal, logRequests: configuration.log.requests })
-  const { observe, watch, log } = telemetry
+  const { watch, log } = telemetry
+  // What the configuration names and the CRM does not have: waiting does not help.
+  const lacks = new Set<string>()
+  const inVain = Promise.withResolvers<void>()
+  const observe: Observe = (observation) => {
+    telemetry.observe(observation)
+    if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
+    lacks.add(observation.read.message ?? '')
+    inVain.resolve()
+  }
   const marquee = await assemble(configuration, systemTime, observe, watch)
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
@@ -34,18 +44,21 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const ended = untilSignal(running, listener, opening, observe)
   const operations = await opening
   await firstRead(marquee)
-  const wrong = misconfigurations(marquee)
-  if (wrong.length > 0) {
-    for (const message of wrong) surroundings.error(message)
+  if (lacks.size === 0) {
+    const addresses = {
+      address: addressOf(listener),
+      operations: operations === null ? null : `${addressOf(operations)}/`,
+    }
+    startUp({ configuration, from, marquee, ...addresses }, surroundings)
+    log.begin()
+  }
+  const ending = inVain.promise.then(async () => {
+    await otherRead(marquee)
+    for (const message of lacks) surroundings.error(printable(message))
+    await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
-  }
-  const addresses = {
-    address: addressOf(listener),
-    operations: operations === null ? null : `${addressOf(operations)}/`,
-  }
-  startUp({ configuration, from, marquee, ...addresses }, surroundings)
-  log.begin()
-  return ended
+  })
+  return Promise.race([ended, ending])
 }
 
 async function open(
@@ -98,10 +111,20 @@ async function firstRead({ replica }: Marquee): Promise<void> {
   cancel()
 }
 
-/** What the configuration names and the CRM lacks: no waiting mends that. */
-function misconfigurations({ replica }: Marquee): readonly string[] {
-  const failures = [replica.events.lastFailure, replica.venues.lastFailure]
-  return failures.flatMap((failure) => (failure?.kind === 'misconfigured' ? [failure.message] : []))
+/** Whether anybody got a record, or could have got any: from then on what goes wrong is no matter of the start. */
+function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
+  const now = systemTime.now()
+  if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
+  return telemetry.requests
+    .counts()
+    .some(({ route, status }) => route !== 'other' && (status === 200 || status === 304))
+}
+
+/** The read of the other list that is under way, or a while: it may tell of more. */
+async function otherRead({ replica: { events, venues } }: Marquee): Promise<void> {
+  const running = [events.refresh, venues.refresh].filter((cycle) => cycle.isRunning)
+  const reads = running.map((cycle) => cycle.attempt())
+  await Promise.race([Promise.all(reads), pause(FIRST_READ_MS)])
 }
 
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { renderProblem } from '../../src/config/problem.ts'
+import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { fill, openEnvironment } from './environment.ts'
+import { fill, idOf, openEnvironment } from './environment.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-commands-'))
 let environment: Environment
@@ -23,14 +25,21 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-function run(command: string, keys: Readonly<Record<string, unknown>>, secret?: string): Child {
-  const { origin: url, directory: aad } = environment.standIn
+interface RunOptions {
+  readonly secret?: string
+  readonly runtime?: Runtime
+  readonly of?: Environment
+}
+
+function run(command: string, keys: Readonly<Record<string, unknown>>, options: RunOptions = {}): Child {
+  const { secret, runtime = 'bun', of = environment } = options
+  const { origin: url, directory: aad } = of.standIn
   const { tenant, clientId } = aad
   const crm = { kind: 'dataverse', url, authority: url, tenant, clientId, clientSecret: { env: 'SECRET' }, ...keys }
   const path = join(directory, `${Math.random()}.yaml`)
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, crm }))
   const args = command === 'check' ? ['check', '--json'] : [command]
-  return new Child(programOf('bun'), ['src/main.ts', ...args, '--config', path], {
+  return new Child(programOf(runtime), ['src/main.ts', ...args, '--config', path], {
     env: { SECRET: secret ?? aad.secret },
   })
 }
@@ -52,7 +61,7 @@ describe('a Dataverse environment, from the command line', () => {
   }, 20_000)
 
   it('ends check with 1 where the credentials are refused, with 2 where a column does not exist', async () => {
-    const refused = run('check', {}, 'wrong')
+    const refused = run('check', {}, { secret: 'wrong' })
     const misnamed = run('check', { venues: { fields: { Latitude: 'cr5_latitud' } } })
     expect(await refused.exited).toBe(1)
     expect(refused.stdout).toContain('the client secret is wrong')
@@ -64,7 +73,7 @@ describe('a Dataverse environment, from the command line', () => {
     const misnamed = run('serve', { venues: { from: 'msevtmgt_venus' } })
     expect(await misnamed.exited).toBe(2)
     expect(misnamed.stdout + misnamed.stderr).toContain('did you mean msevtmgt_venues?')
-    const refused = await untilListening(run('serve', {}, 'wrong'))
+    const refused = await untilListening(run('serve', {}, { secret: 'wrong' }))
     const operations = refused.listening.operations ?? ''
     expect((await fetch(`${operations}live`)).status).toBe(200)
     expect((await fetch(`${operations}ready`)).status).toBe(503)
@@ -73,6 +82,73 @@ describe('a Dataverse environment, from the command line', () => {
     )
     await refused.child.stop()
   }, 30_000)
+})
+
+const RUNTIMES: readonly Runtime[] = ['bun', 'node']
+
+describe.each(RUNTIMES)('a Dataverse that lacks what is configured, and is slow to say so (%s)', (runtime) => {
+  let slow: Environment
+
+  beforeEach(async () => {
+    slow = await openEnvironment()
+    fill(slow, 5)
+    slow.standIn.latencyMs = 750
+  })
+
+  afterEach(() => slow.standIn.close())
+
+  const lacking = { fields: { Latitude: 'cr5_latitud' } }
+
+  it('ends serve with 2 for a column, after the first line was out', async () => {
+    const child = run('serve', { venues: lacking }, { runtime, of: slow })
+    expect(await child.exited).toBe(2)
+    expect(child.stdout).toContain('"event":"listening"')
+    expect(child.stderr).toContain('did you mean cr5_latitude?')
+  })
+
+  it('ends serve with 2 for both tables, each by name', async () => {
+    const tables = { events: { from: 'msevtmgt_evnts' }, venues: { from: 'msevtmgt_venus' } }
+    const child = run('serve', tables, { runtime, of: slow })
+    expect(await child.exited).toBe(2)
+    expect(child.stderr.split('\n').filter((line) => line.includes('did you mean msevtmgt_')).length).toBe(2)
+  })
+
+  it('ends serve with 2 where it was out at first', async () => {
+    slow.standIn.latencyMs = 0
+    const outage = slow.standIn.trap('/api/', { kind: 'drop' }, Number.POSITIVE_INFINITY)
+    const { child } = await untilListening(run('serve', { venues: lacking }, { runtime, of: slow }))
+    outage.times = 0
+    expect(await child.exited).toBe(2)
+  })
+
+  it('lets serve stay up once something was served, and says so', async () => {
+    // The venues are read and asked for before the definitions tell that the events have no such column.
+    slow.standIn.latencyMs = 0
+    slow.standIn.trap('EntityDefinitions', { kind: 'hang' }, 2)
+    const keys = { requestTimeout: '2s', events: { fields: { Name: 'msevtmgt_nane' } } }
+    const { child, listening } = await untilListening(run('serve', keys, { runtime, of: slow }))
+    const venue = async (): Promise<number> => (await fetch(`${listening.address}api/venues/${idOf(0x1_0001)}`)).status
+    await eventually(venue, (status) => status === 200)
+    await child.line((line) => line.includes('msevtmgt_nane'))
+    expect(await venue()).toBe(200)
+    expect((await fetch(`${listening.address}api/events/${idOf(1)}`)).status).toBe(502)
+    expect(await child.stop()).toBe(0)
+  })
+})
+
+// A service at night, that nobody has asked for anything yet, is no start any more.
+it.each(RUNTIMES)('a column that is lost after both lists were read ends no service (%s)', async (runtime) => {
+  const lost = await openEnvironment()
+  fill(lost, 5)
+  const { child, listening } = await untilListening(run('serve', {}, { runtime, of: lost }))
+  const ready = async (): Promise<number> => (await fetch(`${listening.operations}ready`)).status
+  await eventually(ready, (status) => status === 200)
+  lost.events.columns.delete('msevtmgt_name')
+  lost.events.oldestKnown = Number.POSITIVE_INFINITY
+  await child.line((line) => line.includes('msevtmgt_name'))
+  expect(await ready()).toBe(200)
+  expect(await child.stop()).toBe(0)
+  lost.standIn.close()
 })
 
 describe('its configuration', () => {

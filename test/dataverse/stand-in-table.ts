@@ -43,7 +43,7 @@ export class StandInTable {
   readonly entitySet: string
   readonly logicalName: string
   readonly key: string
-  readonly columns: ReadonlyMap<string, ColumnDefinition>
+  readonly columns: Map<string, ColumnDefinition>
   readonly rows: Map<string, StoredRow> = new Map()
   readonly deletions: Map<string, number> = new Map()
   readonly #versions: Versions
