@@ -67,7 +67,7 @@ export type FailureKind =
   | 'braked'
   /** Much is missing from a list that was read at several moments: a second reading has to agree. */
   | 'doubted'
-  /** The list is larger than `limits.memory`. */
+  /** The list is larger than `limits.memory`, or an answer than any may be. */
   | 'too-large'
   /** A bug of ours or the connector's. */
   | 'internal'

@@ -98,8 +98,19 @@ function exchange(request: WebRequest, url: URL, agents: Agents): Promise<WebRep
     url.protocol === 'https:'
       ? requestHttps({ ...options, agent: agents.https })
       : requestHttp({ ...options, agent: agents.http })
+  const fail = (code: string): void => reject(codedError(code))
+  let hasResponse = false
   sent.on('error', reject)
+  // Without a listener a server that switches protocols (101) ends the exchange with neither an answer nor an error.
+  sent.on('upgrade', (_, socket) => {
+    socket.destroy()
+    fail('HPE_UPGRADE')
+  })
+  sent.on('close', () => {
+    if (!hasResponse) fail('ECONNRESET')
+  })
   sent.on('response', (response) => {
+    hasResponse = true
     readBody(response, request.mostBytes).then(
       (bytes) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: bytes }),
       (cause: unknown) => {
@@ -128,11 +139,13 @@ function headersOf(response: IncomingMessage): Record<string, string> {
 
 function readBody(response: IncomingMessage, mostBytes: number): Promise<Bytes> {
   const { promise, resolve, reject } = Promise.withResolvers<Bytes>()
-  const isPacked = response.headers['content-encoding'] === 'gzip'
+  const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
+  const isPacked = coding === 'gzip' || coding === 'x-gzip'
   const stream = isPacked ? response.pipe(createGunzip()) : response
   const chunks: Bytes[] = []
   let length = 0
-  const fail = (code: string): void => reject(Object.assign(new Error(code), { code }))
+  const fail = (code: string): void => reject(codedError(code))
+  if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
   response.on('error', reject)
   response.on('aborted', () => fail('ECONNRESET'))
   response.on('close', () => {
@@ -149,4 +162,8 @@ function readBody(response: IncomingMessage, mostBytes: number): Promise<Bytes> 
     else fail('ECONNRESET')
   })
   return promise
+}
+
+function codedError(code: string): Error {
+  return Object.assign(new Error(code), { code })
 }

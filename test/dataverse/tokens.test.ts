@@ -82,12 +82,57 @@ describe('the token', () => {
     expect(directory.asked).toBe(3)
   })
 
+  it('is not asked for before the time that the directory named, whoever needs it', async () => {
+    const { replica } = open()
+    const reply = { ...json({}), status: 429, headers: { 'retry-after': '30' } }
+    environment.standIn.trap('oauth2', { kind: 'reply', reply })
+    expect(await replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { retryAfterMs: 30_000 } })
+    aheadMs = 20_000
+    const early = await replica.venues.refresh.attempt()
+    expect(early.ok ? null : early.failure).toMatchObject({ kind: 'throttled' })
+    expect(early.ok ? 0 : early.failure.retryAfterMs).toBeLessThanOrEqual(10_000)
+    expect(environment.standIn.asked.length).toBe(1)
+    aheadMs = 30_500
+    expect(await replica.venues.refresh.attempt()).toEqual({ ok: true })
+  })
+
   it('goes nowhere but to the environment', async () => {
     const { replica } = open()
     await replica.events.refresh.attempt()
     for (const { path, headers } of environment.standIn.asked) {
       expect(headers.authorization === undefined).toBe(path.includes('oauth2'))
     }
+  })
+
+  it('is not asked for with each request, however short a life it is said to have', async () => {
+    environment.standIn.directory.lifeS = 0
+    const { replica } = open()
+    environment.standIn.directory.isValid = () => true
+    for (let refresh = 0; refresh < 3; refresh++) expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(environment.standIn.directory.asked).toBe(1)
+    aheadMs = 2000
+    await replica.events.refresh.attempt()
+    expect(environment.standIn.directory.asked).toBe(2)
+  })
+
+  for (const access_token of ['with\na line', 'ümlaut', 'x'.repeat(20_000), '']) {
+    it(`that no header can carry (${JSON.stringify(access_token.slice(0, 10))}) is not taken, and never sent`, async () => {
+      const reply = json({ token_type: 'Bearer', expires_in: 3600, access_token })
+      environment.standIn.trap('oauth2', { kind: 'reply', reply })
+      const { replica } = open()
+      const attempt = await replica.events.refresh.attempt()
+      expect(attempt.ok ? '' : attempt.failure.message).toContain('is crm.authority right?')
+      expect(environment.standIn.reads).toEqual([])
+      expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
+    })
+  }
+
+  it('that is refused for a reason of many digits: told without them', async () => {
+    const reply = { ...json({ error: 'invalid_client', error_description: `AADSTS${'7'.repeat(5000)}` }), status: 401 }
+    environment.standIn.trap('oauth2', { kind: 'reply', reply })
+    const attempt = await open().replica.events.refresh.attempt()
+    expect(attempt).toMatchObject({ ok: false, failure: { kind: 'refused' } })
+    expect(attempt.ok ? 0 : attempt.failure.message.length).toBeLessThan(200)
   })
 
   it('and an answer that is none: told as such', async () => {

@@ -100,6 +100,19 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     })
   }
 
+  for (const [which, aheadMs] of [
+    ['ahead', 3_600_000],
+    ['behind', -3_600_000],
+  ] as const) {
+    it(`429 until a date, by a clock that is an hour ${which}: it counts from the Date of the same answer`, async () => {
+      await load()
+      const now = Date.now() + aheadMs
+      const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 7000).toUTCString() }
+      environment.standIn.trap('events', { kind: 'reply', reply: refusal(429, '', 'exceeded', headers) })
+      expect(failureOf(await events())).toMatchObject({ kind: 'throttled', retryAfterMs: 7000 })
+    })
+  }
+
   it('503 between two pages: the page is asked for again', async () => {
     fill(environment, 2500)
     environment.standIn.trap('skiptoken', { kind: 'reply', reply: refusal(503, '', 'busy', { 'retry-after': '0' }) }, 2)
@@ -207,6 +220,22 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     other.standIn.close()
   })
 
+  it('pages whose links go round: given up, however many they are', async () => {
+    const { standIn } = environment
+    fill(environment, 1500)
+    const around = 7
+    const link = (number: number): string => `${standIn.origin}/api/data/v9.2/msevtmgt_events?$skiptoken=${number}`
+    for (let number = 0; number < around; number++) {
+      const reply = json({ value: [], '@odata.nextLink': link((number + 1) % around) })
+      standIn.trap(`skiptoken=${number}`, { kind: 'reply', reply }, Number.POSITIVE_INFINITY)
+    }
+    standIn.trap('skiptoken=%3C', { kind: 'reply', reply: json({ value: [], '@odata.nextLink': link(0) }) })
+    const { kind, message } = failureOf(await events())
+    expect(kind).toBe('broken')
+    expect(message).toContain('the pages have no end')
+    expect(standIn.reads.length).toBeLessThan(4 * around)
+  })
+
   it('a redirect: not followed', async () => {
     await load()
     const headers = { location: 'https://login.example/' }
@@ -235,7 +264,21 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     await load()
     const reply = json({ value: [], padding: ' '.repeat(70_000_000) })
     environment.standIn.trap('deltatoken', { kind: 'reply', reply })
-    expect(failureOf(await events())).toMatchObject({ kind: 'broken', message: containing('larger') })
+    const { kind, message } = failureOf(await events())
+    expect(kind).toBe('too-large')
+    expect(message).toContain('a page of 1000 rows is larger')
+  })
+
+  it('rows that are too large for a page of so many: fewer are asked for', async () => {
+    for (let number = 1; number <= 250; number++) {
+      environment.events.put(idOf(number), eventValues(number, { msevtmgt_name: 'x'.repeat(100_000) }))
+    }
+    expect(failureOf(await events()).kind).toBe('too-large')
+    expect(await events()).toEqual({ ok: true })
+    expect(served()).toBe(250)
+    environment.events.change(idOf(1), { msevtmgt_name: 'Changed' })
+    expect(await events()).toEqual({ ok: true })
+    expect(event(1)?.Name).toBe('Changed')
   })
 
   it('a body that is cut short, by the connection or by its server', async () => {

@@ -78,6 +78,23 @@ describe('what is wrong is said in an admin’s words', () => {
     expect(found.message).toContain('organization level')
   })
 
+  it('a privilege whose name is longer than any is, without it: it may be anything', async () => {
+    const message = `is missing prvRead${'x'.repeat(1000)} privilege`
+    environment.standIn.trap('events', { kind: 'reply', reply: refusal(403, '', message) })
+    const found = await failure()
+    expect(found.message).toContain('lacks a privilege:')
+    expect(found.message.length).toBeLessThan(200)
+  })
+
+  it('a 304, which nobody asked for and which leads nowhere', async () => {
+    environment.standIn.trap('events', { kind: 'reply', reply: { status: 304, headers: {}, body: '' } })
+    const found = await failure()
+    expect(found.kind).toBe('broken')
+    expect(found.message).toContain('fits no request of Marquee')
+    expect(found.message).toContain('(304)')
+    expect(found.message).not.toContain('redirect')
+  })
+
   it('unknown columns, all of them, each with the nearest', async () => {
     const found = await failure(mapped({ Tags: column('cr5_tagz'), Name: column('msevtmgt_nane') }))
     expect(found.kind).toBe('misconfigured')
@@ -89,6 +106,17 @@ describe('what is wrong is said in an admin’s words', () => {
     environment.standIn.trap('EntityDefinitions', { kind: 'reply', reply: refusal(403, '', 'no') })
     const found = await failure(mapped({ Tags: column('cr5_tagz') }))
     expect(found).toMatchObject({ kind: 'misconfigured', message: containing('the column cr5_tagz') })
+  })
+
+  it('an unknown column of labels as any other, with the nearest', async () => {
+    const found = await failure(mapped({ Tags: { ...column('cr5_tagz'), label: true } }))
+    expect(found.kind).toBe('misconfigured')
+    expect(found.message).toContain('cr5_tagz (crm.events.fields.Tags; did you mean cr5_tags?)')
+  })
+
+  it('a column of labels that has no choices', async () => {
+    const found = await failure(mapped({ Tags: { ...column('msevtmgt_name'), label: true } }))
+    expect(found).toMatchObject({ kind: 'misconfigured', message: containing('is it a column of choices?') })
   })
 
   it('an unknown table, with the nearest; the logical name is not the set’s', async () => {

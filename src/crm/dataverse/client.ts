@@ -32,17 +32,22 @@ export type Got =
   | {
       readonly kind: 'error'
       readonly error: ErrorKind | 'no-answer'
+      /** 0 where nothing came. */
+      readonly status: number
       readonly body: ErrorBody
       readonly failure: CrmFailure
     }
 
 const API = '/api/data/v9.2/'
 const MOST_AT_ONCE = 3
-const MOST_BYTES = 64 * 1024 * 1024
-/** Where a server asks for peace and does not say for how long. */
-const DEFAULT_PEACE_MS = 10_000
+/** A page of this size takes the process some 50 ms. */
+const MOST_BYTES = 16 * 1024 * 1024
+/** What servers take as a request line is less: 16 KB with IIS. */
+const LONGEST_LINK = 65_536
+/** Where a server asks to wait and does not say for how long. */
+const DEFAULT_WAIT_MS = 10_000
 
-/** All requests to one environment: with its token, few at once, and none while it has asked for peace. */
+/** All requests to one environment: with its token, few at once, and none while it has asked to wait. */
 export class DataverseClient {
   readonly origin: string
   readonly #settings: ClientSettings
@@ -58,10 +63,13 @@ export class DataverseClient {
     return `${this.origin}${API}${path}`
   }
 
-  /** Whether a link may be followed: the token goes nowhere else. */
-  isOwn(link: string): boolean {
+  /** Why a link of an answer cannot be followed, as the rest of a sentence; null where it can. The token goes nowhere else. */
+  linkFault(link: string): string | null {
+    // A link goes back as it came, and so must be what a request line can carry (RFC 9112 §3): node:http throws at the rest.
+    if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'holds a link that no request can carry'
     const url = URL.parse(link)
-    return url !== null && url.origin === this.origin && url.username === '' && link.startsWith(url.protocol)
+    const isOwn = url?.origin === this.origin && url.username === '' && link.startsWith(url.protocol)
+    return isOwn ? null : 'holds a link to another host, where the token must not go'
   }
 
   /** Asks for a URL of this environment, with these preferences. */
@@ -83,7 +91,7 @@ export class DataverseClient {
       if (!token.ok) return failed(token.failure)
       const closedForMs = this.#gate.closedForMs
       if (closedForMs > 0) {
-        const message = 'Dataverse has asked for fewer requests, and is left in peace until then'
+        const message = 'Dataverse has asked for fewer requests, and gets none until then'
         return failed({ kind: 'throttled', message, retryAfterMs: closedForMs })
       }
       const answered = await this.#send(url, prefer, token.text, signal)
@@ -96,7 +104,7 @@ export class DataverseClient {
 
   #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | CrmFailure> {
     const { web, timeoutMs, time } = this.#settings
-    if (!this.isOwn(url)) throw new Error('a token must not leave its environment')
+    if (this.linkFault(url) !== null) throw new Error('a token must not leave its environment')
     const headers: Record<string, string> = {
       accept: 'application/json',
       'odata-maxversion': '4.0',
@@ -120,25 +128,26 @@ export class DataverseClient {
     }
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)
-    const waitMs = this.#peaceMs(error, reply)
-    if (error === 'throttled' || waitMs !== null) this.#gate.closeFor(waitMs ?? DEFAULT_PEACE_MS)
-    const retryMs = error === 'throttled' ? (waitMs ?? DEFAULT_PEACE_MS) : waitMs
+    const waitMs = this.#waitMs(error, reply)
+    if (error === 'throttled' || waitMs !== null) this.#gate.closeFor(waitMs ?? DEFAULT_WAIT_MS)
+    const retryMs = error === 'throttled' ? (waitMs ?? DEFAULT_WAIT_MS) : waitMs
     return {
       kind: 'error',
       error,
+      status,
       body: parsed,
       failure: failureOf({ status, error, body: parsed, ...this.#settings }, retryMs),
     }
   }
 
-  #peaceMs(error: ErrorKind, { headers }: WebReply): number | null {
+  #waitMs(error: ErrorKind, reply: WebReply): number | null {
     if (error !== 'throttled' && error !== 'outage') return null
-    return retryAfterMs(headers['retry-after'], this.#settings.time.now().wallMs)
+    return retryAfterMs(reply, this.#settings.time.now().wallMs)
   }
 }
 
 function failed(failure: CrmFailure): Got {
-  return { kind: 'error', error: 'no-answer', body: { code: '', message: '' }, failure }
+  return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }
 
 function textOf(body: Uint8Array): string | null {

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'throttled'
   | 'outage'
   | 'redirect'
+  | 'unasked'
   | 'refused'
   | 'other'
 
@@ -18,6 +19,8 @@ const NOT_TRACKED = '0x80072491'
 const UNKNOWN_COLUMN = '0x80060888'
 const UNKNOWN_TABLE = '0x8006088a'
 const NOT_A_MEMBER = '0x80072560'
+/** The others below 400 do not send elsewhere: 304 says that nothing changed, which nobody asked. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const THROTTLED: ReadonlySet<string> = new Set(['0x80072321', '0x80072322', '0x80072326'])
 
 /**
@@ -39,9 +42,10 @@ export function errorKind(status: number, { code, message }: ErrorBody): ErrorKi
   if (code === NOT_A_MEMBER || /not a member of the organization/i.test(message)) return 'no-application-user'
   if (status === 400 && (code === UNKNOWN_COLUMN || unknownColumn(message) !== null)) return 'unknown-column'
   if (status === 404 && (code === UNKNOWN_TABLE || unknownTable(message) !== null)) return 'unknown-table'
-  if (status === 403 || /\bprv[A-Z]\w*|privilege/.test(message)) return 'missing-privilege'
+  if (status === 403 || /\bprv[A-Z]|privilege/.test(message)) return 'missing-privilege'
   if (status === 401) return 'refused'
-  if (status >= 300 && status < 400) return 'redirect'
+  if (REDIRECTS.has(status)) return 'redirect'
+  if (status < 400) return 'unasked'
   return status >= 500 || status === 408 ? 'outage' : 'other'
 }
 
@@ -54,7 +58,7 @@ function unknownTable(message: string): string | null {
   return /segment '([^']+)'/.exec(message)?.[1] ?? null
 }
 
-/** The privilege that a message says is missing, such as `prvReadmsevtmgt_Event`. */
+/** The privilege that a message says is missing, such as `prvReadmsevtmgt_Event`; a longer name is left out. */
 export function missingPrivilege(message: string): string | null {
-  return /\bprv[A-Za-z]\w*/.exec(message)?.[0] ?? null
+  return /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0] ?? null
 }

@@ -53,6 +53,11 @@ export function failureOf(refused: Refused, retryAfterMs: number | null): CrmFai
       )
     case 'redirect':
       return failure('broken', `${origin} answered with a redirect, which is not followed: is crm.url right?`)
+    case 'unasked':
+      return failure(
+        'broken',
+        `${origin} answered with a status that fits no request of Marquee: does something in between answer for it?`,
+      )
     case 'outage':
       return failure('unreachable', `${origin} answered with an error of its own`)
     case 'other':

@@ -64,5 +64,5 @@ function plainCode(error: string): string {
 }
 
 function numberOf(description: string): string | null {
-  return /AADSTS(\d+)/.exec(description)?.[1] ?? null
+  return /AADSTS(\d{1,10})\b/.exec(description)?.[1] ?? null
 }

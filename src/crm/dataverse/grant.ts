@@ -22,7 +22,12 @@ export type Granted =
 
 const MOST_BYTES = 256 * 1024
 /** What a token is taken to live where nobody says: far less than any does. */
-const LEAST_LIFE_S = 300
+const DEFAULT_LIFE_S = 300
+/** One that is said to have ended already is still not asked for with every request. */
+const LEAST_LIFE_S = 1
+/** RFC 6750 §2.1; the largest that a header can carry. */
+const TOKEN = /^[\w.~+/-]+=*$/
+const LONGEST_TOKEN = 12_288
 
 /** Asks the directory for a token by the client credentials grant (RFC 6749 §4.4). */
 export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Granted> {
@@ -62,24 +67,29 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
     )
     if (exchange.failure !== null) return { kind: 'failed', failure: exchange.failure }
     const { access_token: text, expires_in: lifeS } = await processClientCredentialsResponse(server, client, response)
-    return { kind: 'token', text, since: exchange.begunAt, lifeMs: (lifeS ?? LEAST_LIFE_S) * 1000 }
+    if (text.length > LONGEST_TOKEN || !TOKEN.test(text)) return noToken(authority)
+    const lifeMs = Math.max(lifeS ?? DEFAULT_LIFE_S, LEAST_LIFE_S) * 1000
+    return { kind: 'token', text, since: exchange.begunAt, lifeMs }
   } catch (cause) {
-    if (!(cause instanceof ResponseBodyError)) {
-      const message = `${new URL(authority).host} answered the request for a token with something else; is crm.authority right?`
-      return { kind: 'failed', failure: { kind: 'broken', message, retryAfterMs: null } }
-    }
+    if (!(cause instanceof ResponseBodyError)) return noToken(authority)
     const refusal = { error: cause.error, description: cause.error_description ?? '' }
     const failure = grantRefusal(refusal, settings, secret.from)
     return { kind: isSecretRefused(refusal) ? 'secret-refused' : 'failed', failure }
   }
 }
 
+function noToken(authority: string): Granted {
+  const message = `${new URL(authority).host} answered the request for a token with something else; is crm.authority right?`
+  return { kind: 'failed', failure: { kind: 'broken', message, retryAfterMs: null } }
+}
+
 /** What is no answer to the question at all. */
-function outage({ status, headers }: WebReply, nowWallMs: number, host: string): CrmFailure | null {
+function outage(reply: WebReply, nowWallMs: number, host: string): CrmFailure | null {
+  const { status } = reply
   if (status !== 429 && status < 500) return null
   const kind = status === 429 ? 'throttled' : 'unreachable'
   const message = `${host} answered the request for a token with ${status}`
-  return { kind, message, retryAfterMs: retryAfterMs(headers['retry-after'], nowWallMs) }
+  return { kind, message, retryAfterMs: retryAfterMs(reply, nowWallMs) }
 }
 
 /** Only what the library needs: a challenge in the headers would hide the reason, which is in the body. */

@@ -40,8 +40,7 @@ export async function readAttributes(
   if ('kind' in rows) return rows
   const attributes = new Map<string, string>()
   for (const { LogicalName = null, AttributeType = null } of rows) {
-    if (typeof LogicalName === 'string')
-      attributes.set(LogicalName, typeof AttributeType === 'string' ? AttributeType : '')
+    if (isName(LogicalName)) attributes.set(LogicalName, typeof AttributeType === 'string' ? AttributeType : '')
   }
   return attributes
 }
@@ -57,44 +56,49 @@ export async function readLabels(
   language: number,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | CrmFailure> {
-  let failure: CrmFailure | null = null
   for (const type of CHOICES) {
     const path = `EntityDefinitions(LogicalName='${table}')/Attributes(LogicalName='${column}')/Microsoft.Dynamics.CRM.${type}AttributeMetadata?$select=LogicalName&$expand=OptionSet,GlobalOptionSet`
     const got = await client.get(client.urlOf(path), [], signal)
-    if (got.kind === 'error') {
-      failure = got.failure
-      // Another type's definition is not found, or refused as a wrong cast: anything else is a real failure.
-      if (got.error === 'other' || got.error === 'unknown-table' || got.error === 'unknown-column') continue
-      return failure
-    }
+    // Another type's definition is not found, or refused as a wrong cast, and Dataverse says so: all else is a real failure.
+    const isOther = got.kind === 'error' && (got.status === 404 || got.status === 400) && got.body.message !== ''
+    if (isOther) continue
+    if (got.kind === 'error') return got.failure
     const parsed = got.kind === 'text' ? parseCell(got.text) : null
-    const labels = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
-    if (labels !== null) return labels
+    const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
+    if (words !== null) return words
+    const message = `the definition of the column ${column} of ${table} came as something else`
+    return { kind: 'broken', message, retryAfterMs: null }
   }
   const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
-  return { kind: failure?.kind === 'refused' ? 'refused' : 'misconfigured', message, retryAfterMs: null }
+  return { kind: 'misconfigured', message, retryAfterMs: null }
+}
+
+/** Names come from the CRM and go into addresses and sentences: what cannot be a name is left out. */
+function isName(cell: Cell): cell is string {
+  return typeof cell === 'string' && /^\w{1,128}$/.test(cell)
 }
 
 function tablesOf(rows: readonly CellObject[] | CrmFailure): ReadonlyMap<string, string> | CrmFailure {
   if ('kind' in rows) return rows
   const tables = new Map<string, string>()
   for (const { LogicalName = null, EntitySetName = null } of rows) {
-    if (typeof LogicalName === 'string' && typeof EntitySetName === 'string') tables.set(EntitySetName, LogicalName)
+    if (isName(LogicalName) && isName(EntitySetName)) tables.set(EntitySetName, LogicalName)
   }
   return tables
 }
 
+/** Null where there are no options at all: not the definition of a column of choices. */
 function labelsOf(definition: Cell, language: number): ReadonlyMap<string, string> | null {
   if (!isObject(definition)) return null
   const labels = new Map<string, string>()
-  for (const set of [definition['GlobalOptionSet'] ?? null, definition['OptionSet'] ?? null]) {
-    if (!isObject(set)) continue
+  const sets = [definition['GlobalOptionSet'] ?? null, definition['OptionSet'] ?? null].filter(isObject)
+  for (const set of sets) {
     const { Options = null, TrueOption = null, FalseOption = null } = set
     for (const option of isList(Options) ? Options : []) addLabel(labels, option, null, language)
     addLabel(labels, TrueOption, 'true', language)
     addLabel(labels, FalseOption, 'false', language)
   }
-  return labels.size === 0 ? null : labels
+  return sets.length === 0 ? null : labels
 }
 
 function addLabel(labels: Map<string, string>, option: Cell, code: string | null, language: number): void {

@@ -30,7 +30,8 @@ export async function* streamPages<Item>(
 ): AsyncGenerator<Page<Item>, StreamEnd, void> {
   const { reader, prefer, signal, valueMayBeMissing, isPatient, changesOf } = options
   const { from } = reader.table
-  const followed = new Set<string>()
+  // A link is kept until twice as many pages came: links that go round meet it again, whatever their number (Brent).
+  let kept = { link: '', until: 1 }
   let answer = first
   for (let requests = 1; ; requests++) {
     if (answer.kind === 'error') return { ok: false, failure: answer.failure }
@@ -51,8 +52,8 @@ export async function* streamPages<Item>(
     }
     const { nextLink } = page
     if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests }
-    if (followed.has(nextLink) || followed.size === MOST_PAGES) return broken(`${from}: the pages have no end`)
-    followed.add(nextLink)
+    if (nextLink === kept.link || requests > MOST_PAGES) return broken(`${from}: the pages have no end`)
+    if (requests === kept.until) kept = { link: nextLink, until: 2 * requests }
     answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
   }
 }

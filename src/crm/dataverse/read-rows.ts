@@ -19,9 +19,11 @@ export async function readRows(
     const page = got.kind === 'text' ? parsePageBody(got.text) : 'is empty'
     if (typeof page === 'string') return broken(`the answer ${page}`)
     if (page.rows === null) return broken('the answer has no value')
-    rows.push(...page.rows)
+    // Not spread: so many arguments as a page may have rows, no call can have.
+    for (const row of page.rows) rows.push(row)
     next = page.nextLink
-    if (next !== null && !client.isOwn(next)) return broken('the next page is said to be on another host')
+    const fault = next === null ? null : client.linkFault(next)
+    if (fault !== null) return broken(`the answer ${fault}`)
   }
   return rows
 }

@@ -13,7 +13,9 @@ import { parsePageBody } from './page-body.ts'
 /** A page that came, or what came instead. */
 export type PageAnswer =
   | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
-  | Extract<Got, { readonly kind: 'error' }>
+  | Failed
+
+type Failed = Extract<Got, { readonly kind: 'error' }>
 
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
@@ -24,12 +26,18 @@ export class TableReader<Item> {
   readonly client: DataverseClient
   readonly table: ListTable<Item>
   readonly #time: Time
+  #pageRows = 1000
   #definitionKnown = false
 
   constructor(client: DataverseClient, table: ListTable<Item>, time: Time) {
     this.client = client
     this.table = table
     this.#time = time
+  }
+
+  /** How many rows of a mapping a page has: fewer once so many were too large. */
+  get pageRows(): number {
+    return this.#pageRows
   }
 
   /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
@@ -50,7 +58,7 @@ export class TableReader<Item> {
   /** A page by its whole URL. */
   async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     const got = await this.client.get(url, prefer, signal)
-    if (got.kind === 'error') return got
+    if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
     const { begunAt } = got
     if (got.kind === 'nothing') {
       return {
@@ -63,9 +71,8 @@ export class TableReader<Item> {
     const page = parsePageBody(got.text)
     if (typeof page === 'string') return this.#broken(`the answer ${page}`)
     for (const link of [page.nextLink, page.deltaLink]) {
-      if (link !== null && !this.client.isOwn(link)) {
-        return this.#broken('a link of the answer leads to another host, where the token must not go')
-      }
+      const fault = link === null ? null : this.client.linkFault(link)
+      if (fault !== null) return this.#broken(`the answer ${fault}`)
     }
     return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
   }
@@ -85,13 +92,21 @@ export class TableReader<Item> {
     }
   }
 
+  #tooLarge(answer: Failed): Failed {
+    const before = this.#pageRows
+    this.#pageRows = Math.max(1, Math.floor(before / 10))
+    const what = before === 1 ? 'a row' : `a page of ${before} rows`
+    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.#pageRows}`
+    return { ...answer, failure: { ...answer.failure, message } }
+  }
+
   #broken(message: string): PageAnswer {
     const failure: CrmFailure = { kind: 'broken', message: `${this.table.from}: ${message}`, retryAfterMs: null }
-    return { kind: 'error', error: 'no-answer', body: { code: '', message: '' }, failure }
+    return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
   }
 
   /** With the table's name, where the failure is about it. */
-  #named(answer: Extract<PageAnswer, { kind: 'error' }>): PageAnswer {
+  #named(answer: Failed): PageAnswer {
     const { error, failure, body } = answer
     const { from, name, rows } = this.table
     if (error === 'missing-privilege') {
@@ -107,14 +122,14 @@ export class TableReader<Item> {
     return { ...answer, failure: { ...failure, message } }
   }
 
-  async #learnNames(answer: Extract<PageAnswer, { kind: 'error' }>, signal: AbortSignal): Promise<CrmFailure | null> {
+  async #learnNames(answer: Failed, signal: AbortSignal): Promise<CrmFailure | null> {
     const { from, rows, name } = this.table
     if (this.#definitionKnown) return null
     const tables = await readTables(this.client, signal)
     const logicalName = 'kind' in tables ? undefined : tables.get(from)
     if (logicalName === undefined) return null
     const attributes = await readAttributes(this.client, logicalName, signal)
-    if ('kind' in attributes) return null
+    if ('kind' in attributes || attributes.size === 0) return null
     const names = definedNames(rows.columns, attributes, name)
     if (typeof names === 'string') {
       return { ...answer.failure, message: `crm.${name}: ${from}: ${names}` }
@@ -124,7 +139,7 @@ export class TableReader<Item> {
     return null
   }
 
-  async #withTables(answer: Extract<PageAnswer, { kind: 'error' }>, signal: AbortSignal): Promise<PageAnswer> {
+  async #withTables(answer: Failed, signal: AbortSignal): Promise<PageAnswer> {
     const { from, name } = this.table
     const tables = await readTables(this.client, signal)
     let near: string | null = null

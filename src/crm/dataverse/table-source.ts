@@ -19,9 +19,8 @@ export interface TableSourceSettings<Item> {
 
 type Pages<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
 
-const PAGE_SIZE = 'odata.maxpagesize=1000'
-// Rows of three columns: five thousand of them are no larger than a thousand whole ones.
-const SMALL_ROWS_PAGE_SIZE = 'odata.maxpagesize=5000'
+// Rows of three columns: five times as many of them are no larger than whole ones.
+const SMALL_ROWS = 5
 const TRACK_CHANGES = 'odata.track-changes'
 
 /** Errors that are the link's fault, or that a full read says more of. */
@@ -30,6 +29,7 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
   'not-tracked',
   'unknown-column',
   'unknown-table',
+  'unasked',
   'other',
 ])
 
@@ -69,16 +69,18 @@ export class TableSource<Item> implements Source<Item> {
     const early = tracking.works ? null : this.#tooEarly(cursor)
     if (early !== null) return early
     const begunAt = time.now()
-    const unlabelled = await reader.table.labels.read(signal)
-    if (unlabelled !== null) return failed(unlabelled)
     const columns = reader.table.rows.columns.map(({ column }) => column)
-    let prefer = tracking.isAsked ? [TRACK_CHANGES, PAGE_SIZE] : [PAGE_SIZE]
+    const size = pageSize(reader.pageRows)
+    let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
     let first = await reader.first(columns, prefer, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
       tracking.isOff()
-      prefer = [PAGE_SIZE]
+      prefer = [size]
       first = await reader.first(columns, prefer, signal)
     }
+    // After the columns were found to be there: of one that is not, its labels would only say that there are none.
+    const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
+    if (unlabelled !== null) return failed(unlabelled)
     const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
     if (!ended.ok) return ended
     if (prefer.includes(TRACK_CHANGES)) {
@@ -100,8 +102,9 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#readChanges({ cursor, signal }: ReadRequest): Pages<Item> {
     const { reader, tracking } = this.#settings
-    if (cursor === null || !reader.client.isOwn(cursor)) return cursorRefused('there is nothing to go on from')
-    const prefer = [PAGE_SIZE]
+    if (cursor === null || reader.client.linkFault(cursor) !== null)
+      return cursorRefused('there is nothing to go on from')
+    const prefer = [pageSize(reader.pageRows)]
     const first = await reader.page(cursor, prefer, signal)
     const refusal = refusalOf(first)
     if (refusal !== null) {
@@ -117,7 +120,7 @@ export class TableSource<Item> implements Source<Item> {
   async *#readAvailability({ signal }: ReadRequest): Pages<Item> {
     const { reader } = this.#settings
     const { table } = reader
-    const prefer = [SMALL_ROWS_PAGE_SIZE]
+    const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
     const first = await reader.first(table.availabilityColumns, prefer, signal)
     const options = this.#options(prefer, signal, {
       changesOf: (rows) => rows.map((row) => table.mapAvailability(row)).filter((change) => change !== null),
@@ -138,6 +141,10 @@ export class TableSource<Item> implements Source<Item> {
       ...given,
     }
   }
+}
+
+function pageSize(rows: number): string {
+  return `odata.maxpagesize=${rows}`
 }
 
 /** Why a link must be given up and the list read in full, null where it need not be. */

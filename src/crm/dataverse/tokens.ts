@@ -37,7 +37,7 @@ export class Tokens {
   #secret: Secret
   #held: Held | null = null
   #asking: Promise<TokenText> | null = null
-  /** An early renewal, or credentials that were refused, are not tried again at once. */
+  /** An early renewal, or credentials that were refused, are not tried again at once; a directory that asked to wait, not before. */
   #failed: { readonly at: Moment; readonly failure: CrmFailure } | null = null
 
   constructor(settings: TokenSettings) {
@@ -51,7 +51,7 @@ export class Tokens {
     const isEarly = held !== null
     if (held !== null && ageMs < held.lifeMs - Math.min(LONGEST_MARGIN_MS, held.lifeMs / 5))
       return { ok: true, text: held.text }
-    const failed = this.#recentFailure(isEarly ? RENEWAL_PAUSE_MS : REFUSAL_PAUSE_MS, isEarly)
+    const failed = this.#recentFailure(isEarly)
     const asked = failed ?? (await this.#ask())
     return asked.ok || held === null ? asked : { ok: true, text: held.text }
   }
@@ -61,10 +61,13 @@ export class Tokens {
     if (this.#held?.text === text) this.#held = null
   }
 
-  #recentFailure(pauseMs: number, isEarly: boolean): TokenText | null {
-    const failed = this.#failed
-    if (failed === null || elapsedMs(failed.at, this.#settings.time.now()) >= pauseMs) return null
-    return isEarly || failed.failure.kind === 'refused' ? { ok: false, failure: failed.failure } : null
+  #recentFailure(isEarly: boolean): TokenText | null {
+    if (this.#failed === null) return null
+    const { at, failure } = this.#failed
+    const pauseMs = isEarly ? RENEWAL_PAUSE_MS : failure.kind === 'refused' ? REFUSAL_PAUSE_MS : 0
+    const leftMs = Math.max(pauseMs, failure.retryAfterMs ?? 0) - elapsedMs(at, this.#settings.time.now())
+    if (leftMs <= 0) return null
+    return { ok: false, failure: { ...failure, retryAfterMs: failure.retryAfterMs === null ? null : leftMs } }
   }
 
   #ask(): Promise<TokenText> {

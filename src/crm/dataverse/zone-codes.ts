@@ -8,6 +8,8 @@ import type { DataverseClient } from './client.ts'
 import { readRows } from './read-rows.ts'
 
 const MOST_NAMES = 1000
+/** No name of a zone is half as long. */
+const LONGEST_NAME = 100
 const AGAIN_AFTER_MS = 900_000
 
 /** The zones that cells name: by an IANA or Windows name, or by Dataverse's own code, which is looked up once it is met. */
@@ -59,6 +61,7 @@ export class ZoneCodes {
   }
 
   #zoneNamed(name: string): Zone | null {
+    if (name.length > LONGEST_NAME) return null
     const known = this.#named.get(name)
     if (known !== undefined) return known
     const zone = openNamedZone(name)

@@ -22,7 +22,7 @@ export type AskOptions = Pick<WebRequest, 'method' | 'url' | 'headers' | 'body' 
  */
 export async function ask(web: Web, options: AskOptions): Promise<Answered | CrmFailure> {
   const first = await askOnce(web, options, false)
-  if ('reply' in first || first.kind === 'broken' || first.isCertain || options.signal.aborted) return first
+  if ('reply' in first || first.isCertain || options.signal.aborted) return first
   return askOnce(web, options, true)
 }
 
@@ -33,8 +33,13 @@ async function askOnce(
 ): Promise<Answered | (CrmFailure & { readonly isCertain: boolean })> {
   const begunAt = time.now()
   const controller = new AbortController()
+  // The limit holds whether or not the runtime heeds the signal: an exchange that never settled would block all others.
+  const { promise: givenUp, reject } = Promise.withResolvers<never>()
   let isLate = false
-  const abort = (): void => controller.abort()
+  const abort = (): void => {
+    controller.abort()
+    reject(new Error('given up'))
+  }
   const cancel = time.after(timeoutMs, () => {
     isLate = true
     abort()
@@ -42,7 +47,8 @@ async function askOnce(
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   try {
-    return { reply: await web.send({ ...request, fresh, signal: controller.signal }), begunAt }
+    const reply = await Promise.race([web.send({ ...request, fresh, signal: controller.signal }), givenUp])
+    return { reply, begunAt }
   } catch (cause) {
     const host = new URL(request.url).host
     return networkFailure(cause, host, isLate ? timeoutMs : null)

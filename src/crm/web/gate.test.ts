@@ -38,7 +38,7 @@ describe('the gate', () => {
     expect(await gate.enter(AbortSignal.abort())).toBeNull()
   })
 
-  it('is closed as long as the longer of two requests for peace', () => {
+  it('is closed as long as the longer of two waits that were asked for', () => {
     nowMs = 0
     const gate = new Gate(time, 1)
     gate.closeFor(5000)

@@ -1,6 +1,6 @@
 import type { Time } from '../../replica/time.ts'
 
-/** Lets few requests of one CRM through at once, and none while the CRM has asked for peace. */
+/** Lets few requests of one CRM through at once, and none while the CRM has asked to wait. */
 export class Gate {
   readonly #time: Time
   readonly #waiting: (() => void)[] = []

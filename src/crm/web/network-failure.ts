@@ -51,9 +51,17 @@ export function networkFailure(
     const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'holds no certificates in PEM'
     return { kind: 'misconfigured', message: `the file of crm.ca ${why}`, retryAfterMs: null, isCertain: true }
   }
-  if (code === 'ERR_BODY_TOO_LARGE' || code.startsWith('Z_')) {
-    const why = code === 'ERR_BODY_TOO_LARGE' ? 'is larger than any page may be' : 'cannot be unpacked'
-    return { kind: 'broken', message: `the answer of ${host} ${why}`, retryAfterMs: null, isCertain: true }
+  if (code === 'ERR_BODY_TOO_LARGE') {
+    const message = `the answer of ${host} is larger than any may be`
+    return { kind: 'too-large', message, retryAfterMs: null, isCertain: true }
+  }
+  if (code.startsWith('Z_')) {
+    const message = `the answer of ${host} cannot be unpacked`
+    return { kind: 'broken', message, retryAfterMs: null, isCertain: true }
+  }
+  if (code.startsWith('HPE_')) {
+    const message = `${host} answered with something that is not HTTP as it should be (${code})`
+    return { kind: 'broken', message, retryAfterMs: null, isCertain: false }
   }
   const words = UNTRUSTED_CODES.has(code) ? UNTRUSTED : (WORDS.get(code) ?? 'could not be asked')
   const message = `${host} ${words} (${code})`
