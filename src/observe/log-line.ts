@@ -40,9 +40,12 @@ export function logLine(observation: Observation): LogLine | null {
       return { level: 'warn', message, fields: { list, byColumn } }
     }
     case 'no-change-tracking': {
-      const { list, table } = observation
-      const message = `the CRM tracks no changes of ${table}: every refresh reads all ${list}`
-      return { level: 'warn', message, fields: { list, table } }
+      const { list, table, why } = observation
+      const fact =
+        why === 'off'
+          ? `the CRM tracks no changes of ${table}`
+          : `the CRM tracks the changes of ${table}, but reading them fails again and again`
+      return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields: { list, table, why } }
     }
     case 'columns-ignored': {
       const { list } = observation

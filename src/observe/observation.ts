@@ -9,8 +9,13 @@ export type Observation =
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
-  /** The CRM does not tell what changed in a table: every refresh is a full read. */
-  | { readonly kind: 'no-change-tracking'; readonly list: string; readonly table: string }
+  /** The CRM does not tell what changed in a table, or what it gives to go on from fails: every refresh is a full read. */
+  | {
+      readonly kind: 'no-change-tracking'
+      readonly list: string
+      readonly table: string
+      readonly why: 'off' | 'failing'
+    }
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** What the operator should know of the CRM though its lists can be read: a sentence, with the row's id where it is about one. */
   | { readonly kind: 'crm-noticed'; readonly message: string }

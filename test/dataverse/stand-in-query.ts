@@ -25,6 +25,8 @@ export class QueryFaults {
   emptyJsonWithoutChanges = false
   /** The last page of a tracked read has no link to go on from. */
   withoutDeltaLink = false
+  /** Is put behind every link to go on from. */
+  afterDeltaLinks = ''
   /** Links to further pages lead here. */
   foreignOrigin: string | null = null
   /** Each page also brings its first row once more, as it was given here. */
@@ -218,6 +220,7 @@ export class StandInQuery {
       const [oldest] = this.#issued.keys()
       if (oldest !== undefined) this.#issued.delete(oldest)
     }
-    return `${issued.kind === 'page' ? (this.faults.foreignOrigin ?? this.origin) : this.origin}${path}`
+    if (issued.kind === 'delta') return `${this.origin}${path}${this.faults.afterDeltaLinks}`
+    return `${this.faults.foreignOrigin ?? this.origin}${path}`
   }
 }

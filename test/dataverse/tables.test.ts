@@ -9,6 +9,7 @@ import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 import type { Rig, RigOptions } from './rig.ts'
 import { rigOf } from './rig.ts'
+import type { Trap } from './stand-in.ts'
 
 let environment: Environment
 let rigs: Rig[] = []
@@ -105,7 +106,7 @@ describe('a table without change tracking', () => {
       expect(rig.replica.events.list.served).toBe(29)
     }
     const said = rig.observations.filter(({ kind }) => kind === 'no-change-tracking')
-    expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events' }])
+    expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events', why: 'off' }])
   })
 
   it('is read as often as the bound needs, not with every refresh', async () => {
@@ -120,14 +121,15 @@ describe('a table without change tracking', () => {
   })
 
   it('is read no more often than the limits allow, and what they do not allow is said', async () => {
-    fill(environment, 5000)
+    fill(environment, 500)
+    environment.standIn.query.largestPage = 10
     const rig = await loaded({ freshness: { boundMs: 0 } })
     const attempt = await rig.replica.events.refresh.attempt()
     expect(attempt).toMatchObject({
       ok: false,
       failure: { kind: 'throttled', message: containing('change tracking') },
     })
-    aheadMs = 1100
+    aheadMs = 10_000
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
   })
 
@@ -165,6 +167,61 @@ describe('a table without change tracking', () => {
         (warning) => warning.slice(0, 47),
       ),
     )
+  })
+})
+
+describe('a table whose links to changes are refused again and again', () => {
+  const refuse = (): Trap => {
+    const reply = refusal(400, '0x80044352', 'Version stamp associated with the client has expired.')
+    return environment.standIn.trap(/events.*deltatoken/, { kind: 'reply', reply }, Number.POSITIVE_INFINITY)
+  }
+  const told = ({ observations }: Rig): readonly unknown[] =>
+    observations.filter(({ kind }) => kind === 'no-change-tracking')
+
+  it('is read in full from the fifth on, and nobody says that it has no change tracking', async () => {
+    fill(environment, 30)
+    const rig = await loaded()
+    refuse()
+    for (let refresh = 1; refresh <= 6; refresh++) {
+      expect(rig.crm.events.reportsChanges).toBe(refresh <= 5)
+      expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    }
+    expect(told(rig)).toEqual([
+      { kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events', why: 'failing' },
+    ])
+    const warnings = (await rig.crm.examine?.())?.warnings.join() ?? ''
+    expect(warnings).toContain('has change tracking whose links cannot be followed')
+    expect(warnings).not.toContain('has no change tracking')
+  })
+
+  it('is read in full at once where a link fails as the one before it did, whatever the fault', async () => {
+    fill(environment, 30)
+    const rig = await loaded()
+    const { refresh, audit } = rig.replica.events
+    const reply = refusal(500, '0x80040216', 'An unexpected error occurred.')
+    environment.standIn.trap(/events.*deltatoken/, { kind: 'reply', reply }, Number.POSITIVE_INFINITY)
+    // By itself no proof: the CRM as a whole may be out, until a full read succeeds.
+    expect((await refresh.attempt()).ok).toBe(false)
+    expect(await audit.attempt()).toEqual({ ok: true })
+    for (let failures = 1; failures < 5; failures++) {
+      expect(rig.crm.events.reportsChanges).toBe(true)
+      expect(await refresh.attempt()).toEqual({ ok: true })
+    }
+    expect(rig.crm.events.reportsChanges).toBe(false)
+    expect(reads('deltatoken')).toBe(5)
+  })
+
+  it('is tried again later, when one more refusal is enough and is not told again', async () => {
+    fill(environment, 30)
+    const rig = await loaded()
+    const refusals = refuse()
+    for (let refresh = 1; refresh <= 5; refresh++) await rig.replica.events.refresh.attempt()
+    for (aheadMs of [901_000, 902_000]) expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(rig.crm.events.reportsChanges).toBe(false)
+    expect(told(rig).length).toBe(1)
+    refusals.times = 0
+    for (aheadMs of [1_810_000, 1_811_000]) expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(rig.crm.events.reportsChanges).toBe(true)
   })
 })
 

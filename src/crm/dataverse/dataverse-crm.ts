@@ -16,6 +16,7 @@ import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { LONGEST_WAIT_MS, TableReader } from './table-reader.ts'
 import { TableSource } from './table-source.ts'
 import { Tokens } from './tokens.ts'
+import type { NoTracking } from './tracking.ts'
 import { Tracking } from './tracking.ts'
 import { ZoneCodes } from './zone-codes.ts'
 import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
@@ -69,7 +70,8 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
     return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
   }
   const sourceOf = <Item>(table: ListTable<Item>): TableSource<Item> => {
-    const onOff = (): void => observe({ kind: 'no-change-tracking', list: table.name, table: table.from })
+    const { name: list, from } = table
+    const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
     return new TableSource({
       reader: new TableReader(client, table, time),
       tracking: new Tracking(time, onOff),
@@ -89,9 +91,10 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   return {
     ...sources,
     async examine() {
-      const warnings: string[] = []
-      if (!sources.events.reportsChanges) warnings.push(untracked(events.from))
-      if (!sources.venues.reportsChanges) warnings.push(untracked(venues.from))
+      const warnings = [
+        ...untracked(events.from, sources.events.noTracking),
+        ...untracked(venues.from, sources.venues.noTracking),
+      ]
       return { problems: [], warnings }
     },
     async close() {
@@ -100,6 +103,12 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   }
 }
 
-function untracked(table: string): string {
-  return `the table ${table} has no change tracking: it is read in full each time; switch on "Track changes" in the table's properties`
+function untracked(table: string, why: NoTracking | null): readonly string[] {
+  if (why === null) return []
+  const fact = {
+    off: 'has no change tracking: it is read in full each time; switch on "Track changes" in the table\'s properties',
+    failing:
+      'has change tracking whose links cannot be followed: it is read in full each time; does something between Marquee and Dataverse change its answers?',
+  }
+  return [`the table ${table} ${fact[why]}`]
 }

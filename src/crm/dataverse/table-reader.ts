@@ -70,10 +70,8 @@ export class TableReader<Item> {
     }
     const page = parsePageBody(got.text)
     if (typeof page === 'string') return this.#broken(`the answer ${page}`)
-    for (const link of [page.nextLink, page.deltaLink]) {
-      const fault = link === null ? null : this.client.linkFault(link)
-      if (fault !== null) return this.#broken(`the answer ${fault}`)
-    }
+    const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
+    if (fault !== null) return this.#broken(`the answer ${fault}`)
     return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
   }
 

@@ -1,12 +1,13 @@
 import { unreachable } from '../../domain/unreachable.ts'
 import type { CrmFailure, Cursor, Page, ReadEnd, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import { pause } from '../web/pause.ts'
 import type { Pace } from './pace.ts'
 import type { StreamOptions } from './page-stream.ts'
 import { streamPages } from './page-stream.ts'
 import { changesOf } from './row-changes.ts'
 import type { PageAnswer, TableReader } from './table-reader.ts'
-import type { Tracking } from './tracking.ts'
+import type { NoTracking, Tracking } from './tracking.ts'
 
 export interface TableSourceSettings<Item> {
   readonly reader: TableReader<Item>
@@ -19,6 +20,8 @@ export interface TableSourceSettings<Item> {
 
 type Pages<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
 
+/** What is waited out rather than told as a failure. */
+const SHORT_WAIT_MS = 1000
 // Rows of three columns: five times as many of them are no larger than whole ones.
 const SMALL_ROWS = 5
 const TRACK_CHANGES = 'odata.track-changes'
@@ -33,6 +36,9 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
   'other',
 ])
 
+/** Failures of a read of changes that a full read need not have. */
+const MAY_BE_THE_LINK: ReadonlySet<CrmFailure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
+
 /** One list in a table: in full by pages, then by what has changed since. */
 export class TableSource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-later'
@@ -46,9 +52,13 @@ export class TableSource<Item> implements Source<Item> {
     this.patienceMs = settings.patienceMs
   }
 
-  /** True until the table is found to have no change tracking. */
   get reportsChanges(): boolean {
-    return this.#settings.tracking.works
+    return this.noTracking === null
+  }
+
+  /** Why the table is read in full each time, null where it is not. */
+  get noTracking(): NoTracking | null {
+    return this.#settings.tracking.why
   }
 
   read(request: ReadRequest): Pages<Item> {
@@ -66,15 +76,15 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#readFull({ cursor, signal }: ReadRequest): Pages<Item> {
     const { reader, tracking, pace, time } = this.#settings
-    const early = tracking.works ? null : this.#tooEarly(cursor)
+    const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
     if (early !== null) return early
     const begunAt = time.now()
-    const columns = reader.table.rows.columns.map(({ column }) => column)
     const size = pageSize(reader.pageRows)
+    const columns = reader.table.rows.columns.map(({ column }) => column)
     let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
     let first = await reader.first(columns, prefer, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
-      tracking.isOff()
+      tracking.isOff('off')
       prefer = [size]
       first = await reader.first(columns, prefer, signal)
     }
@@ -83,21 +93,30 @@ export class TableSource<Item> implements Source<Item> {
     if (unlabelled !== null) return failed(unlabelled)
     const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
     if (!ended.ok) return ended
-    if (prefer.includes(TRACK_CHANGES)) {
-      if (ended.deltaLink !== null) tracking.began()
-      else tracking.isOff()
+    tracking.wasReadInFull()
+    if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
+      if (ended.deltaLink === null) tracking.isOff('off')
+      else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')
+      else tracking.began()
     }
-    const link = tracking.works ? ended.deltaLink : null
+    const link = tracking.why === null ? ended.deltaLink : null
     return endOf({ cursor: link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link), complete: true })
   }
 
-  #tooEarly(cursor: Cursor | null): ReadOutcome | null {
-    const { reader, pace } = this.#settings
+  /** What to say instead of reading in full; null once that may be done. */
+  async #tooEarly(cursor: Cursor | null, signal: AbortSignal): Promise<ReadOutcome | null> {
+    const { reader, pace, time } = this.#settings
     const turn = pace.turn(cursor)
-    if (turn.kind === 'read') return null
     if (turn.kind === 'rest') return endOf({ cursor, asOf: turn.asOf })
-    const message = `${reader.table.from} has no change tracking, and more full reads would break Dataverse's limits`
-    return failed({ kind: 'throttled', message, retryAfterMs: turn.waitMs })
+    if (turn.kind === 'read') return null
+    const { waitMs } = turn
+    if (waitMs > SHORT_WAIT_MS) {
+      const message = `${reader.table.from} has no change tracking that works, and more full reads would break Dataverse's limits`
+      return failed({ kind: 'throttled', message, retryAfterMs: waitMs })
+    }
+    // Of a short list a second reading, which has to agree before much is removed, follows at once.
+    await pause(waitMs, time, signal)
+    return null
   }
 
   async *#readChanges({ cursor, signal }: ReadRequest): Pages<Item> {
@@ -107,14 +126,28 @@ export class TableSource<Item> implements Source<Item> {
     const prefer = [pageSize(reader.pageRows)]
     const first = await reader.page(cursor, prefer, signal)
     const refusal = refusalOf(first)
-    if (refusal !== null) {
-      tracking.refused()
-      return cursorRefused(refusal)
-    }
+    if (refusal !== null) return this.#linkRefused(refusal)
     const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
-    if (!ended.ok) return ended
+    if (!ended.ok) return this.#changesFailed(ended.failure)
+    const next = ended.deltaLink ?? cursor
+    const fault = reader.client.linkFault(next)
+    if (fault !== null) return this.#linkRefused(`the answer ${fault}`)
     tracking.followed()
-    return endOf({ cursor: ended.deltaLink === null ? cursor : cursorOf(ended.deltaLink) })
+    return endOf({ cursor: cursorOf(next) })
+  }
+
+  #linkRefused(why: string): ReadOutcome {
+    this.#settings.tracking.refused()
+    return cursorRefused(why)
+  }
+
+  /** Whether the link is at fault shows when a full read succeeds; where links have failed again and again, it is. */
+  #changesFailed(failure: CrmFailure): ReadOutcome {
+    const { tracking } = this.#settings
+    if (!MAY_BE_THE_LINK.has(failure.kind)) return failed(failure)
+    if (tracking.isOnTrial) return this.#linkRefused(failure.message)
+    tracking.failed()
+    return failed(failure)
   }
 
   async *#readAvailability({ signal }: ReadRequest): Pages<Item> {

@@ -1,50 +1,75 @@
 import type { Time } from '../../replica/time.ts'
 
+/** Why a table is read in full each time: it has no change tracking, or what it gives to go on from fails again and again. */
+export type NoTracking = 'off' | 'failing'
+
 const AGAIN_AFTER_MS = 900_000
-const MOST_REFUSALS = 3
+const MOST_FAILURES = 5
 
 /** Whether a table's change tracking works: by what it answers, for it may be switched on at any time. */
 export class Tracking {
-  /** Reads of changes are worth a try. */
-  works = true
   readonly #time: Time
-  readonly #onOff: () => void
+  readonly #onOff: (why: NoTracking) => void
+  #why: NoTracking | null = null
   #offSinceMs = Number.NEGATIVE_INFINITY
-  #refusals = 0
-  #told = false
+  /** Links that led to nothing, since one was last followed to its end. */
+  #failures = 0
+  /** A read of changes failed, and whether its link was at fault the next full read will tell. */
+  #isDoubted = false
+  #told: NoTracking | null = null
 
-  constructor(time: Time, onOff: () => void) {
+  constructor(time: Time, onOff: (why: NoTracking) => void) {
     this.#time = time
     this.#onOff = onOff
   }
 
-  /** Whether a full read asks for it: seldom where it was found to be off. */
+  /** Why reads of changes are not worth a try, null where they are. */
+  get why(): NoTracking | null {
+    return this.#why
+  }
+
+  /** Whether a full read asks for it: seldom where it was found not to work. */
   get isAsked(): boolean {
-    return this.works || this.#time.now().monotonicMs - this.#offSinceMs >= AGAIN_AFTER_MS
+    return this.#why === null || this.#time.now().monotonicMs - this.#offSinceMs >= AGAIN_AFTER_MS
+  }
+
+  /** The link before led to nothing: where this one fails too, the list is read in full without further tries. */
+  get isOnTrial(): boolean {
+    return this.#failures > 0
   }
 
   /** A full read gave a link to go on from. */
   began(): void {
-    if (this.works) return
-    this.works = true
-    this.#told = false
-    this.#refusals = 0
+    this.#why = null
   }
 
-  /** A link was followed. */
+  /** A link was followed to its end. */
   followed(): void {
-    this.#refusals = 0
+    this.#failures = 0
+    this.#isDoubted = false
+    this.#told = null
   }
 
   /** A link was refused. Once is usual: links grow old, and change with a table's definition. */
   refused(): void {
-    if (++this.#refusals >= MOST_REFUSALS) this.isOff()
+    this.#isDoubted = false
+    if (++this.#failures >= MOST_FAILURES) this.isOff('failing')
   }
 
-  isOff(): void {
-    this.works = false
+  /** A read of changes failed for a reason that need not be its link's: the CRM as a whole may be out. */
+  failed(): void {
+    this.#isDoubted = true
+  }
+
+  /** A full read succeeded: where a read of changes had failed before it, the CRM was not out. */
+  wasReadInFull(): void {
+    if (this.#isDoubted) this.refused()
+  }
+
+  isOff(why: NoTracking): void {
+    this.#why = why
     this.#offSinceMs = this.#time.now().monotonicMs
-    if (!this.#told) this.#onOff()
-    this.#told = true
+    if (this.#told !== why) this.#onOff(why)
+    this.#told = why
   }
 }
