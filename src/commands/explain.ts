@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
+import type { ExplainOptions } from '../operations/explain.ts'
 import { explain as explainHeld } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
 import { readConfiguration } from './configuration.ts'
@@ -63,8 +64,14 @@ async function fromRunning(
 async function fromCrm(id: string, configuration: Configuration, { error }: Surroundings): Promise<Explained> {
   const { marquee, failures } = await readCrm(configuration)
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
-  const { replica, idsOf } = marquee
-  const options = { replica, now: systemTime.now(), mayAnswer: () => true, idsOf }
+  const { replica, idsOf, crm } = marquee
+  const options: ExplainOptions = {
+    replica,
+    now: systemTime.now(),
+    mayAnswer: () => true,
+    idsOf,
+    remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+  }
   return {
     told: TOLD.parse(explainHeld(id, options)),
     from: 'no instance runs, so the CRM was read now',

@@ -32,7 +32,7 @@ export async function openOperations(
 ): Promise<Listener> {
   const { configuration, marquee, telemetry } = running
   const { freshness } = configuration
-  const { replica, admissions, idsOf } = marquee
+  const { replica, admissions, idsOf, crm } = marquee
   const { requests, reads, history, observe } = telemetry
   const lists = { events: replica.events, venues: replica.venues }
   const waiting = (): number => admissions.waiting
@@ -65,7 +65,13 @@ export async function openOperations(
     status,
     explain(id) {
       const now = systemTime.now()
-      return explain(id, { replica, now, idsOf, mayAnswer: (list) => mayAnswer(lists[list], freshness, now) })
+      return explain(id, {
+        replica,
+        now,
+        idsOf,
+        mayAnswer: (list) => mayAnswer(lists[list], freshness, now),
+        remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+      })
     },
     withheld: (query, signal) => search.search(query, signal),
     reads: () => history.reads,

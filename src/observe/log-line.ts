@@ -47,6 +47,12 @@ export function logLine(observation: Observation): LogLine | null {
           : `the CRM tracks the changes of ${table}, but reading them fails again and again`
       return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields: { list, table, why } }
     }
+    case 'labels-missing': {
+      const { table, column, codes } = observation
+      const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
+      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`marquee check\` tells which`
+      return { level: 'warn', message, fields: { table, column, codes } }
+    }
     case 'columns-ignored': {
       const { list } = observation
       const columns = observation.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))

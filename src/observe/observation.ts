@@ -16,6 +16,8 @@ export type Observation =
       readonly table: string
       readonly why: 'off' | 'failing'
     }
+  /** Rows of a table hold codes for which the CRM has no word, and are served without it. */
+  | { readonly kind: 'labels-missing'; readonly table: string; readonly column: string; readonly codes: number }
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** What the operator should know of the CRM though its lists can be read: a sentence, with the row's id where it is about one. */
   | { readonly kind: 'crm-noticed'; readonly message: string }

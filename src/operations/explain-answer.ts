@@ -35,9 +35,10 @@ const LONGEST_BODY = 65_536
 
 /** The steps of a row that is held to be served. */
 export function answerSteps<Item>({ from, kind, id, row, options }: Answered<Item>): AnswerSteps {
-  const { now, mayAnswer } = options
+  const { now, mayAnswer, remarkOn } = options
   const { freshness } = from.reader
   const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
+  const remark = remarkOn(from.list.kind.name, id)
   const isCurrent = mayAnswer(from.list.kind.name)
   const representations = represent(from, id)
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
@@ -46,7 +47,7 @@ export function answerSteps<Item>({ from, kind, id, row, options }: Answered<Ite
   const tooOld = ': too old to be answered from, so callers get 502'
   const steps: Step[] = [
     { step: 'active', ok: true, detail: visible },
-    { step: 'mapped', ok: true, detail: 'Every column could be read.' },
+    { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' },
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
     { step: 'current', ok: isCurrent, detail: `${ages}${isCurrent ? '' : tooOld}.` },

@@ -35,6 +35,8 @@ export interface ExplainOptions {
   readonly mayAnswer: (list: ListName) => boolean
   /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
+  /** What there is to say of a row that is served all the same. */
+  readonly remarkOn: (list: ListName, id: Guid) => string | null
 }
 
 /** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */

@@ -37,6 +37,8 @@ export interface Source<Item> {
   read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void>
   /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
   onHint?(callback: () => void): void
+  /** What an admin should know of a row that is served all the same, as a sentence; null where nothing. */
+  remarkOn?(id: Guid): string | null
 }
 
 /**

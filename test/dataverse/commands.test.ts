@@ -60,6 +60,27 @@ describe('a Dataverse environment, from the command line', () => {
     expect(report.warnings.join()).toContain('the table msevtmgt_events has no change tracking')
   }, 20_000)
 
+  it('says in check and explain which events lack a word', async () => {
+    const { standIn, events } = environment
+    const keys = { events: { fields: { Tags: { column: 'cr5_tags', label: true } } } }
+    events.change(idOf(2), { cr5_tags: '2,77' })
+    const checked = run('check', keys)
+    expect(await checked.exited).toBe(0)
+    const report = JSON.parse(checked.stdout) as { readonly events: number; readonly warnings: readonly string[] }
+    expect(report.events).toBe(5)
+    expect(report.warnings.join()).toContain(`1 of the events, such as ${idOf(2)}, hold a code that has no label`)
+    const path = join(directory, 'labelled.yaml')
+    const { tenant, clientId } = standIn.directory
+    const crm = { kind: 'dataverse', url: standIn.origin, authority: standIn.origin, tenant, clientId, ...keys }
+    writeFileSync(path, JSON.stringify({ operations: null, crm: { ...crm, clientSecret: { env: 'SECRET' } } }))
+    const args = ['src/main.ts', 'explain', idOf(2), '--config', path]
+    const explained = new Child(programOf('bun'), args, { env: { SECRET: standIn.directory.secret } })
+    // It is on the web, though a word of it is not.
+    expect(await explained.exited).toBe(0)
+    expect(explained.stdout).toContain('NO   It holds a code that has no label in the CRM, 77 in cr5_tags')
+    events.change(idOf(2), { cr5_tags: null })
+  }, 20_000)
+
   it('ends check with 1 where the credentials are refused, with 2 where a column does not exist', async () => {
     const refused = run('check', {}, { secret: 'wrong' })
     const misnamed = run('check', { venues: { fields: { Latitude: 'cr5_latitud' } } })

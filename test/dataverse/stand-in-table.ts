@@ -69,6 +69,21 @@ export class StandInTable {
     return new Set(Array.from(this.columns, ([name, { type }]) => (type === 'Lookup' ? `_${name}_value` : name)))
   }
 
+  /** An option comes into a column of choices, or goes where it has no words. */
+  option(column: string, code: string, words: Readonly<Record<number, string>>): void {
+    const definition = this.columns.get(column)
+    if (definition === undefined) throw new Error(`no column ${column}`)
+    const labels: Record<number, Record<string, string>> = {}
+    for (const [language, known] of Object.entries(definition.labels ?? {})) {
+      labels[Number(language)] = { ...known }
+      delete labels[Number(language)]?.[code]
+    }
+    for (const [language, word] of Object.entries(words)) {
+      labels[Number(language)] = { ...labels[Number(language)], [code]: word }
+    }
+    this.columns.set(column, { ...definition, labels })
+  }
+
   put(id: string, values: Values): void {
     this.deletions.delete(id)
     if (!this.rows.has(id)) this.#ids = null

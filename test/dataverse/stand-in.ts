@@ -53,6 +53,8 @@ export class StandIn {
   readonly asked: Asked[] = []
   readonly traps: Trap[] = []
   origin = ''
+  /** Is told of each request before it is answered. */
+  onAsked: (path: string) => void = () => {}
   mostAtOnce = 0
   /** Milliseconds that every answer takes. */
   latencyMs = 0
@@ -111,6 +113,7 @@ export class StandIn {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     if (this.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.latencyMs))
+    this.onAsked(path)
     const trap = this.traps.find(({ times, isFor }) => times > 0 && isFor(path))
     if (trap !== undefined) trap.times--
     const reply = trap?.fault.kind === 'reply' ? trap.fault.reply : this.#answer(request, path, body)

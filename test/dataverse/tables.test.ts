@@ -5,7 +5,7 @@ import type { Time } from '../../src/replica/time.ts'
 import { systemTime } from '../../src/replica/time.ts'
 import { containing } from './containing.ts'
 import type { Environment } from './environment.ts'
-import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 import type { Rig, RigOptions } from './rig.ts'
 import { rigOf } from './rig.ts'
@@ -48,49 +48,6 @@ function event({ replica }: Rig, number: number): EventRecord | null {
 }
 
 const reads = (part: string): number => environment.standIn.reads.filter(({ path }) => path.includes(part)).length
-
-describe('labels', () => {
-  const tagged = (labels: number): RigOptions => ({
-    settings: {
-      labels,
-      events: {
-        from: 'msevtmgt_events',
-        fields: { Tags: { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } },
-      },
-    },
-  })
-
-  it('are the words that people see, in the language asked for, whatever separators are in them', async () => {
-    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2,3,8' }))
-    environment.events.put(idOf(2), eventValues(2, { cr5_tags: null }))
-    const english = await loaded(tagged(1033))
-    expect(event(english, 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
-    expect(event(english, 2)?.Tags).toEqual([])
-    const german = await loaded(tagged(1031))
-    expect(event(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
-  })
-
-  it('leave out a code whose option was deleted, and look for a new one again', async () => {
-    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2,77' }))
-    const rig = await loaded(tagged(1033))
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
-    const before = reads('OptionSet')
-    aheadMs = 11_000
-    environment.events.change(idOf(1), { cr5_tags: '77,9' })
-    await rig.replica.events.refresh.attempt()
-    expect(event(rig, 1)?.Tags).toEqual(['Camping'])
-    expect(reads('OptionSet')).toBe(before + 1)
-  })
-
-  it('that cannot be read fail the read, rather than strip the events', async () => {
-    environment.events.put(idOf(1), eventValues(1, { cr5_tags: '2' }))
-    const rig = await loaded(tagged(1033))
-    environment.events.oldestKnown = Number.POSITIVE_INFINITY
-    environment.standIn.trap('OptionSet', { kind: 'reply', reply: refusal(503, '', 'busy') }, 2)
-    expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
-  })
-})
 
 describe('a table without change tracking', () => {
   beforeEach(() => {

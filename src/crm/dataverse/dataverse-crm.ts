@@ -66,7 +66,10 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   const partsOf = (setting: EventsSetting | VenuesSetting): TableParts => {
     const labelled = mappedColumns(setting).filter(({ label }) => label)
     const columns = [...new Set(labelled.map(({ column }) => column))]
-    const labels = new Labels(client, time, setting.from, settings.labels, columns)
+    const { from } = setting
+    const onMissing = (column: string, codes: number): void =>
+      observe({ kind: 'labels-missing', table: from, column, codes })
+    const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
     return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
   }
   const sourceOf = <Item>(table: ListTable<Item>): TableSource<Item> => {
@@ -84,17 +87,17 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   }
   const events = eventsSetting(settings.events)
   const venues = venuesSetting(settings.venues)
-  const sources = {
-    events: sourceOf(eventsTable(events, partsOf(events))),
-    venues: sourceOf(venuesTable(venues, partsOf(venues))),
-  }
+  const tables = { events: eventsTable(events, partsOf(events)), venues: venuesTable(venues, partsOf(venues)) }
+  const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {
     ...sources,
     async examine() {
       const warnings = [
         ...untracked(events.from, sources.events.noTracking),
         ...untracked(venues.from, sources.venues.noTracking),
-      ]
+        tables.events.unlabelled.warning('events'),
+        tables.venues.unlabelled.warning('venues'),
+      ].filter((warning) => warning !== null)
       return { problems: [], warnings }
     },
     async close() {

@@ -10,6 +10,7 @@ import { mappedColumns } from '../mapping/mapped-columns.ts'
 import { Refusal } from '../mapping/refusal.ts'
 import type { Labels } from './labels.ts'
 import { TableRows } from './table-rows.ts'
+import { UnlabelledRows } from './unlabelled-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
 /** One list as Dataverse holds it, and how its rows become records. */
@@ -19,6 +20,7 @@ export interface ListTable<Item> {
   readonly from: string
   readonly rows: TableRows
   readonly labels: Labels
+  readonly unlabelled: UnlabelledRows
   /** The columns of a read of availability alone; empty where there is none. */
   readonly availabilityColumns: readonly string[]
   mapRow(row: CellObject, where: () => string, version: number): Change<Item>
@@ -39,6 +41,7 @@ export function eventsTable(
   { labels, zones, zone, showIn, venuesFrom }: TableParts,
 ): ListTable<EventRecord> {
   const rows = new TableRows(setting, labels, zones)
+  const unlabelled = new UnlabelledRows()
   const surroundings = { idNamespace: null, venuesFrom, zone, showIn }
   const mapping = configuredEventMapping(setting, rows, surroundings)
   const { Id, TicketCapacity, TicketsAvailable } = setting.fields
@@ -63,8 +66,9 @@ export function eventsTable(
     from: setting.from,
     rows,
     labels,
+    unlabelled,
     availabilityColumns: mappedColumns(counted).map(({ column }) => column),
-    mapRow: (row, where, version) => mapEvent(mapping, row, where, version),
+    mapRow: (row, where, version) => noted(mapEvent(mapping, row, where, version), row, rows, unlabelled),
     mapAvailability(row) {
       const id = mapping.fields.Id(row)
       const capacity = mapping.fields.TicketCapacity(row)
@@ -77,14 +81,22 @@ export function eventsTable(
 
 export function venuesTable(setting: VenuesSetting, { labels, zones }: TableParts): ListTable<VenueRecord> {
   const rows = new TableRows(setting, labels, zones)
+  const unlabelled = new UnlabelledRows()
   const mapping = configuredVenueMapping(setting, rows, { idNamespace: null })
   return {
     name: 'venues',
     from: setting.from,
     rows,
     labels,
+    unlabelled,
     availabilityColumns: [],
-    mapRow: (row, where, version) => mapVenue(mapping, row, where, version),
+    mapRow: (row, where, version) => noted(mapVenue(mapping, row, where, version), row, rows, unlabelled),
     mapAvailability: () => null,
   }
+}
+
+/** The change, its row noted where it is served without a word. */
+function noted<Item>(change: Change<Item>, row: CellObject, rows: TableRows, unlabelled: UnlabelledRows): Change<Item> {
+  if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
+  return change
 }

@@ -48,29 +48,41 @@ export async function readAttributes(
 // In the order they are likely: a choice's definition is only found under its own type.
 const CHOICES = ['MultiSelectPicklist', 'Picklist', 'Status', 'State', 'Boolean'] as const
 
-/** The words for each code of a column of choices, in one language. */
+export type ChoiceType = (typeof CHOICES)[number]
+
+/** A column of choices: its table by its logical name, and its type where that is known. */
+interface Choice {
+  readonly table: string
+  readonly column: string
+  readonly type: ChoiceType | null
+  readonly language: number
+}
+
+/** The words for each code of a column of choices, in one language, and the type it was found by. */
 export async function readLabels(
   client: DataverseClient,
-  table: string,
-  column: string,
-  language: number,
+  { table, column, type: known, language }: Choice,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string> | CrmFailure> {
-  for (const type of CHOICES) {
+): Promise<{ readonly words: ReadonlyMap<string, string>; readonly type: ChoiceType } | CrmFailure> {
+  // Whether Dataverse itself says so: what stands between may know no address of definitions at all.
+  let isSaid = true
+  for (const type of known === null ? CHOICES : new Set([known, ...CHOICES])) {
     const path = `EntityDefinitions(LogicalName='${table}')/Attributes(LogicalName='${column}')/Microsoft.Dynamics.CRM.${type}AttributeMetadata?$select=LogicalName&$expand=OptionSet,GlobalOptionSet`
     const got = await client.get(client.urlOf(path), [], signal)
-    // Another type's definition is not found, or refused as a wrong cast, and Dataverse says so: all else is a real failure.
-    const isOther = got.kind === 'error' && (got.status === 404 || got.status === 400) && got.body.message !== ''
-    if (isOther) continue
-    if (got.kind === 'error') return got.failure
+    if (got.kind === 'error') {
+      // Another type's definition is not found, or refused as a wrong cast: anything else is a real failure.
+      if (got.status !== 404 && got.status !== 400) return got.failure
+      isSaid &&= got.body.message !== ''
+      continue
+    }
     const parsed = got.kind === 'text' ? parseCell(got.text) : null
     const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
-    if (words !== null) return words
+    if (words !== null) return { words, type }
     const message = `the definition of the column ${column} of ${table} came as something else`
     return { kind: 'broken', message, retryAfterMs: null }
   }
   const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
-  return { kind: 'misconfigured', message, retryAfterMs: null }
+  return { kind: isSaid ? 'misconfigured' : 'broken', message, retryAfterMs: null }
 }
 
 /** Names come from the CRM and go into addresses and sentences: what cannot be a name is left out. */

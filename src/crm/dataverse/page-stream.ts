@@ -38,7 +38,7 @@ export async function* streamPages<Item>(
     const { page, begunAt } = answer
     if (page.rows === null && !valueMayBeMissing) return broken(`${from}: the answer has no value`)
     const rows = page.rows ?? []
-    const unprepared = await reader.table.rows.prepare(rows, signal)
+    const unprepared = await reader.table.rows.prepare(rows, begunAt, signal)
     if (unprepared !== null) return { ok: false, failure: unprepared }
     const changes = changesOf(rows)
     if (changes === null) return broken(`${from}: a deleted entry names no row`)

@@ -13,6 +13,7 @@ export function changesOf<Item>(rows: readonly CellObject[], table: ListTable<It
   for (const row of rows) {
     const change = isDeleted(row) ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
     if (change === null) return null
+    if (change.kind === 'deleted') table.unlabelled.note(change.id, [])
     if (change.id === null) withoutId.push(change)
     else byId.set(change.id, change)
   }

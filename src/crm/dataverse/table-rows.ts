@@ -1,4 +1,5 @@
 import type { CrmFailure } from '../../replica/port.ts'
+import type { Moment } from '../../replica/time.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
 import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
 import type { MappedColumn } from '../mapping/mapped-columns.ts'
@@ -8,6 +9,7 @@ import type { ColumnNames } from './column-names.ts'
 import { likelyNames } from './column-names.ts'
 import type { Labels } from './labels.ts'
 import { ZONE_CODES } from './stock-mapping.ts'
+import type { MissingWord } from './unlabelled-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
 /** Looks into the rows of one table by the names that the configuration uses. */
@@ -19,6 +21,7 @@ export class TableRows implements RowAccess<CellObject> {
   readonly #labels: Labels
   readonly #zones: ZoneCodes
   readonly #tagColumn: string | null
+  readonly #labelled: readonly { readonly column: string; readonly cellOf: (row: CellObject) => Cell }[]
   readonly #zoneColumns: ReadonlySet<string>
 
   constructor(setting: EventsSetting | VenuesSetting, labels: Labels, zones: ZoneCodes) {
@@ -32,7 +35,10 @@ export class TableRows implements RowAccess<CellObject> {
       const code = ZONE_CODES.get(column)
       if (code !== undefined) codes.push({ column: code, label: false, key: 'fields.Start' })
     }
-    this.columns = [...mappedColumns(setting), ...codes]
+    const mapped = mappedColumns(setting)
+    const labelled = new Set(mapped.filter(({ label }) => label).map(({ column }) => column))
+    this.#labelled = Array.from(labelled, (column) => ({ column, cellOf: this.#plainCell(column) }))
+    this.columns = [...mapped, ...codes]
     this.names = likelyNames(this.columns)
   }
 
@@ -41,18 +47,14 @@ export class TableRows implements RowAccess<CellObject> {
     return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
   }
 
-  get select(): string {
-    return this.selectOf(this.columns.map(({ column }) => column))
-  }
-
-  /** Fetches what the rows need besides themselves: words for new codes, zones. */
-  async prepare(rows: readonly CellObject[], signal: AbortSignal): Promise<CrmFailure | null> {
+  /** Fetches what the rows of a page need besides themselves: words for new codes, zones. */
+  async prepare(rows: readonly CellObject[], askedAt: Moment, signal: AbortSignal): Promise<CrmFailure | null> {
     for (const column of this.#zoneColumns) {
       const cellOf = this.cell(column)
       const failure = await this.#zones.prepare(cellsOf(rows, cellOf), signal)
       if (failure !== null) return failure
     }
-    return this.#labels.prepare((column) => cellsOf(rows, this.#plainCell(column)), signal)
+    return this.#labels.prepare((column) => cellsOf(rows, this.#plainCell(column)), askedAt, signal)
   }
 
   cell(column: string): (row: CellObject) => Cell {
@@ -75,6 +77,13 @@ export class TableRows implements RowAccess<CellObject> {
       const words = this.#labels.wordsOf(column, cellOf(row)).filter((word) => word !== null)
       return words.length === 0 ? null : words.join(', ')
     }
+  }
+
+  /** The codes of a row that have no word. */
+  missingWords(row: CellObject): readonly MissingWord[] {
+    return this.#labelled.flatMap(({ column, cellOf }) =>
+      this.#labels.missingIn(column, cellOf(row)).map((code) => ({ column, code })),
+    )
   }
 
   zoneOf(cell: Cell): ReturnType<ZoneCodes['zoneOf']> {

@@ -1,3 +1,4 @@
+import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { CrmFailure, Cursor, Page, ReadEnd, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
@@ -61,6 +62,10 @@ export class TableSource<Item> implements Source<Item> {
     return this.#settings.tracking.why
   }
 
+  remarkOn(id: Guid): string | null {
+    return this.#settings.reader.table.unlabelled.remarkOn(id)
+  }
+
   read(request: ReadRequest): Pages<Item> {
     switch (request.kind) {
       case 'full':
@@ -91,8 +96,10 @@ export class TableSource<Item> implements Source<Item> {
     // After the columns were found to be there: of one that is not, its labels would only say that there are none.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
     if (unlabelled !== null) return failed(unlabelled)
+    const { finds } = reader.table.labels
     const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
     if (!ended.ok) return ended
+    reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
     if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
       if (ended.deltaLink === null) tracking.isOff('off')
@@ -119,10 +126,13 @@ export class TableSource<Item> implements Source<Item> {
     return null
   }
 
-  async *#readChanges({ cursor, signal }: ReadRequest): Pages<Item> {
+  async *#readChanges(request: ReadRequest): Pages<Item> {
     const { reader, tracking } = this.#settings
+    const { cursor, signal } = request
     if (cursor === null || reader.client.linkFault(cursor) !== null)
       return cursorRefused('there is nothing to go on from')
+    // No change of a row tells that a code in it has got its word.
+    if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
     const prefer = [pageSize(reader.pageRows)]
     const first = await reader.page(cursor, prefer, signal)
     const refusal = refusalOf(first)
