@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { parseGuid } from '../../src/domain/guid.ts'
+import { containing } from './containing.ts'
 import type { Environment } from './environment.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
@@ -70,6 +71,59 @@ describe('a list in Dataverse', () => {
     fill(environment, 1)
     await load()
     for (const { path } of environment.standIn.reads) expect(path).not.toContain('wifi')
+  })
+
+  it('tells how long a change took, by the time that Dataverse gives it to the second', async () => {
+    fill(environment, 3)
+    await load()
+    const before = Date.now()
+    environment.events.change(idOf(2), { msevtmgt_name: 'Changed' })
+    environment.events.change(idOf(3), { statecode: 1 })
+    environment.events.remove(idOf(1))
+    await load()
+    const delaysMs = rig.observations.flatMap((seen) => (seen.kind === 'changes-published' ? seen.delaysMs : []))
+    // Of a row that was deleted nothing is told but its id.
+    expect(delaysMs.length).toBe(2)
+    for (const delayMs of delaysMs) {
+      expect(delayMs).toBeGreaterThanOrEqual(0)
+      expect(delayMs).toBeLessThan(Date.now() - before + 1001)
+    }
+  })
+
+  it('does without where a table has no column of that time', async () => {
+    environment.events.columns.delete('modifiedon')
+    fill(environment, 3)
+    await load()
+    expect(rig.replica.events.list.served).toBe(3)
+    environment.events.change(idOf(2), { msevtmgt_name: 'Changed' })
+    await load()
+    expect(event(2)?.Name).toBe('Changed')
+    const asked = environment.standIn.reads.filter(({ path }) => /events\?\$select=[^&]*$/.test(path))
+    expect(asked.map(({ path, status }) => [path.includes('modifiedon'), status])).toEqual([
+      [true, 400],
+      [false, 200],
+    ])
+  })
+
+  it('does without also where other columns have other names than were given', async () => {
+    const Name = { kind: 'column', column: 'msevtmgt_primaryvenue', whenBlank: null, label: false } as const
+    const settings = { events: { from: 'msevtmgt_events', fields: { Name } } }
+    environment.events.columns.delete('modifiedon')
+    fill(environment, 3)
+    const renamed = rigOf(environment.standIn, { settings })
+    const attempt = await renamed.replica.events.refresh.attempt()
+    await renamed.crm.close()
+    expect([attempt, renamed.replica.events.list.served]).toEqual([{ ok: true }, 3])
+  })
+
+  it('has a column that is mapped asked for, whatever else it is', async () => {
+    const Name = { kind: 'column', column: 'modifiedon', whenBlank: null, label: false } as const
+    const settings = { events: { from: 'msevtmgt_events', fields: { Name } } }
+    environment.events.columns.delete('modifiedon')
+    const mapped = rigOf(environment.standIn, { settings })
+    const attempt = await mapped.replica.events.refresh.attempt()
+    await mapped.crm.close()
+    expect(attempt).toMatchObject({ ok: false, failure: { kind: 'misconfigured', message: containing('modifiedon') } })
   })
 
   it('starts again where the link is refused', async () => {

@@ -33,6 +33,11 @@ export class Versions {
   }
 }
 
+/** To the second, as Dataverse keeps it. */
+function now(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`
+}
+
 /** One table, its rows in the order of their keys. */
 export class StandInTable {
   changeTracking = true
@@ -60,7 +65,8 @@ export class StandInTable {
     this.entitySet = entitySet
     this.logicalName = logicalName
     this.key = key
-    this.columns = new Map(Object.entries({ [key]: { type: 'String' } as const, ...columns }))
+    const own = { [key]: { type: 'String' }, modifiedon: { type: 'DateTime' } } as const
+    this.columns = new Map(Object.entries({ ...own, ...columns }))
     this.#versions = versions
   }
 
@@ -87,7 +93,7 @@ export class StandInTable {
   put(id: string, values: Values): void {
     this.deletions.delete(id)
     if (!this.rows.has(id)) this.#ids = null
-    this.rows.set(id, { id, values: { ...values, [this.key]: id }, version: this.#versions.next() })
+    this.rows.set(id, { id, values: { modifiedon: now(), ...values, [this.key]: id }, version: this.#versions.next() })
   }
 
   /** A change that Dataverse's own reports tell of, or one that moves no version, as computed columns do. */
@@ -95,7 +101,8 @@ export class StandInTable {
     const row = this.rows.get(id)
     if (row === undefined) throw new Error(`no row ${id}`)
     const version = isTold ? this.#versions.next() : row.version
-    this.rows.set(id, { id, values: { ...row.values, ...values }, version })
+    const modified = isTold ? { modifiedon: now() } : {}
+    this.rows.set(id, { id, values: { ...row.values, ...modified, ...values }, version })
   }
 
   remove(id: string): void {

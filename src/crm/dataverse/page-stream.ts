@@ -1,5 +1,6 @@
-import type { Change, CrmFailure, Page } from '../../replica/port.ts'
+import type { CrmFailure, Page } from '../../replica/port.ts'
 import type { CellObject } from '../mapping/cell.ts'
+import type { RowChange } from './row-changes.ts'
 import { slices } from './row-changes.ts'
 import type { PageAnswer, TableReader } from './table-reader.ts'
 
@@ -13,7 +14,7 @@ export interface StreamOptions<Item> {
   /** Whether to wait for a while where a further page does not come. */
   readonly isPatient: boolean
   /** Null where the rows cannot be understood. */
-  readonly changesOf: (rows: readonly CellObject[]) => readonly Change<Item>[] | null
+  readonly changesOf: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
 }
 
 export type StreamEnd =
@@ -46,8 +47,9 @@ export async function* streamPages<Item>(
       yield {
         begunAt,
         sourceLagMs: 0,
-        changes: slice,
-        whereIs: (index) => `${from}, id ${slice[index]?.id ?? 'unknown'}`,
+        changes: slice.map(({ change }) => change),
+        whereIs: (index) => `${from}, id ${slice[index]?.change.id ?? 'unknown'}`,
+        changedAtMs: (index) => reader.table.rows.changedAtMs(slice[index]?.row),
       }
     }
     const { nextLink } = page

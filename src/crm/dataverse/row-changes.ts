@@ -6,16 +6,25 @@ import type { ListTable } from './list-table.ts'
 
 const MOST_ROWS = 1000
 
+/** What a row says. */
+export interface RowChange<Item> {
+  readonly row: CellObject
+  readonly change: Change<Item>
+}
+
 /** What some rows of one answer say, each id once: of a row that came twice the later counts. Null where a deletion names nothing. */
-export function changesOf<Item>(rows: readonly CellObject[], table: ListTable<Item>): readonly Change<Item>[] | null {
-  const byId = new Map<Guid, Change<Item>>()
-  const withoutId: Change<Item>[] = []
+export function changesOf<Item>(
+  rows: readonly CellObject[],
+  table: ListTable<Item>,
+): readonly RowChange<Item>[] | null {
+  const byId = new Map<Guid, RowChange<Item>>()
+  const withoutId: RowChange<Item>[] = []
   for (const row of rows) {
     const change = isDeleted(row) ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
     if (change === null) return null
     if (change.kind === 'deleted') table.unlabelled.note(change.id, [])
-    if (change.id === null) withoutId.push(change)
-    else byId.set(change.id, change)
+    if (change.id === null) withoutId.push({ row, change })
+    else byId.set(change.id, { row, change })
   }
   return [...byId.values(), ...withoutId]
 }

@@ -9,6 +9,7 @@ import { readAttributes, readTables } from './metadata.ts'
 import { nearestName } from '../../config/nearest-name.ts'
 import type { PageBody } from './page-body.ts'
 import { parsePageBody } from './page-body.ts'
+import { CHANGE_TIME } from './table-rows.ts'
 
 /** A page that came, or what came instead. */
 export type PageAnswer =
@@ -43,16 +44,20 @@ export class TableReader<Item> {
   /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
   async first(columns: readonly string[], prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     const { from, rows } = this.table
-    const ask = (): Promise<PageAnswer> =>
-      this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
-    const answer = await ask()
+    const answer = await this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
     if (answer.kind === 'page') return answer
     if (answer.error === 'unknown-table') return this.#withTables(answer, signal)
     if (answer.error !== 'unknown-column') return this.#named(answer)
+    const missing = unknownColumn(answer.body.message)
+    if (rows.readsChangeTime && columns.includes(CHANGE_TIME) && (missing ?? CHANGE_TIME) === CHANGE_TIME) {
+      rows.readsChangeTime = false
+      const others = columns.filter((column) => column !== CHANGE_TIME)
+      return this.first(others, prefer, signal)
+    }
     const before = rows.selectOf(columns)
     const failure = await this.#learnNames(answer, signal)
     if (failure !== null) return { ...answer, failure }
-    return rows.selectOf(columns) === before ? this.#named(answer) : ask()
+    return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, prefer, signal)
   }
 
   /** A page by its whole URL. */

@@ -12,10 +12,15 @@ import { ZONE_CODES } from './stock-mapping.ts'
 import type { MissingWord } from './unlabelled-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
+/** The column in which Dataverse keeps when a row was last changed, to the second. */
+export const CHANGE_TIME = 'modifiedon'
+
 /** Looks into the rows of one table by the names that the configuration uses. */
 export class TableRows implements RowAccess<CellObject> {
   /** All that is asked for: CRM rows hold secrets too, such as the password of a venue's wifi. */
   readonly columns: readonly MappedColumn[]
+  /** Whether the time of a row's change is read besides what is mapped: not every table has it, such as virtual ones. */
+  readsChangeTime: boolean
   /** May be replaced once the table's definition is known. */
   names: ColumnNames
   readonly #labels: Labels
@@ -39,12 +44,19 @@ export class TableRows implements RowAccess<CellObject> {
     const labelled = new Set(mapped.filter(({ label }) => label).map(({ column }) => column))
     this.#labelled = Array.from(labelled, (column) => ({ column, cellOf: this.#plainCell(column) }))
     this.columns = [...mapped, ...codes]
+    this.readsChangeTime = !mapped.some(({ column }) => column === CHANGE_TIME)
     this.names = likelyNames(this.columns)
   }
 
   /** The columns in the words of the Web API, each once. */
   selectOf(columns: readonly string[]): string {
     return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
+  }
+
+  /** When the row was changed, wall ms; NaN where it does not say. */
+  changedAtMs(row: CellObject | undefined): number {
+    const cell = row?.[CHANGE_TIME] ?? null
+    return typeof cell === 'string' ? Date.parse(cell) : Number.NaN
   }
 
   /** Fetches what the rows of a page need besides themselves: words for new codes, zones. */

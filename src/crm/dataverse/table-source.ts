@@ -8,6 +8,7 @@ import type { StreamOptions } from './page-stream.ts'
 import { streamPages } from './page-stream.ts'
 import { changesOf } from './row-changes.ts'
 import type { PageAnswer, TableReader } from './table-reader.ts'
+import { CHANGE_TIME } from './table-rows.ts'
 import type { NoTracking, Tracking } from './tracking.ts'
 
 export interface TableSourceSettings<Item> {
@@ -85,13 +86,12 @@ export class TableSource<Item> implements Source<Item> {
     if (early !== null) return early
     const begunAt = time.now()
     const size = pageSize(reader.pageRows)
-    const columns = reader.table.rows.columns.map(({ column }) => column)
     let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
-    let first = await reader.first(columns, prefer, signal)
+    let first = await this.#firstOfAll(prefer, signal)
     if (first.kind === 'error' && first.error === 'not-tracked') {
       tracking.isOff('off')
       prefer = [size]
-      first = await reader.first(columns, prefer, signal)
+      first = await this.#firstOfAll(prefer, signal)
     }
     // After the columns were found to be there: of one that is not, its labels would only say that there are none.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
@@ -108,6 +108,13 @@ export class TableSource<Item> implements Source<Item> {
     }
     const link = tracking.why === null ? ended.deltaLink : null
     return endOf({ cursor: link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link), complete: true })
+  }
+
+  #firstOfAll(prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const { reader } = this.#settings
+    const { columns, readsChangeTime } = reader.table.rows
+    const mapped = columns.map(({ column }) => column)
+    return reader.first(readsChangeTime ? [...mapped, CHANGE_TIME] : mapped, prefer, signal)
   }
 
   /** What to say instead of reading in full; null once that may be done. */
@@ -166,7 +173,11 @@ export class TableSource<Item> implements Source<Item> {
     const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
     const first = await reader.first(table.availabilityColumns, prefer, signal)
     const options = this.#options(prefer, signal, {
-      changesOf: (rows) => rows.map((row) => table.mapAvailability(row)).filter((change) => change !== null),
+      changesOf: (rows) =>
+        rows.flatMap((row) => {
+          const change = table.mapAvailability(row)
+          return change === null ? [] : [{ row, change }]
+        }),
     })
     const ended = yield* streamPages(first, options)
     return ended.ok ? endOf({}) : ended
