@@ -308,6 +308,27 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     expect(served()).toBe(40)
   })
 
+  it('rights narrowed while a list is read, half of it: nothing goes unless a second reading agrees', async () => {
+    const { standIn, events: table } = environment
+    standIn.query.largestPage = 10
+    await load(40)
+    table.oldestKnown = Number.POSITIVE_INFINITY
+    const firstHalf = new Set(Array.from({ length: 20 }, (_, index) => idOf(index + 1)))
+    let pages = 0
+    standIn.onAsked = (path) => {
+      if (path.includes('skiptoken')) table.visible = ++pages === 1 ? firstHalf : null
+    }
+    await events()
+    expect(served()).toBe(40)
+    expect(await events()).toEqual({ ok: true })
+    expect(served()).toBe(40)
+    // Where it stays so, it is believed: half is not more than half.
+    standIn.onAsked = () => {}
+    table.visible = firstHalf
+    expect(await events()).toEqual({ ok: true })
+    expect(served()).toBe(20)
+  })
+
   it('prices with trailing zeros', async () => {
     await again({ settings: { events: { from: 'msevtmgt_events', fields: { Price: column('cr5_price') } } } })
     environment.events.put(idOf(1), eventValues(1, { cr5_price: digits('20000.0000') }))
