@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import { configurationSchema } from '../src/config/configuration.ts'
-import type { Peeled } from '../src/config/peel-schema.ts'
-import { peelSchema } from '../src/config/peel-schema.ts'
+import { KEYS } from '../src/config/configuration.ts'
+import type { AnyKey, Keys } from '../src/config/key.ts'
 
 const INTRODUCTION = `# Configuration
 
@@ -38,54 +36,39 @@ One YAML file (so JSON too), UTF-8, of at most 1 MB. \`marquee serve\`, \`check\
 export function configurationPage(): string {
   const general: string[] = []
   const parts: string[] = []
-  for (const [key, schema] of Object.entries(configurationSchema.shape)) {
-    const peeled = peelSchema(schema)
-    if (key === 'crm') parts.push(...crmParts(peeled))
-    else if (peeled.core instanceof z.ZodObject) parts.push(part(`## ${key}`, peeled, rowsOf(peeled.core, key)))
-    else general.push(row(key, peeled))
+  for (const [name, key] of Object.entries<AnyKey>(KEYS)) {
+    const { inside, description } = key.notes
+    if (inside?.kind === 'kinds')
+      parts.push(
+        `## ${name}\n\n${description} Required; \`crm.kind\` decides which other keys there are.\n`,
+        ...kindParts(name, inside.kinds),
+      )
+    else if (inside?.kind === 'section') parts.push(table(`## ${name}\n\n${description}`, rowsOf(name, key)))
+    else general.push(...rowsOf(name, key))
   }
   return [INTRODUCTION, table('## At the top', general), ...parts].join('\n')
 }
 
-function crmParts(crm: Peeled): string[] {
-  if (!(crm.core instanceof z.ZodDiscriminatedUnion)) throw new Error('crm must be told apart by its kind')
-  const kinds = crm.core.options.map((option) => {
-    const peeled = peelSchema(option)
-    if (!(peeled.core instanceof z.ZodObject)) throw new Error('a kind of CRM must be an object')
-    const { kind, ...shape } = peeled.core.shape
-    const literal = kind instanceof z.ZodLiteral ? String(kind.value) : ''
-    return part(`### crm.kind: ${literal}`, peeled, rowsOf(z.strictObject(shape), 'crm'))
-  })
-  return [`## crm\n\n${crm.description ?? ''} Required; \`crm.kind\` decides which other keys there are.\n`, ...kinds]
-}
-
-function rowsOf(object: z.ZodObject, prefix: string): string[] {
-  return Object.entries<z.core.$ZodType>(object.shape).flatMap(([name, schema]) => {
-    const key = `${prefix}.${name}`
-    const peeled = peelSchema(schema)
-    if (peeled.core instanceof z.ZodObject) return rowsOf(peeled.core, key)
-    if (!(peeled.core instanceof z.ZodArray)) return [row(key, peeled)]
-    const element = peelSchema(peeled.core.element)
-    const inner = element.core instanceof z.ZodObject ? rowsOf(element.core, `${key}[]`) : []
-    return [row(key, { ...peeled, allowed: 'a list' }), ...inner]
+function kindParts(name: string, kinds: Keys): string[] {
+  return Object.entries(kinds).map(([kind, { notes }]) => {
+    const keys = notes.inside?.kind === 'section' ? Object.entries(notes.inside.keys) : []
+    const rows = keys.flatMap(([inner, key]) => (inner === 'kind' ? [] : rowsOf(`${name}.${inner}`, key)))
+    return table(`### ${name}.kind: ${kind}\n\n${notes.description}`, rows)
   })
 }
 
-function row(key: string, peeled: Peeled): string {
-  const { description, allowed, isNullable } = peeled
-  if (description === null || allowed === null) throw new Error(`${key} has no description`)
-  const cells = [`\`${key}\``, presetOf(peeled), description, isNullable ? `${allowed}; or null` : allowed]
+function rowsOf(name: string, key: AnyKey): string[] {
+  const { inside } = key.notes
+  if (inside?.kind === 'section') {
+    return Object.entries(inside.keys).flatMap(([inner, innerKey]) => rowsOf(`${name}.${inner}`, innerKey))
+  }
+  return inside?.kind === 'list' ? [row(name, key), ...rowsOf(`${name}[]`, inside.item)] : [row(name, key)]
+}
+
+function row(name: string, { notes: { allowed, description, fallback, isNullable } }: AnyKey): string {
+  if (description === '') throw new Error(`${name} has no description`)
+  const cells = [`\`${name}\``, fallback ?? 'required', description, isNullable ? `${allowed}; or null` : allowed]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-}
-
-function presetOf({ shown, preset, isOptional }: Peeled): string {
-  if (shown !== null) return shown
-  if (preset !== undefined) return `\`${typeof preset === 'string' ? preset : JSON.stringify(preset)}\``
-  return isOptional ? 'none' : 'required'
-}
-
-function part(heading: string, { description }: Peeled, rows: readonly string[]): string {
-  return table(`${heading}\n\n${description ?? ''}`, rows)
 }
 
 function table(heading: string, rows: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { LIST_COLUMNS } from '../crm/files/list-columns.ts'
+import { LIST_COLUMNS } from '../crm/files/list-file.ts'
 import type { Fault, Withheld } from '../domain/withheld.ts'
 import { printable } from '../observe/printable.ts'
 import type { Asides, Report, WithheldReport } from './check-report.ts'

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Configuration } from '../config/configuration.ts'
 import { findConfiguration } from '../config/find-configuration.ts'
-import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadConfiguration, sampleConfiguration } from '../config/load-configuration.ts'
 import type { Problem } from '../config/problem.ts'
 import { renderProblem } from '../config/problem.ts'
 import { readSmallFile } from '../config/read-text.ts'
-import { sampleConfiguration } from '../config/sample-configuration.ts'
 import { sampleDirectory } from './sample-directory.ts'
 import type { Surroundings } from './surroundings.ts'
 

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
-import type { ExplainOptions } from '../operations/explain.ts'
+import type { ExplainOptions, Explanation } from '../operations/explain.ts'
 import { explain as explainHeld } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
 import { readConfiguration } from './configuration.ts'
@@ -11,15 +10,10 @@ import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
 /** What `explain --json` prints; the running instance's answer has more. */
-const TOLD = z.object({
-  id: z.string(),
-  kind: z.enum(['event', 'venue']).nullable(),
-  shown: z.boolean(),
-  steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-})
+type Told = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
 
 interface Explained {
-  readonly told: z.infer<typeof TOLD>
+  readonly told: Told
   /** Where it comes from, as the end of a sentence. */
   readonly from: string
   /** The configuration names what the CRM does not have. */
@@ -53,9 +47,12 @@ async function fromRunning(
   // No id is no path: it would be another question.
   const reply = id === '' ? null : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
   if (reply?.kind !== 'answered') return null
-  const told = TOLD.safeParse(reply.body)
-  if (told.success) {
-    return { told: told.data, from: `the running instance was asked, at ${reply.address}`, misconfigured: false }
+  if (isTold(reply.body)) {
+    return {
+      told: onlyTold(reply.body),
+      from: `the running instance was asked, at ${reply.address}`,
+      misconfigured: false,
+    }
   }
   error(`warning: the CRM is asked, as ${whyRefused(reply)}`)
   return null
@@ -73,10 +70,27 @@ async function fromCrm(id: string, configuration: Configuration, { error }: Surr
     remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
   }
   return {
-    told: TOLD.parse(explainHeld(id, options)),
+    told: onlyTold(explainHeld(id, options)),
     from: 'no instance runs, so the CRM was read now',
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }
+}
+
+function onlyTold({ id, kind, shown, steps }: Told): Told {
+  return { id, kind, shown, steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })) }
+}
+
+function isTold(body: unknown): body is Told {
+  if (typeof body !== 'object' || body === null) return false
+  if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
+  const { id, kind, shown, steps } = body
+  const isKind = kind === 'event' || kind === 'venue' || kind === null
+  return typeof id === 'string' && isKind && typeof shown === 'boolean' && Array.isArray(steps) && steps.every(isStep)
+}
+
+function isStep(step: unknown): boolean {
+  if (typeof step !== 'object' || step === null || !('step' in step && 'ok' in step && 'detail' in step)) return false
+  return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
 }
 
 function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: Surroundings): void {

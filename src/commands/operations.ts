@@ -1,5 +1,4 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { Operations } from '../config/sections/operations.ts'
 import { bugPlace } from '../observe/bug-place.ts'
 import { createOperations } from '../operations/app.ts'
 import { explain } from '../operations/explain.ts'
@@ -26,7 +25,7 @@ export interface Running {
 /** Opens the operations listener. Rejects with a system error. */
 export async function openOperations(
   running: Running,
-  section: Operations,
+  section: NonNullable<Configuration['operations']>,
   { droppedLines = () => 0 }: Surroundings,
   listenFetch: ListenFetch,
 ): Promise<Listener> {

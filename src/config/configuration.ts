@@ -1,19 +1,146 @@
-import type { z } from 'zod'
-import type { CrmBlock, CrmConfiguration } from './crm/kinds.ts'
-import { crmBlock } from './crm/kinds.ts'
-import type { General, ShapeOf } from './general.ts'
-import { generalSchema } from './general.ts'
+import { EVENTS } from '../domain/event.ts'
+import { VENUES } from '../domain/venue.ts'
+import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
+import { dataverse } from './crm/dataverse.ts'
+import { files } from './crm/files.ts'
+import { postgres } from './crm/postgres.ts'
+import type { General, SettingsOfKind } from './general.ts'
+import { GENERAL } from './general.ts'
+import { nearestName } from './nearest-name.ts'
+import type { Findings, Problem } from './problem.ts'
+import { byKind } from './section.ts'
+import type { MapTree, Tree } from './tree.ts'
+
+/** What the `crm` section may hold, one kind each. A new CRM is a file in crm/ and its line here. */
+const CRM = { files, dataverse, postgres }
+
+type Kinds = typeof CRM
+
+/** The settings of whichever CRM it is. */
+export type CrmSettings = { [Kind in keyof Kinds]: SettingsOfKind<Kinds[Kind]> }[keyof Kinds]
 
 /** All settings, checked, with defaults filled in; frozen throughout. */
 export interface Configuration extends General {
-  readonly crm: CrmConfiguration
+  readonly crm: CrmSettings
 }
 
-export interface Written extends General {
-  readonly crm: CrmBlock
+/** The keys of the whole file; what they take and say is also the documentation. */
+export const KEYS = {
+  ...GENERAL,
+  crm: byKind<(general: General) => CrmSettings>(
+    CRM,
+    'add where events and venues come from, such as crm: { kind: files, directory: ./crm }',
+  )
+    .says('Where events and venues come from.')
+    // What is wrong in it was told: the rules between the other keys are asked all the same.
+    .nullWhereBad(),
+} as const
+
+/** The settings a rule may look at; the CRM's are null where they are themselves wrong. */
+interface Settings extends General {
+  readonly crm: CrmSettings | null
 }
 
-/** The one schema of the file; what it takes and says is also the documentation. */
-export const configurationSchema: z.ZodObject<ShapeOf<Written>, z.core.$strict> = generalSchema.safeExtend({
-  crm: crmBlock,
-})
+interface Broken {
+  readonly key: string
+  /** The other key, whose line helps where `key` is not in the file. */
+  readonly because: string
+  readonly message: string
+}
+
+/** What holds between several keys. It is asked only where none of those keys has a problem of its own. */
+interface Rule {
+  readonly reads: readonly string[]
+  /** Null where the rule is kept. */
+  readonly check: (settings: Settings) => Broken | null
+}
+
+/** Every rule across keys is here; what one value alone must be is said where the value is described. */
+const RULES: readonly Rule[] = [
+  {
+    reads: ['operations', 'operations.host', 'operations.token'],
+    check({ operations }) {
+      if (operations === null || operations.token !== null || isLoopback(operations.host)) return null
+      const message =
+        'is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1'
+      return { key: 'operations.token', because: 'operations.host', message }
+    },
+  },
+  {
+    reads: ['operations', 'operations.port', 'operations.host', 'listen', 'listen.port', 'listen.host'],
+    check({ listen, operations }) {
+      if (operations === null || listen.port !== operations.port || listen.port === 0) return null
+      if (!sharesAddress(listen.host, operations.host)) return null
+      const message = 'is the same as listen.port; each listener needs a port of its own'
+      return { key: 'operations.port', because: 'listen.port', message }
+    },
+  },
+  ...(['url', 'authority'] as const).map((name): Rule => ({
+    reads: ['crm', `crm.${name}`, 'crm.allowInsecure'],
+    check({ crm }) {
+      if (crm?.kind !== 'dataverse' || crm.allowInsecure || !isPlain(crm[name])) return null
+      const message = 'must begin with https:, since it carries secrets; crm.allowInsecure: true takes it all the same'
+      return { key: `crm.${name}`, because: 'crm', message }
+    },
+  })),
+  {
+    reads: ['crm', 'crm.sweepEvery', 'freshness', 'freshness.bound'],
+    check({ freshness, crm }) {
+      if (crm?.kind !== 'postgres' || crm.sweepEveryMs <= freshness.boundMs) return null
+      const message = 'is longer than freshness.bound, so that every answer would have to wait for a sweep of its own'
+      return { key: 'crm.sweepEvery', because: 'freshness.bound', message }
+    },
+  },
+]
+
+/** The rules that the settings break. */
+export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
+  const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
+  return RULES.flatMap(({ reads, check }) => {
+    const broken = reads.some((key) => wrong.has(key)) ? null : check(settings)
+    if (broken === null) return []
+    const { key, because, message } = broken
+    return [{ file, key, line: lineAt(tree, key) ?? lineAt(tree, because), found: null, message }]
+  })
+}
+
+/** The line of a key's value, or of the nearest thing around it that exists; null where nothing of it does. */
+function lineAt(tree: MapTree, key: string): number | null {
+  let here: Tree | undefined = tree
+  let line: number | null = null
+  for (const step of key.split('.')) {
+    here = here?.kind === 'map' ? here.entries.get(step) : undefined
+    line = here?.line ?? line
+  }
+  return line
+}
+
+/** What is allowed and yet most likely not what was meant, a sentence each; values are not shown, since they may be `{ env }`'s. */
+export function warningsOf({ freshness, representation: { links } }: Configuration): readonly string[] {
+  const { refreshEveryMs, boundMs } = freshness
+  const isLate = boundMs > 0 && refreshEveryMs > boundMs
+  return [
+    ...(isLate
+      ? ['freshness.refreshEvery is longer than freshness.bound: requests will wait for refreshes of their own']
+      : []),
+    ...[EVENTS, VENUES].flatMap(({ kind, fields }) =>
+      links[kind].flatMap(({ href }, index) =>
+        misspelt(
+          href,
+          fields.map(({ name }) => name),
+        ).map((what) => `representation.links.${kind}[${index}].href ${what}`),
+      ),
+    ),
+  ]
+}
+
+function misspelt(href: string, names: readonly string[]): string[] {
+  const warnings: string[] = []
+  for (const [, name = ''] of href.matchAll(/\{(\w+)\}/g)) {
+    const near = names.includes(name) ? null : nearestName(name, names)
+    if (near !== null)
+      warnings.push(`holds a name in braces that is no field, and stays as it is; did you mean {${near}}?`)
+  }
+  if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without its }')
+  return warnings
+}

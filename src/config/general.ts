@@ -1,45 +1,114 @@
-import { z } from 'zod'
-import type { Zone } from '../domain/zone.ts'
-import type { Freshness } from './sections/freshness.ts'
-import { freshnessSection } from './sections/freshness.ts'
-import type { Limits } from './sections/limits.ts'
-import { limitsSection } from './sections/limits.ts'
-import type { Listen } from './sections/listen.ts'
-import { listenSection } from './sections/listen.ts'
-import type { LogSettings } from './sections/log.ts'
-import { logSection } from './sections/log.ts'
-import type { Operations } from './sections/operations.ts'
-import { operationsSection } from './sections/operations.ts'
-import type { Representation } from './sections/representation.ts'
-import { representationSection } from './sections/representation.ts'
-import { flag } from './values/flag.ts'
-import { timeZone } from './values/time-zone.ts'
+import { basePath, host } from './addresses.ts'
+import { duration, flag, size, wholeNumber } from './numbers.ts'
+import type { Key } from './key.ts'
+import type { SettingsOf } from './section.ts'
+import { list, section } from './section.ts'
+import { secretText, text, timeZone } from './texts.ts'
 
-/** Everything but the CRM; all of it has defaults. */
-export interface General {
-  readonly listen: Listen
-  /** Null where it is switched off. */
-  readonly operations: Operations | null
-  /** What Start and Finish are shown in. */
-  readonly timeZone: Zone
-  readonly freshness: Freshness
-  readonly representation: Representation
-  readonly conditionalRequests: boolean
-  readonly limits: Limits
-  readonly log: LogSettings
+const port = (usual: number): Key<number> =>
+  wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')
+
+const MOST_OFTEN_MS = 10
+
+/** 5 s or half the bound, whichever is less; a bound of 0 is met by the requests themselves, so it asks for no haste. */
+function usualRefreshMs(boundMs: number): number {
+  return boundMs === 0 ? 5000 : Math.max(MOST_OFTEN_MS, Math.min(5000, Math.floor(boundMs / 2)))
 }
 
-export type ShapeOf<Settings> = { [Key in keyof Settings]: z.ZodType<Settings[Key]> }
+/** What stands in the namespace's URI must need no escaping there, in XML or in .NET. */
+const NAMESPACE = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
-export const generalSchema: z.ZodObject<ShapeOf<General>, z.core.$strict> = z.strictObject({
-  listen: listenSection,
-  operations: operationsSection,
-  timeZone: timeZone().prefault('UTC').describe('What Start and Finish are shown in.'),
-  freshness: freshnessSection,
-  representation: representationSection,
+const isToken = (given: string): boolean => given !== '' && given.isWellFormed() && !/[\s\p{Cc}]/u.test(given)
+
+const links = list(
+  section({
+    rel: text('a link relation without blanks, such as tickets', isToken).says('The relation of the link.'),
+    href: text('a URL without blanks, such as https://tickets.example.org/{Id}', isToken).says(
+      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is no field stays, as a template.',
+    ),
+    title: text('text', () => true)
+      .orNull()
+      .default(null)
+      .says('What people read; null for none.'),
+  }),
+)
+
+/** Everything but the CRM; all of it has defaults. */
+export const GENERAL = {
+  listen: section({
+    host: host().default('127.0.0.1').says('The address to listen on; 0.0.0.0 is every IPv4 address of the machine.'),
+    port: port(8080),
+    basePath: basePath().default('/').says('Every path, and the links of the HAL formats, live under it.'),
+  }).says('Where callers reach the service.'),
+  operations: section({
+    host: host().default('127.0.0.1').says('The address to listen on; anything but loopback needs a token.'),
+    port: port(8081),
+    // RFC 6750 §2.1: what an Authorization header can carry after `Bearer`.
+    token: secretText('letters, digits and -._~+/ (a bearer token)', (given) => /^[\w.~+/-]+=*$/.test(given))
+      .orNull()
+      .default(null)
+      .says('What callers must send as `Authorization: Bearer` for all but `/live` and `/ready`; null asks for none.'),
+  })
+    .orNull()
+    .says('Health, metrics and the dashboard, on a listener of their own; null switches it off.'),
+  timeZone: timeZone().default('UTC').says('What Start and Finish are shown in.'),
+  freshness: section({
+    bound: duration()
+      .default('30s')
+      .says('No answer is older than this; 0 makes every request wait for a refresh of its own.'),
+    refreshEvery: duration({ leastMs: MOST_OFTEN_MS })
+      .optional('`5s`, or half the bound where that is less')
+      .says('How often the replica is brought up to date in the background.'),
+    fullReadEvery: duration({ leastMs: MOST_OFTEN_MS })
+      .default('15m')
+      .says('How often both lists are read in full, to find what the CRM does not report.'),
+    staleIfError: duration()
+      .default('0s')
+      .says(
+        'While the CRM fails, how far past the bound to go on answering; `12h` bridges a CRM that sleeps at night. 0 answers 502.',
+      ),
+    brake: flag()
+      .default('on')
+      .says('A list that lost more than half of its records is not believed until `marquee accept`.'),
+  })
+    .map((given) => ({ ...given, refreshEveryMs: given.refreshEveryMs ?? usualRefreshMs(given.boundMs) }))
+    .says('How old answers may be.'),
+  representation: section({
+    namespace: text(
+      'letters, digits, _ and -, in parts joined by dots',
+      (given) => given.length <= 200 && NAMESPACE.test(given),
+    )
+      .default('Marquee')
+      .says('The last but one part of the version 1 XML namespace, before `.Representations.V1`.'),
+    links: section({
+      event: links.says('Links of every event.'),
+      venue: links.says('Links of every venue.'),
+    }).says('Links appended after all others.'),
+  }).says('What the answers look like.'),
   conditionalRequests: flag()
-    .prefault(false)
-    .describe('Whether `If-None-Match` is answered with 304 as RFC 9110 says; off ignores it.'),
-  limits: limitsSection,
-  log: logSection,
-})
+    .default(false)
+    .says('Whether `If-None-Match` is answered with 304 as RFC 9110 says; off ignores it.'),
+  limits: section({
+    waiting: wholeNumber(0, 1_000_000)
+      .default(1000)
+      .says('How many requests may wait for a refresh at once; the others get 502.'),
+    waitFor: duration().default('10s').says('How long a request may wait for a refresh; then 502.'),
+    idle: duration({ leastMs: 1000 })
+      .default('75s')
+      .says('Keep-alive of an idle connection; longer than that of the load balancer in front.'),
+    drain: duration()
+      .default('10s')
+      .says('What a stop grants requests in flight; a second signal ends at once, with exit status 1.'),
+    memory: size().default('2GB').says('Of prepared records; a larger list is refused and the old one kept.'),
+  }).says('What may not grow without end.'),
+  log: section({
+    requests: flag()
+      .default(false)
+      .says('A line for each request: method, path, status, type, duration, and the trace id of a `traceparent`.'),
+  }).says('What is written to standard output: JSON lines, on a terminal sentences.'),
+} as const
+
+export type General = SettingsOf<typeof GENERAL>
+
+/** The settings of a kind of CRM, which depend on the others. */
+export type SettingsOfKind<Kind> = Kind extends Key<(general: General) => infer Settings> ? Settings : never

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
-import type { CrmConfiguration } from './crm/kinds.ts'
+import type { CrmSettings } from './configuration.ts'
 import { loadConfiguration } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 import { renderProblem } from './problem.ts'
@@ -222,6 +222,6 @@ crm:
   })
 })
 
-function directoryOf(crm: CrmConfiguration): string | null {
+function directoryOf(crm: CrmSettings): string | null {
   return crm.kind === 'files' ? crm.directory : null
 }

@@ -1,11 +1,14 @@
 import { dirname, resolve } from 'node:path'
-import { checkConfiguration } from './check-configuration.ts'
 import type { Configuration } from './configuration.ts'
+import { brokenRules, KEYS, warningsOf } from './configuration.ts'
 import { parseYaml } from './parse-yaml.ts'
-import type { Problem } from './problem.ts'
+import type { Findings, Problem } from './problem.ts'
+import { BAD, keyOf, Place } from './problem.ts'
 import type { ReadFile } from './read-text.ts'
 import { readText } from './read-text.ts'
-import { resolveReferences } from './resolve-references.ts'
+import { resolveReferences } from './references.ts'
+import { keyNamed, section } from './section.ts'
+import type { MapTree, Say, Tree } from './tree.ts'
 
 export interface ConfigurationSource {
   /** The file; paths inside it are relative to its directory, and problems name it so. */
@@ -24,31 +27,69 @@ const MOST_PROBLEMS = 100
 
 /** Reads, resolves and checks a configuration; all that is wrong with it is told together, in the order of the lines. */
 export async function loadConfiguration(source: ConfigurationSource): Promise<LoadedConfiguration> {
-  const { path, env, readFile } = source
+  const { path: file, env, readFile } = source
+  const folder = dirname(resolve(file))
   const read =
-    source.text === undefined ? await readText(resolve(path), readFile) : { ok: true as const, text: source.text }
-  if (!read.ok)
-    return { ok: false, problems: [{ file: path, key: '', line: null, found: null, message: read.message }] }
-  const parsed = parseYaml(read.text, path)
-  if (parsed.tree === null) return { ok: false, problems: inOrder(parsed.problems) }
-  const { raw, problems } = await resolveReferences(parsed.tree, { file: path, path: resolve(path), env, readFile })
-  const reported = [...parsed.problems, ...problems]
-  const absolute = (relative: string): string => resolve(dirname(resolve(path)), relative)
-  const checked = checkConfiguration({ raw, tree: parsed.tree, file: path, absolute, reported })
-  return checked.ok ? checked : { ok: false, problems: inOrder(checked.problems) }
+    source.text === undefined ? await readText(resolve(file), readFile) : { ok: true as const, text: source.text }
+  const findings = findingsOf(file, folder)
+  const say: Say = (line, message, path = []) => {
+    findings.problems.push({ file, key: keyOf(path), line, found: null, message })
+  }
+  if (!read.ok) say(null, read.message)
+  const parsed = read.ok ? parseYaml(read.text, say) : null
+  if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
+  const tree = await resolveReferences(parsed, { folder, env, readFile, say })
+  const configuration = settingsOf(tree, findings)
+  if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
+  return { ok: true, configuration, warnings: warningsOf(configuration) }
+}
+
+/** The configuration that serves the lists in a directory, an absolute path, with every default. */
+export function sampleConfiguration(directory: string): Configuration {
+  const crm: Tree = {
+    kind: 'map',
+    line: 1,
+    entries: new Map([
+      ['kind', { kind: 'scalar', line: 1, value: 'files' }],
+      ['directory', { kind: 'scalar', line: 1, value: directory }],
+    ]),
+  }
+  const findings = findingsOf('the sample', directory)
+  const configuration = settingsOf({ kind: 'map', line: 1, entries: new Map([['crm', crm]]) }, findings)
+  if (configuration === null) throw new Error(findings.problems.map(({ message }) => message).join('; '))
+  return configuration
+}
+
+const ROOT = section(KEYS)
+
+function findingsOf(file: string, folder: string): Findings {
+  return { file, folder, elsewhere: (name) => keyNamed(name, KEYS), problems: [], doubtful: new Set() }
+}
+
+/** The settings a tree holds, or null where the report tells what is wrong. */
+function settingsOf(tree: MapTree, findings: Findings): Configuration | null {
+  const settings = ROOT.read(tree, new Place(findings))
+  if (settings === BAD) return null
+  const { crm: settle, ...general } = settings
+  const crm = settle?.(general) ?? null
+  findings.problems.push(...brokenRules({ ...general, crm }, tree, findings))
+  return crm === null || findings.problems.length > 0 ? null : deepFreeze({ ...general, crm })
+}
+
+/** Freezes plain objects and arrays all the way down; instances of classes (a zone, a secret) stay as they are. */
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== Array.prototype) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return value
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {
   const sorted = problems.toSorted((left, right) => (left.line ?? 0) - (right.line ?? 0))
   if (sorted.length <= MOST_PROBLEMS) return sorted
-  const [first] = sorted
-  const rest = sorted.length - MOST_PROBLEMS
-  const more: Problem = {
-    file: first?.file ?? '',
-    key: '',
-    line: null,
-    found: null,
-    message: `has ${rest} more problems`,
-  }
+  const message = `has ${sorted.length - MOST_PROBLEMS} more problems`
+  const more: Problem = { file: sorted[0]?.file ?? '', key: '', line: null, found: null, message }
   return [...sorted.slice(0, MOST_PROBLEMS), more]
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from './load-configuration.ts'
 import { readSmallFile } from './read-text.ts'
-import { sampleConfiguration } from './sample-configuration.ts'
+import { sampleConfiguration } from './load-configuration.ts'
 
 it('the sample is what a file with nothing but its directory sets', async () => {
   const text = 'crm: { kind: files, directory: /sample }'

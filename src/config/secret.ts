@@ -8,6 +8,9 @@ export interface SecretSource {
   readonly reread: (() => Promise<Reread>) | null
 }
 
+/** Where a text is from that may be written in the file, and yet is kept from whoever prints settings. */
+export const IN_THE_FILE: SecretSource = { name: 'the configuration', reread: null }
+
 export type Reread = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }
 
 export type RefreshedSecret =

@@ -1,5 +1,9 @@
+import type { LineCounter } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq } from 'yaml'
+import type { Reread } from './secret.ts'
+
 /** A value of the file with the line it stands on; a mapping's value has its key's line. */
-export type Tree = ScalarTree | ListTree | MapTree
+export type Tree = ScalarTree | ListTree | MapTree | ReferenceTree | ReportedTree
 
 interface ScalarTree {
   readonly kind: 'scalar'
@@ -20,21 +24,112 @@ export interface MapTree {
   readonly entries: ReadonlyMap<string, Tree>
 }
 
-/** The line of the value at the path, or of the nearest thing around it that exists; null for an empty file. */
-export function lineAt(tree: Tree, path: readonly PropertyKey[]): number | null {
-  let here: Tree = tree
-  let line: number | null = null
-  for (const step of path) {
-    const next: Tree | undefined = child(here, step)
-    if (next === undefined) break
-    here = next
-    line = here.line
-  }
-  return line
+/** What `{ env: NAME }` or `{ file: PATH }` stands for: always text, and never to be shown. */
+export interface ReferenceTree {
+  readonly kind: 'reference'
+  readonly line: number
+  readonly text: string
+  /** What may be shown in its place, such as `the environment variable PORT`. */
+  readonly name: string
+  readonly reread: (() => Promise<Reread>) | null
 }
 
-function child(tree: Tree, step: PropertyKey): Tree | undefined {
-  if (tree.kind === 'map') return typeof step === 'string' ? tree.entries.get(step) : undefined
-  if (tree.kind === 'list') return typeof step === 'number' ? tree.items[step] : undefined
-  return undefined
+/** Stands where a value was that has a problem already: whoever meets it says nothing more. */
+interface ReportedTree {
+  readonly kind: 'reported'
+  readonly line: number
+}
+
+export type Path = readonly (string | number)[]
+
+/** Tells what is wrong on a line, and with which key where it is about one. */
+export type Say = (line: number | null, message: string, path?: Path) => void
+
+const MOST_ALIASES = 100
+const MOST_VALUES = 100_000
+const DEEPEST = 32
+
+/**
+ * Turns the parser's nodes into our tree: aliases in place (few of them: an alias bomb is refused), keys text and distinct.
+ * `say` is told what is wrong; null where the text cannot be understood at all.
+ */
+export function plantTree(contents: unknown, lines: LineCounter, say: Say): MapTree | null {
+  const anchors = new Map<string, unknown>()
+  let aliases = 0
+  let values = 0
+  let stopped = false
+
+  function stop(line: number, message: string): Tree {
+    if (!stopped) say(line, message)
+    stopped = true
+    return { kind: 'scalar', line, value: null }
+  }
+
+  function grow(node: unknown, line: number, path: Path): Tree {
+    if (stopped) return { kind: 'scalar', line, value: null }
+    values++
+    if (values > MOST_VALUES) return stop(line, `holds more than ${MOST_VALUES} values`)
+    if (path.length > DEEPEST) return stop(line, `is nested deeper than ${DEEPEST} levels`)
+    if (isAlias(node)) {
+      aliases++
+      if (aliases > MOST_ALIASES) return stop(line, `uses aliases (*name) more than ${MOST_ALIASES} times`)
+      if (!anchors.has(node.source)) {
+        say(line, 'uses an alias (*name) without an anchor (&name) before it; text that begins with * needs quotes')
+      }
+      // Anchors are met in the order of the text, so this is the latest before the alias, as YAML 1.2 §7.1 says.
+      return grow(anchors.get(node.source), line, path)
+    }
+    if (isMap(node) || isSeq(node) || isScalar(node)) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    }
+    if (isMap(node)) return growMap(node.items, line, path)
+    if (isSeq(node)) {
+      const items = node.items.map((item, index) => grow(item, lineOf(item) ?? line, [...path, index]))
+      return { kind: 'list', line, items }
+    }
+    const value = isScalar(node) ? node.value : null
+    const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    return { kind: 'scalar', line, value: isPlain ? value : null }
+  }
+
+  function growMap(pairs: readonly { key: unknown; value: unknown }[], line: number, path: Path): Tree {
+    const entries = new Map<string, Tree>()
+    for (const pair of pairs) {
+      const keyLine = lineOf(pair.key) ?? line
+      const key = keyText(pair.key, anchors)
+      if (key === null) {
+        say(keyLine, 'has a key that is not text')
+        continue
+      }
+      const inside = [...path, key]
+      const first = entries.get(key)
+      if (first !== undefined) {
+        say(keyLine, `is given twice, first on line ${first.line}; remove one`, inside)
+        continue
+      }
+      entries.set(key, grow(pair.value, keyLine, inside))
+    }
+    return { kind: 'map', line, entries }
+  }
+
+  function lineOf(node: unknown): number | null {
+    if (!isScalar(node) && !isMap(node) && !isSeq(node) && !isAlias(node)) return null
+    return node.range ? lines.linePos(node.range[0]).line : null
+  }
+
+  const tree = grow(contents, 1, [])
+  if (stopped) return null
+  if (tree.kind === 'map') return tree
+  const isEmpty = tree.kind === 'scalar' && tree.value === null
+  if (isEmpty) return { kind: 'map', line: 1, entries: new Map() }
+  const found = tree.kind === 'list' ? 'a list' : 'text'
+  say(lineOf(contents), `must hold keys such as "crm:", but is ${found}`)
+  return null
+}
+
+function keyText(key: unknown, anchors: Map<string, unknown>): string | null {
+  if (!isScalar(key)) return null
+  if (key.anchor !== undefined) anchors.set(key.anchor, key)
+  // As written: `on: 1`, `8080: 1` and `null: 1` are keys a person can find again.
+  return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }

@@ -1,4 +1,4 @@
-import type { CrmConfiguration } from '../config/crm/kinds.ts'
+import type { CrmSettings } from '../config/configuration.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Observe } from '../observe/observation.ts'
 import type { Crm, Examination } from '../replica/port.ts'
@@ -19,28 +19,28 @@ export interface CrmSurroundings {
   readonly observe: Observe
 }
 
-type Kind = CrmConfiguration['kind']
+type Kind = CrmSettings['kind']
 
 type Openers = {
   readonly [Name in Kind]: (
-    settings: Extract<CrmConfiguration, { kind: Name }>,
+    settings: Extract<CrmSettings, { kind: Name }>,
     surroundings: CrmSurroundings,
   ) => Promise<Crm>
 }
 
 /** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and an entry here. */
 const OPENERS: Openers = {
-  async dataverse({ requestTimeoutMs, ...settings }, { loadWeb, ...surroundings }) {
+  async dataverse(settings, { loadWeb, ...surroundings }) {
     const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
     return openDataverseCrm(settings, {
       ...surroundings,
       openWeb: await loadWeb(),
-      requestTimeoutMs: requestTimeoutMs ?? surroundings.requestTimeoutMs,
+      requestTimeoutMs: settings.requestTimeoutMs ?? surroundings.requestTimeoutMs,
     })
   },
-  async files({ directory, timeZone: zone }, { requestTimeoutMs, ...surroundings }) {
+  async files(settings, { requestTimeoutMs, ...surroundings }) {
     const { openFilesCrm } = await import('./files/files-crm.ts')
-    return openFilesCrm({ directory, zone, ...surroundings, patienceMs: patienceOf(requestTimeoutMs) })
+    return openFilesCrm(settings, { ...surroundings, patienceMs: patienceOf(requestTimeoutMs) })
   },
   async postgres(settings, surroundings) {
     const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
@@ -50,7 +50,7 @@ const OPENERS: Openers = {
 }
 
 /** The connector of a CRM. */
-export async function openCrm(settings: CrmConfiguration, surroundings: CrmSurroundings): Promise<Crm> {
+export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
   const crm = await open(settings.kind, settings, surroundings)
   const { observe } = surroundings
   // It counts its requests itself: a read of a list is many.
@@ -66,7 +66,7 @@ export async function openCrm(settings: CrmConfiguration, surroundings: CrmSurro
 
 function open<Name extends Kind>(
   kind: Name,
-  settings: Extract<CrmConfiguration, { kind: Name }>,
+  settings: Extract<CrmSettings, { kind: Name }>,
   surroundings: CrmSurroundings,
 ): Promise<Crm> {
   return OPENERS[kind](settings, surroundings)

@@ -5,7 +5,7 @@ declare const decimal: unique symbol
 /** A decimal number in canonical text: its digits and scale as sent, no exponent, no needless zero or sign (contract §2). */
 export type Decimal = string & { readonly [decimal]: true }
 
-export const ZERO: Decimal = brand('0')
+export const ZERO: Decimal = asDecimal('0')
 
 // .NET's decimal: a 96-bit integer divided by ten to a scale of 28 at most (contract §2).
 const MAX_COEFFICIENT = '79228162514264337593543950335'
@@ -19,19 +19,19 @@ const MAX_SCALE = 28
  * @example parseDecimal(' 1.50e1 ') // '15.0'
  */
 export function parseDecimal(text: string): Decimal | null {
-  if (isPlainCanonical(text)) return brand(text)
+  if (isPlainCanonical(text)) return asDecimal(text)
   const scanned = scanNumber(text)
   if (scanned === null) return null
   const { digits, negative } = scanned
-  if (digits === '') return brand(written('', Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
+  if (digits === '') return asDecimal(written('', Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
   const integerDigits = digits.length - scanned.scale
   if (integerDigits > MAX_DIGITS) return null
   // The most fraction digits that fit are kept; one fewer where the 29th digit brings the whole beyond 96 bits.
   const scale = Math.min(Math.max(scanned.scale, 0), MAX_SCALE, MAX_DIGITS - integerDigits)
   const coefficient = coefficientAt(digits, integerDigits + scale)
-  if (fits(coefficient)) return brand(written(coefficient, scale, negative))
+  if (fits(coefficient)) return asDecimal(written(coefficient, scale, negative))
   // Rounded anew from the digits as sent, so never twice.
-  return scale === 0 ? null : brand(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
+  return scale === 0 ? null : asDecimal(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
 }
 
 /** The first `kept` of `digits`, rounded by the rest half to even, or filled up with zeros; empty for zero. */
@@ -86,7 +86,7 @@ function isPlainCanonical(text: string): boolean {
   return point !== start && point !== text.length - 1 && !(negative && isZero)
 }
 
-function brand(text: string): Decimal {
+function asDecimal(text: string): Decimal {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
   return text as Decimal
 }

@@ -1,35 +1,34 @@
-import type { DateTime } from './date-time.ts'
-import type { Decimal } from './decimal.ts'
-import type { Field } from './field.ts'
-import type { Guid } from './guid.ts'
-import type { Link } from './link.ts'
+import type { RecordOf, RecordTable } from './field.ts'
 
-/** An event that may be shown, its values canonical (contract §2). `VenueId` is the empty GUID where none is assigned yet. */
-export interface EventRecord {
-  readonly Id: Guid
-  readonly Name: string | null
-  readonly VenueId: Guid
-  readonly TicketCapacity: number
-  readonly TicketsAvailable: number
-  readonly Start: DateTime
-  readonly Finish: DateTime
-  readonly Price: Decimal
-  readonly Tags: readonly string[]
-  /** Only those the CRM's row carries; `self`, `venue` and the operator's are added when it is formatted (contract §2.1). */
-  readonly Links: readonly Link[]
-}
+/** The fields of an event. `VenueId` is the empty GUID where none is assigned yet. */
+const FIELDS = [
+  { name: 'Id', type: 'guid', description: 'The event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
+  { name: 'Name', type: 'text', description: 'What it is called.', example: '"Rope & Reel"' },
+  {
+    name: 'VenueId',
+    type: 'guid',
+    description: 'Where it takes place; all zeros while no venue is assigned.',
+    example: '"53b08621-ae96-444f-a44f-55d91d92cff9"',
+  },
+  { name: 'TicketCapacity', type: 'int32', description: 'How many tickets there are in all.', example: '320' },
+  { name: 'TicketsAvailable', type: 'int32', description: 'How many of them can still be had.', example: '58' },
+  {
+    name: 'Start',
+    type: 'date-time',
+    description: 'When it begins, by the clocks of the configured time zone.',
+    example: '"2036-05-09T19:30:00+01:00"',
+  },
+  { name: 'Finish', type: 'date-time', description: 'When it ends.', example: '"2036-05-09T22:15:00+01:00"' },
+  {
+    name: 'Price',
+    type: 'decimal',
+    description: 'What a ticket costs, with the digits that were entered.',
+    example: '18.50',
+  },
+  { name: 'Tags', type: 'tags', description: 'The words it is found by.', example: '["Folk","Music"]' },
+] as const
 
-export type EventField = Exclude<keyof EventRecord, 'Links'>
+export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
 
-/** The fields of an event in declaration order (contract §2). */
-export const EVENT_FIELDS: readonly Field<EventField>[] = [
-  { name: 'Id', type: 'guid' },
-  { name: 'Name', type: 'text' },
-  { name: 'VenueId', type: 'guid' },
-  { name: 'TicketCapacity', type: 'int32' },
-  { name: 'TicketsAvailable', type: 'int32' },
-  { name: 'Start', type: 'date-time' },
-  { name: 'Finish', type: 'date-time' },
-  { name: 'Price', type: 'decimal' },
-  { name: 'Tags', type: 'tags' },
-]
+/** An event that may be shown, its values canonical (contract §2). */
+export type EventRecord = RecordOf<typeof FIELDS>

@@ -7,7 +7,7 @@ export type Guid = string & { readonly [guid]: true }
 
 const EMPTY = '00000000-0000-0000-0000-000000000000'
 
-export const EMPTY_GUID: Guid = brand(EMPTY)
+export const EMPTY_GUID: Guid = asGuid(EMPTY)
 
 /**
  * The GUID of an id, in any of the forms .NET reads (contract §1.1); null for anything else, and for the empty GUID.
@@ -22,15 +22,15 @@ export function parseGuid(text: string): Guid | null {
 /** The GUID of a text, as `parseGuid`, but the empty GUID is itself: an event's venue may be none assigned yet. */
 export function parseGuidOrEmpty(text: string): Guid | null {
   // Nearly every id arrives canonical, as our own links write it, so this is looked at first and allocates nothing.
-  if (text.length === 36 && isHyphenated(text, LOWER_CASE)) return brand(text)
+  if (text.length === 36 && isHyphenated(text, LOWER_CASE)) return asGuid(text)
   const bare = trimWhiteSpace(text)
   switch (bare.length) {
     case 36:
-      return isHyphenated(bare, ANY_CASE) ? brand(bare.toLowerCase()) : null
+      return isHyphenated(bare, ANY_CASE) ? asGuid(bare.toLowerCase()) : null
     case 38:
       return unwrapped(bare)
     case 32:
-      return isHex(bare, 0, 32, ANY_CASE) ? brand(hyphenated(bare.toLowerCase())) : null
+      return isHex(bare, 0, 32, ANY_CASE) ? asGuid(hyphenated(bare.toLowerCase())) : null
     default:
       return null
   }
@@ -40,7 +40,7 @@ function unwrapped(text: string): Guid | null {
   const pair = `${text.charAt(0)}${text.charAt(37)}`
   if (pair !== '{}' && pair !== '()') return null
   const inner = text.slice(1, 37)
-  return isHyphenated(inner, ANY_CASE) ? brand(inner.toLowerCase()) : null
+  return isHyphenated(inner, ANY_CASE) ? asGuid(inner.toLowerCase()) : null
 }
 
 function hyphenated(digits: string): string {
@@ -79,7 +79,7 @@ function isHex(text: string, from: number, until: number, hex: Uint8Array): bool
   return true
 }
 
-function brand(text: string): Guid {
+function asGuid(text: string): Guid {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
   return text as Guid
 }

@@ -1,44 +1,38 @@
-import type { Decimal } from './decimal.ts'
-import type { Field } from './field.ts'
-import type { Guid } from './guid.ts'
-import type { Link } from './link.ts'
+import type { RecordOf, RecordTable } from './field.ts'
+
+const FIELDS = [
+  { name: 'Id', type: 'guid', description: 'The venue.', example: '"53b08621-ae96-444f-a44f-55d91d92cff9"' },
+  { name: 'Name', type: 'text', description: 'What it is called.', example: '"Lantern Hall"' },
+  { name: 'AddressStreet1', type: 'text', description: 'The street and number.', example: '"4 Quay Street"' },
+  { name: 'AddressStreet2', type: 'text', description: 'A second line of the address.', example: '"Second floor"' },
+  { name: 'AddressStreet3', type: 'text', description: 'A third line of the address.', example: 'null' },
+  { name: 'AddressCity', type: 'text', description: 'The city or town.', example: '"Bristol"' },
+  { name: 'AddressPostalCode', type: 'text', description: 'The postal code.', example: '"BS1 4DB"' },
+  { name: 'AddressState', type: 'text', description: 'The state, province or county.', example: 'null' },
+  { name: 'AddressCountry', type: 'text', description: 'The country.', example: '"United Kingdom"' },
+  {
+    name: 'Longitude',
+    type: 'decimal',
+    description: 'Degrees east of Greenwich; 0 where it is not known.',
+    example: '-2.5972',
+  },
+  {
+    name: 'Latitude',
+    type: 'decimal',
+    description: 'Degrees north of the equator; 0 where it is not known.',
+    example: '51.4491',
+  },
+  { name: 'Telephone', type: 'text', description: 'The telephone number.', example: '"+44 117 496 0000"' },
+  {
+    name: 'Description',
+    type: 'text',
+    description: 'What there is to know of the place.',
+    example: '"Step-free from the quay."',
+  },
+  { name: 'Website', type: 'text', description: 'Its own site.', example: '"https://lanternhall.example.org/"' },
+] as const
+
+export const VENUES = { list: 'venues', kind: 'venue', fields: FIELDS } as const satisfies RecordTable
 
 /** A venue that may be shown, its values canonical (contract §2). */
-export interface VenueRecord {
-  readonly Id: Guid
-  readonly Name: string | null
-  readonly AddressStreet1: string | null
-  readonly AddressStreet2: string | null
-  readonly AddressStreet3: string | null
-  readonly AddressCity: string | null
-  readonly AddressPostalCode: string | null
-  readonly AddressState: string | null
-  readonly AddressCountry: string | null
-  readonly Longitude: Decimal
-  readonly Latitude: Decimal
-  readonly Telephone: string | null
-  readonly Description: string | null
-  readonly Website: string | null
-  /** Only those the CRM's row carries (contract §2.1). */
-  readonly Links: readonly Link[]
-}
-
-export type VenueField = Exclude<keyof VenueRecord, 'Links'>
-
-/** The fields of a venue in declaration order (contract §2). */
-export const VENUE_FIELDS: readonly Field<VenueField>[] = [
-  { name: 'Id', type: 'guid' },
-  { name: 'Name', type: 'text' },
-  { name: 'AddressStreet1', type: 'text' },
-  { name: 'AddressStreet2', type: 'text' },
-  { name: 'AddressStreet3', type: 'text' },
-  { name: 'AddressCity', type: 'text' },
-  { name: 'AddressPostalCode', type: 'text' },
-  { name: 'AddressState', type: 'text' },
-  { name: 'AddressCountry', type: 'text' },
-  { name: 'Longitude', type: 'decimal' },
-  { name: 'Latitude', type: 'decimal' },
-  { name: 'Telephone', type: 'text' },
-  { name: 'Description', type: 'text' },
-  { name: 'Website', type: 'text' },
-]
+export type VenueRecord = RecordOf<typeof FIELDS>

@@ -13,7 +13,7 @@ export function writeDateTime(wall: Wall, offsetMinutes: number): DateTime | nul
   const secondOfDay = seconds - days * SECONDS_PER_DAY
   const minuteOfDay = Math.floor(secondOfDay / 60)
   const time = `${two(Math.floor(minuteOfDay / 60))}:${two(minuteOfDay % 60)}:${two(secondOfDay % 60)}`
-  return brand(`${dateText(days)}T${time}${ticks === 0 ? '' : fraction(ticks)}${offsetText(offsetMinutes)}`)
+  return asDateTime(`${dateText(days)}T${time}${ticks === 0 ? '' : fraction(ticks)}${offsetText(offsetMinutes)}`)
 }
 
 const TWO_DIGITS: readonly string[] = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
@@ -39,7 +39,7 @@ function fraction(ticks: number): string {
   return `.${digits.slice(0, end)}`
 }
 
-function brand(text: string): DateTime {
+function asDateTime(text: string): DateTime {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
   return text as DateTime
 }

@@ -1,9 +1,5 @@
-import type { EventRecord } from '../domain/event.ts'
-import { EVENT_FIELDS } from '../domain/event.ts'
 import type { FieldValue } from '../domain/field.ts'
 import type { Link } from '../domain/link.ts'
-import type { VenueRecord } from '../domain/venue.ts'
-import { VENUE_FIELDS } from '../domain/venue.ts'
 
 /** A link the operator configured; `{Field}` in its href is filled in from each record. */
 export interface LinkTemplate {
@@ -16,23 +12,18 @@ export interface LinkTemplate {
  * The link of one record: each `{Field}` becomes the field's percent-encoded value, null nothing, tags joined by commas
  * (RFC 6570 §3.2.2); a name that is no field stays, as a template for the reader.
  */
-export function expandLink(template: LinkTemplate, record: EventRecord | VenueRecord): Link {
+export function expandLink<Name extends string>(
+  template: LinkTemplate,
+  fields: readonly { readonly name: Name }[],
+  record: Readonly<Record<Name, FieldValue>>,
+): Link {
   const href = template.href.includes('{')
     ? template.href.replace(/\{(\w+)\}/g, (whole, name: string) => {
-        const value = valueOf(record, name)
-        return value === undefined ? whole : encodeValue(value)
+        const field = fields.find((candidate) => candidate.name === name)
+        return field === undefined ? whole : encodeValue(record[field.name])
       })
     : template.href
   return { Rel: template.rel, Href: href, Title: template.title }
-}
-
-function valueOf(record: EventRecord | VenueRecord, name: string): FieldValue | undefined {
-  if ('VenueId' in record) {
-    const field = EVENT_FIELDS.find((candidate) => candidate.name === name)
-    return field && record[field.name]
-  }
-  const field = VENUE_FIELDS.find((candidate) => candidate.name === name)
-  return field && record[field.name]
 }
 
 function encodeValue(value: FieldValue): string {

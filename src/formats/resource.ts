@@ -1,9 +1,9 @@
 import type { EventRecord } from '../domain/event.ts'
-import { EVENT_FIELDS } from '../domain/event.ts'
-import type { FieldValue } from '../domain/field.ts'
+import { EVENTS } from '../domain/event.ts'
+import type { Field, FieldValue } from '../domain/field.ts'
 import type { Link } from '../domain/link.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { VENUE_FIELDS } from '../domain/venue.ts'
+import { VENUES } from '../domain/venue.ts'
 import type { LinkTemplate } from './link-template.ts'
 import { expandLink } from './link-template.ts'
 import type { WrittenField } from './written-field.ts'
@@ -25,25 +25,37 @@ export interface ConfiguredLinks {
   readonly venue: readonly LinkTemplate[]
 }
 
-const EVENT = writtenFields(EVENT_FIELDS)
-const VENUE = writtenFields(VENUE_FIELDS)
+const EVENT = { ...EVENTS, written: writtenFields(EVENTS.fields) }
+const VENUE = { ...VENUES, written: writtenFields(VENUES.fields) }
 
 export function eventResource(event: EventRecord, configured: readonly LinkTemplate[]): Resource {
   const href = `~/events/${event.Id}`
-  const links = [link('self', href), link('venue', `${href}/venue`), ...event.Links]
-  for (const template of configured) links.push(expandLink(template, event))
-  const values: FieldValue[] = []
-  for (const field of EVENT_FIELDS) values.push(event[field.name])
-  return { rel: 'event', href, fields: EVENT, values, links }
+  return resourceOf(EVENT, event, href, [link('self', href), link('venue', `${href}/venue`)], configured)
 }
 
 export function venueResource(venue: VenueRecord, configured: readonly LinkTemplate[]): Resource {
   const href = `~/venues/${venue.Id}`
-  const links = [link('self', href), ...venue.Links]
-  for (const template of configured) links.push(expandLink(template, venue))
+  return resourceOf(VENUE, venue, href, [link('self', href)], configured)
+}
+
+interface WrittenTable<Name extends string> {
+  readonly kind: Resource['rel']
+  readonly fields: readonly (Field & { readonly name: Name })[]
+  readonly written: readonly WrittenField[]
+}
+
+function resourceOf<Name extends string>(
+  { kind, fields, written }: WrittenTable<Name>,
+  record: Readonly<Record<Name, FieldValue>> & { readonly Links: readonly Link[] },
+  href: string,
+  links: Link[],
+  configured: readonly LinkTemplate[],
+): Resource {
+  for (const further of record.Links) links.push(further)
+  for (const template of configured) links.push(expandLink(template, fields, record))
   const values: FieldValue[] = []
-  for (const field of VENUE_FIELDS) values.push(venue[field.name])
-  return { rel: 'venue', href, fields: VENUE, values, links }
+  for (const field of fields) values.push(record[field.name])
+  return { rel: kind, href, fields: written, values, links }
 }
 
 function link(Rel: string, Href: string): Link {

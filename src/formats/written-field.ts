@@ -12,7 +12,7 @@ export interface WrittenField {
   readonly empty: string
 }
 
-export function writtenFields(fields: readonly Field<string>[]): readonly WrittenField[] {
+export function writtenFields(fields: readonly Field[]): readonly WrittenField[] {
   return fields.map(({ name, type }) => ({
     name,
     type,

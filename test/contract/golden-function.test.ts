@@ -33,14 +33,10 @@ function expectedBody(golden: Golden, type: MediaType): string {
 async function formatOf(golden: Golden): Promise<(shape: Shape) => string> {
   const directory = new FilesDirectory({}, listsOf(golden))
   const zone = zoneOf(golden.timeZone)
-  const { events, venues } = openFilesCrm({
-    directory: directory.crm,
-    zone,
-    showIn: zone,
-    time: systemTime,
-    observe: () => {},
-    patienceMs: 10_000,
-  })
+  const { events, venues } = openFilesCrm(
+    { kind: 'files', directory: directory.crm, timeZone: zone },
+    { showIn: zone, time: systemTime, observe: () => {}, patienceMs: 10_000 },
+  )
   try {
     if (golden.kind === 'event') {
       const event = await onlyRecord(events)

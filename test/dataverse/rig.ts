@@ -1,6 +1,6 @@
 import { Secret } from '../../src/config/secret.ts'
 import type { SecretSource } from '../../src/config/secret.ts'
-import type { DataverseSettings } from '../../src/crm/dataverse/dataverse-crm.ts'
+import type { DataverseSettings } from '../../src/config/crm/dataverse.ts'
 import { openDataverseCrm } from '../../src/crm/dataverse/dataverse-crm.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
@@ -39,7 +39,8 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   const source = options.secret ?? { text: directory.secret, name: 'the environment variable SECRET', reread: null }
   const settings: DataverseSettings = {
     kind: 'dataverse',
-    origin,
+    url: origin,
+    allowInsecure: false,
     tenant: directory.tenant,
     clientId: directory.clientId,
     clientSecret: new Secret(source.text, source),
@@ -47,7 +48,8 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     labels: 1033,
     proxy: null,
     ca: null,
-    availabilityEveryMs: null,
+    requestTimeoutMs: null,
+    availability: null,
     timeZone: london,
     events: { from: 'msevtmgt_events', fields: {} },
     venues: { from: 'msevtmgt_venues', fields: {} },

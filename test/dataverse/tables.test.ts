@@ -185,7 +185,7 @@ describe('a table whose links to changes are refused again and again', () => {
 describe('availability at its own pace', () => {
   it('is read by its own columns alone, where sales do not touch the row', async () => {
     fill(environment, 20)
-    const rig = await loaded({ settings: { availabilityEveryMs: 2000 } })
+    const rig = await loaded({ settings: { availability: { everyMs: 2000 } } })
     environment.events.change(idOf(3), { msevtmgt_registrationcount: 100 }, false)
     await rig.replica.events.refresh.attempt()
     expect(event(rig, 3)?.TicketsAvailable).toBe(90)
@@ -201,7 +201,7 @@ describe('requests', () => {
   it('are few at once', async () => {
     fill(environment, 3000)
     environment.standIn.latencyMs = 10
-    const rig = await loaded({ settings: { availabilityEveryMs: 2000 } })
+    const rig = await loaded({ settings: { availability: { everyMs: 2000 } } })
     const { events, venues } = rig.replica
     await Promise.all(
       [events, venues].flatMap((list) => [list.refresh.attempt(), list.audit.attempt(), list.availability.attempt()]),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import type { ColumnSource } from '../../src/config/crm/field-source.ts'
+import type { ColumnSource } from '../../src/config/crm/sources.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Attempt } from '../../src/replica/cycle.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import type { ColumnSource } from '../../src/config/crm/field-source.ts'
+import type { ColumnSource } from '../../src/config/crm/sources.ts'
 import { containing } from './containing.ts'
 import type { Environment } from './environment.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
@@ -129,7 +129,7 @@ describe('what is wrong is said in an admin’s words', () => {
   })
 
   it('a server that is not there, without the words of the runtime', async () => {
-    const found = await failure({ settings: { origin: 'http://127.0.0.1:9', authority: 'http://127.0.0.1:9' } })
+    const found = await failure({ settings: { url: 'http://127.0.0.1:9', authority: 'http://127.0.0.1:9' } })
     expect(found).toMatchObject({ kind: 'unreachable', message: '127.0.0.1:9 refused the connection (ECONNREFUSED)' })
   })
 })

@@ -1,40 +1,16 @@
-import { z } from 'zod'
-import type { Zone } from '../../domain/zone.ts'
-import { text } from '../values/text.ts'
-import { timeZone } from '../values/time-zone.ts'
-import type { General } from '../general.ts'
+import type { General, SettingsOfKind } from '../general.ts'
+import { section } from '../section.ts'
+import { path, timeZone, word } from '../texts.ts'
 
-export interface FilesBlock {
-  readonly kind: 'files'
-  readonly directory: string
-  readonly timeZone?: Zone | undefined
-}
+/** Two lists in the files of a folder. */
+export const files = section({
+  kind: word('files'),
+  directory: path('the directory that holds events and venues').says(
+    'Holds `events` and `venues`, each as `.json`, `.ndjson` or `.csv`.',
+  ),
+  timeZone: timeZone().optional('the `timeZone` above').says('What dates without an offset are wall times in.'),
+})
+  .says('Two lists in files, for a first try and for nightly exports.')
+  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
 
-export interface FilesCrm {
-  readonly kind: 'files'
-  /** Absolute. */
-  readonly directory: string
-  /** What wall times without an offset are in. */
-  readonly timeZone: Zone
-}
-
-export const filesBlock: z.ZodObject<
-  { kind: z.ZodLiteral<'files'>; directory: z.ZodType<string>; timeZone: z.ZodType<Zone | undefined> },
-  z.core.$strict
-> = z
-  .strictObject({
-    kind: z.literal('files').describe('Files that somebody exports.'),
-    directory: text(
-      'the directory that holds events and venues',
-      (path) => path !== '' && !path.includes('\0'),
-    ).describe('Holds `events` and `venues`, each as `.json`, `.ndjson` or `.csv`.'),
-    timeZone: timeZone()
-      .optional()
-      .meta({ shown: 'the `timeZone` above' })
-      .describe('What dates without an offset are wall times in.'),
-  })
-  .describe('Two lists in files, for a first try and for nightly exports.')
-
-export function filesCrm(block: FilesBlock, general: General, absolute: (path: string) => string): FilesCrm {
-  return { kind: 'files', directory: absolute(block.directory), timeZone: block.timeZone ?? general.timeZone }
-}
+export type FilesSettings = SettingsOfKind<typeof files>

@@ -1,5 +1,5 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import type { MappedColumn } from '../mapping/mapped-columns.ts'
+import type { MappedColumn } from '../mapping/list-setting.ts'
 import type { Attributes } from './metadata.ts'
 
 const LOOKUPS: ReadonlySet<string> = new Set(['Lookup', 'Customer', 'Owner'])

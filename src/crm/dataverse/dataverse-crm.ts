@@ -1,4 +1,4 @@
-import type { Secret } from '../../config/secret.ts'
+import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe, Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
@@ -6,12 +6,12 @@ import type { Time } from '../../replica/time.ts'
 import { proxyOf } from '../web/proxy-of.ts'
 import { trustingWeb } from '../web/trusting-web.ts'
 import type { OpenWeb } from '../web/web.ts'
+import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
 import type { ListTable, TableParts } from './list-table.ts'
-import { eventsTable, venuesTable } from './list-table.ts'
+import { eventsTable, listTable } from './list-table.ts'
 import { Pace } from './pace.ts'
-import type { EventsTable, VenuesTable } from './stock-mapping.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { LONGEST_WAIT_MS, TableReader } from './table-reader.ts'
 import { TableSource } from './table-source.ts'
@@ -19,28 +19,8 @@ import { Tokens } from './tokens.ts'
 import type { NoTracking } from './tracking.ts'
 import { Tracking } from './tracking.ts'
 import { ZoneCodes } from './zone-codes.ts'
-import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
-import { mappedColumns } from '../mapping/mapped-columns.ts'
-
-export interface DataverseSettings {
-  readonly kind: 'dataverse'
-  /** Without a path, as everything else is. */
-  readonly origin: string
-  readonly tenant: string
-  readonly clientId: string
-  readonly clientSecret: Secret
-  readonly authority: string
-  /** The LCID of labels. */
-  readonly labels: number
-  readonly proxy: Secret | null
-  /** The path of a PEM file with further certificates to trust. */
-  readonly ca: string | null
-  readonly availabilityEveryMs: number | null
-  /** What a date without an offset is wall time in. */
-  readonly timeZone: Zone
-  readonly events: EventsTable
-  readonly venues: VenuesTable
-}
+import type { ListSetting } from '../mapping/list-setting.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
 
 export interface DataverseSurroundings {
   readonly showIn: Zone
@@ -54,7 +34,7 @@ export interface DataverseSurroundings {
 
 /** Two tables of a Dataverse environment, read by its Web API. */
 export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
-  const { origin, ca, proxy, clientId } = settings
+  const { url: origin, ca, proxy, clientId, availability } = settings
   const { showIn, requestTimeoutMs: timeoutMs, boundMs, time, observe, openWeb, env } = surroundings
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingWeb(openWeb, ca, (url) => proxyOf(url, proxies))
@@ -63,7 +43,7 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   const client = new DataverseClient({ web, tokens, time, timeoutMs, origin, clientId, onRequest })
   const zones = new ZoneCodes(client, time)
 
-  const partsOf = (setting: EventsSetting | VenuesSetting): TableParts => {
+  const partsOf = (setting: ListSetting): TableParts => {
     const labelled = mappedColumns(setting).filter(({ label }) => label)
     const columns = [...new Set(labelled.map(({ column }) => column))]
     const { from } = setting
@@ -82,12 +62,15 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
       time,
       // An exchange is tried once more on a fresh connection, and a long read waits a while before it gives up.
       patienceMs: timeoutMs * 2 + LONGEST_WAIT_MS + 1000,
-      availabilityEveryMs: table.availabilityColumns.length === 0 ? null : settings.availabilityEveryMs,
+      availabilityEveryMs: table.availabilityColumns.length === 0 ? null : (availability?.everyMs ?? null),
     })
   }
   const events = eventsSetting(settings.events)
   const venues = venuesSetting(settings.venues)
-  const tables = { events: eventsTable(events, partsOf(events)), venues: venuesTable(venues, partsOf(venues)) }
+  const tables = {
+    events: eventsTable(events, partsOf(events)),
+    venues: listTable(VENUE_ROWS, venues, partsOf(venues)),
+  }
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {
     ...sources,

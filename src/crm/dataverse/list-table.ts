@@ -1,13 +1,13 @@
 import type { EventRecord } from '../../domain/event.ts'
-import type { VenueRecord } from '../../domain/venue.ts'
+import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../replica/port.ts'
 import type { CellObject } from '../mapping/cell.ts'
-import { configuredEventMapping, configuredVenueMapping } from '../mapping/configured-mapping.ts'
-import { mapEvent, mapVenue } from '../mapping/map-row.ts'
-import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
-import { mappedColumns } from '../mapping/mapped-columns.ts'
-import { Refusal } from '../mapping/refusal.ts'
+import type { ListSetting } from '../mapping/list-setting.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
+import type { ListMapping, RowKind } from '../mapping/map-row.ts'
+import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
+import { Reason } from '../mapping/reader.ts'
 import type { Labels } from './labels.ts'
 import { TableRows } from './table-rows.ts'
 import { UnlabelledRows } from './unlabelled-rows.ts'
@@ -36,63 +36,56 @@ export interface TableParts {
   readonly venuesFrom: string
 }
 
-export function eventsTable(
-  setting: EventsSetting,
-  { labels, zones, zone, showIn, venuesFrom }: TableParts,
-): ListTable<EventRecord> {
-  const rows = new TableRows(setting, labels, zones)
-  const unlabelled = new UnlabelledRows()
-  const surroundings = { idNamespace: null, venuesFrom, zone, showIn }
-  const mapping = configuredEventMapping(setting, rows, surroundings)
-  const { Id, TicketCapacity, TicketsAvailable } = setting.fields
-  const fields = {
-    ...setting.fields,
-    Name: null,
-    VenueId: null,
-    Start: null,
-    Finish: null,
-    Price: null,
-    Tags: null,
-    Links: null,
-  }
-  const counted = {
-    ...setting,
-    fields: { ...fields, Id, TicketCapacity, TicketsAvailable },
-    active: null,
-    showOnWeb: null,
-  }
+export function listTable<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  setting: ListSetting,
+  parts: TableParts,
+): ListTable<Item> {
+  return tableOf(kind, setting, parts).table
+}
+
+/** The events, whose availability may be read on its own. */
+export function eventsTable(setting: ListSetting, parts: TableParts): ListTable<EventRecord> {
+  const { table, mapping } = tableOf(EVENT_ROWS, setting, parts)
+  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
+  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
   return {
-    name: 'events',
-    from: setting.from,
-    rows,
-    labels,
-    unlabelled,
+    ...table,
     availabilityColumns: mappedColumns(counted).map(({ column }) => column),
-    mapRow: (row, where, version) => noted(mapEvent(mapping, row, where, version), row, rows, unlabelled),
     mapAvailability(row) {
-      const id = mapping.fields.Id(row)
-      const capacity = mapping.fields.TicketCapacity(row)
-      const available = mapping.fields.TicketsAvailable(row)
-      if (id instanceof Refusal || capacity instanceof Refusal || available instanceof Refusal) return null
+      const id = mapping.readers.Id(row)
+      const capacity = mapping.readers.TicketCapacity(row)
+      const available = mapping.readers.TicketsAvailable(row)
+      if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
       return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
     },
   }
 }
 
-export function venuesTable(setting: VenuesSetting, { labels, zones }: TableParts): ListTable<VenueRecord> {
+interface MappedTable<Item> {
+  readonly table: ListTable<Item>
+  readonly mapping: ListMapping<CellObject, Item>
+}
+
+function tableOf<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  setting: ListSetting,
+  { labels, zones, zone, showIn, venuesFrom }: TableParts,
+): MappedTable<Item> {
   const rows = new TableRows(setting, labels, zones)
   const unlabelled = new UnlabelledRows()
-  const mapping = configuredVenueMapping(setting, rows, { idNamespace: null })
-  return {
-    name: 'venues',
+  const mapping = listMapping(kind, setting, rows, { idNamespace: null, venuesFrom, zone, showIn, lists: 'text' })
+  const table: ListTable<Item> = {
+    name: kind.table.list,
     from: setting.from,
     rows,
     labels,
     unlabelled,
     availabilityColumns: [],
-    mapRow: (row, where, version) => noted(mapVenue(mapping, row, where, version), row, rows, unlabelled),
+    mapRow: (row, where, version) => noted(mapRow(mapping, row, where, version), row, rows, unlabelled),
     mapAvailability: () => null,
   }
+  return { table, mapping }
 }
 
 /** The change, its row noted where it is served without a word. */

@@ -1,87 +1,70 @@
-import type { EventOverrides, VenueOverrides } from '../../config/crm/list-blocks.ts'
-import type { Condition } from '../../config/crm/condition.ts'
-import type { ColumnSetting, EventsSetting, FieldSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
-
-/** What the configuration says of a table. */
-interface TableSettings<Overrides> {
-  readonly from: string
-  readonly fields: Overrides
-  readonly active?: Condition | null | undefined
-}
-
-export interface EventsTable extends TableSettings<EventOverrides> {
-  readonly showOnWeb?: Condition | null | undefined
-}
-
-export type VenuesTable = TableSettings<VenueOverrides>
+import type { DataverseSettings } from '../../config/crm/dataverse.ts'
+import type { FieldSource } from '../../config/crm/sources.ts'
+import { columnSource } from '../../config/crm/sources.ts'
+import type { ListSetting } from '../mapping/list-setting.ts'
+import { settingOf } from '../mapping/list-setting.ts'
 
 const ZONE_NAME = 'msevtmgt_eventtimezonename'
 
 /** Where a column names no zone, the column that holds Dynamics' own code of it. */
 export const ZONE_CODES: ReadonlyMap<string, string> = new Map([[ZONE_NAME, 'msevtmgt_eventtimezone']])
 
+const CAPACITY = 'msevtmgt_maximumeventcapacity'
+const ACTIVE = [{ column: 'statecode', oneOf: [0] }]
+const ZERO: FieldSource = { kind: 'value', value: '0' }
+
+const wallTime = (column: string): FieldSource => ({
+  ...columnSource(column),
+  wallTimeIn: { kind: 'column', column: ZONE_NAME },
+})
+
 /** The events of Dynamics 365 Marketing and Customer Insights, with what the operator says instead. */
-export function eventsSetting({ from, fields, active, showOnWeb }: EventsTable): EventsSetting {
-  const wallTimeIn = { kind: 'column', column: ZONE_NAME } as const
-  const capacity = 'msevtmgt_maximumeventcapacity'
-  return {
-    from,
+export function eventsSetting(said: DataverseSettings['events']): ListSetting {
+  const stock = {
     fields: {
-      Id: fields.Id ?? column('msevtmgt_eventid'),
-      Name: or(fields.Name, column('msevtmgt_name')),
-      VenueId: or(fields.VenueId, column('msevtmgt_primaryvenue')),
-      TicketCapacity: or(fields.TicketCapacity, column(capacity)),
-      TicketsAvailable: or(fields.TicketsAvailable, {
-        kind: 'subtract',
-        columns: [capacity, 'msevtmgt_registrationcount'],
-      }),
-      Start: or(fields.Start, { ...column('msevtmgt_eventstartdate'), wallTimeIn }),
-      Finish: or(fields.Finish, { ...column('msevtmgt_eventenddate'), wallTimeIn }),
+      Id: columnSource('msevtmgt_eventid'),
+      Name: columnSource('msevtmgt_name'),
+      VenueId: columnSource('msevtmgt_primaryvenue'),
+      TicketCapacity: columnSource(CAPACITY),
+      TicketsAvailable: { kind: 'subtract', columns: [CAPACITY, 'msevtmgt_registrationcount'] },
+      Start: wallTime('msevtmgt_eventstartdate'),
+      Finish: wallTime('msevtmgt_eventenddate'),
       // An event has no price of its own there: passes have.
-      Price: or(fields.Price, ZERO),
-      Tags: fields.Tags ?? null,
-      Links: fields.Links ?? null,
+      Price: ZERO,
+      Tags: null,
+      Links: null,
     },
-    active: or(active, IS_ACTIVE),
-    showOnWeb: or(showOnWeb, [
+    active: ACTIVE,
+    showOnWeb: [
       { column: 'msevtmgt_publishstatus', oneOf: [100_000_003] },
       { column: 'msevtmgt_istemplate', oneOf: [100_000_002] },
-    ]),
-  }
+    ],
+  } as const
+  return settingOf(stock, said)
 }
 
-export function venuesSetting({ from, fields, active }: VenuesTable): VenuesSetting {
-  return {
-    from,
+export function venuesSetting(said: DataverseSettings['venues']): ListSetting {
+  const stock = {
     fields: {
-      Id: fields.Id ?? column('msevtmgt_venueid'),
-      Name: or(fields.Name, column('msevtmgt_name')),
-      AddressStreet1: or(fields.AddressStreet1, column('msevtmgt_addressline1')),
-      AddressStreet2: or(fields.AddressStreet2, column('msevtmgt_addressline2')),
-      AddressStreet3: or(fields.AddressStreet3, column('msevtmgt_addressline3')),
-      AddressCity: or(fields.AddressCity, column('msevtmgt_city')),
-      AddressPostalCode: or(fields.AddressPostalCode, column('msevtmgt_postalcode')),
-      AddressState: or(fields.AddressState, column('msevtmgt_stateprovince')),
-      AddressCountry: or(fields.AddressCountry, column('msevtmgt_country')),
+      Id: columnSource('msevtmgt_venueid'),
+      Name: columnSource('msevtmgt_name'),
+      AddressStreet1: columnSource('msevtmgt_addressline1'),
+      AddressStreet2: columnSource('msevtmgt_addressline2'),
+      AddressStreet3: columnSource('msevtmgt_addressline3'),
+      AddressCity: columnSource('msevtmgt_city'),
+      AddressPostalCode: columnSource('msevtmgt_postalcode'),
+      AddressState: columnSource('msevtmgt_stateprovince'),
+      AddressCountry: columnSource('msevtmgt_country'),
       // A venue has no place on the map there.
-      Longitude: or(fields.Longitude, ZERO),
-      Latitude: or(fields.Latitude, ZERO),
-      Telephone: or(fields.Telephone, column('msevtmgt_telephone1')),
-      Description: or(fields.Description, column('msevtmgt_description')),
-      Website: or(fields.Website, column('msevtmgt_website')),
-      Links: fields.Links ?? null,
+      Longitude: ZERO,
+      Latitude: ZERO,
+      Telephone: columnSource('msevtmgt_telephone1'),
+      Description: columnSource('msevtmgt_description'),
+      Website: columnSource('msevtmgt_website'),
+      Links: null,
     },
-    active: or(active, IS_ACTIVE),
+    active: ACTIVE,
+    showOnWeb: null,
   }
-}
-
-const IS_ACTIVE: Condition = [{ column: 'statecode', oneOf: [0] }]
-const ZERO: FieldSetting = { kind: 'value', value: '0' }
-
-function column(name: string): ColumnSetting {
-  return { kind: 'column', column: name, whenBlank: null, label: false }
-}
-
-function or<Value>(given: Value | undefined, stock: Value): Value {
-  return given === undefined ? stock : given
+  return settingOf(stock, said)
 }

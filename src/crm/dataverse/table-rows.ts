@@ -1,10 +1,9 @@
 import type { CrmFailure } from '../../replica/port.ts'
 import type { Moment } from '../../replica/time.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
-import type { EventsSetting, VenuesSetting } from '../mapping/mapping-settings.ts'
-import type { MappedColumn } from '../mapping/mapped-columns.ts'
-import { mappedColumns } from '../mapping/mapped-columns.ts'
-import type { RowAccess } from '../mapping/row-access.ts'
+import type { ListSetting, MappedColumn } from '../mapping/list-setting.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
+import type { RowAccess } from '../mapping/reader.ts'
 import type { ColumnNames } from './column-names.ts'
 import { likelyNames } from './column-names.ts'
 import type { Labels } from './labels.ts'
@@ -29,10 +28,10 @@ export class TableRows implements RowAccess<CellObject> {
   readonly #labelled: readonly { readonly column: string; readonly cellOf: (row: CellObject) => Cell }[]
   readonly #zoneColumns: ReadonlySet<string>
 
-  constructor(setting: EventsSetting | VenuesSetting, labels: Labels, zones: ZoneCodes) {
+  constructor(setting: ListSetting, labels: Labels, zones: ZoneCodes) {
     this.#labels = labels
     this.#zones = zones
-    const tags = 'Tags' in setting.fields ? setting.fields.Tags : null
+    const tags = setting.fields.Tags
     this.#tagColumn = tags?.kind === 'column' ? tags.column : null
     this.#zoneColumns = new Set(zoneColumns(setting))
     const codes: MappedColumn[] = []
@@ -110,10 +109,9 @@ export class TableRows implements RowAccess<CellObject> {
   }
 }
 
-function zoneColumns(setting: EventsSetting | VenuesSetting): string[] {
-  if (!('Start' in setting.fields)) return []
+function zoneColumns({ fields }: ListSetting): string[] {
   const columns: string[] = []
-  for (const date of [setting.fields.Start, setting.fields.Finish]) {
+  for (const date of [fields.Start, fields.Finish]) {
     if (date?.kind === 'column' && date.wallTimeIn?.kind === 'column') columns.push(date.wallTimeIn.column)
   }
   return columns

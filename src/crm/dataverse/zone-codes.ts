@@ -3,7 +3,7 @@ import type { CrmFailure } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { sourceDigits } from '../mapping/cell.ts'
-import { openNamedZone } from '../mapping/named-zone.ts'
+import { openNamedZone } from '../mapping/dates.ts'
 import type { DataverseClient } from './client.ts'
 import { readRows } from './read-rows.ts'
 

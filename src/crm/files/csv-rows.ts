@@ -1,7 +1,6 @@
 import type { Cell } from '../mapping/cell.ts'
-import type { CellOf } from './file-mapping.ts'
 import type { IgnoredColumns } from './ignored-columns.ts'
-import type { ListFile } from './list-file.ts'
+import type { CellOf, ListFile } from './list-file.ts'
 import type { RowSink } from './row-sink.ts'
 
 /** A row as its cells stand side by side; null is a blank cell. */

@@ -38,14 +38,9 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'marquee-files-'))
   observed = []
   aheadMs = 60_000
-  crm = openFilesCrm({
-    directory,
-    zone: london,
-    showIn: london,
-    time,
-    observe: (observation) => observed.push(observation),
-    patienceMs: 10_000,
-  })
+  const settings = { kind: 'files', directory, timeZone: london } as const
+  const observe = (observation: Observation): unknown => observed.push(observation)
+  crm = openFilesCrm(settings, { showIn: london, time, observe, patienceMs: 10_000 })
 })
 
 afterEach(() => rmSync(directory, { recursive: true }))

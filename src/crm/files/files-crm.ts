@@ -1,15 +1,14 @@
+import type { FilesSettings } from '../../config/crm/files.ts'
+import type { ListName } from '../../domain/field.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { FileSource } from './file-source.ts'
-import type { ListName } from './list-columns.ts'
-import { eventsFile, venuesFile } from './list-file.ts'
+import { listFile } from './list-file.ts'
 
-export interface FilesCrmSettings {
-  readonly directory: string
-  /** What dates without an offset are wall times in. */
-  readonly zone: Zone
+export interface FilesSurroundings {
   /** What dates are shown in. */
   readonly showIn: Zone
   readonly time: Time
@@ -23,8 +22,11 @@ export interface FilesCrm extends Crm {
 }
 
 /** Two lists in the files of a directory. */
-export function openFilesCrm({ directory, zone, showIn, time, observe, patienceMs }: FilesCrmSettings): FilesCrm {
-  const zones = { wall: zone, showIn }
+export function openFilesCrm(
+  { directory, timeZone }: FilesSettings,
+  { showIn, time, observe, patienceMs }: FilesSurroundings,
+): FilesCrm {
+  const zones = { wall: timeZone, showIn }
   let closed = false
   const ignored = new Map<ListName, readonly string[]>()
   const told = new Set<string>()
@@ -36,8 +38,8 @@ export function openFilesCrm({ directory, zone, showIn, time, observe, patienceM
   }
   const shared = { directory, time, patienceMs, isClosed: () => closed }
   return {
-    events: new FileSource({ ...shared, list: eventsFile(zones), onColumns: onColumns('events') }),
-    venues: new FileSource({ ...shared, list: venuesFile(zones), onColumns: onColumns('venues') }),
+    events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
+    venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
     ignoredColumns: (list) => ignored.get(list) ?? [],
     async close() {
       closed = true

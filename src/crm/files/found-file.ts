@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { CrmFailure } from '../../replica/port.ts'
 import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
 import type { FileFormat } from './file-format.ts'
-import type { ListName } from './list-columns.ts'
+import type { ListName } from '../../domain/field.ts'
 
 /** The one file of a list, as it was when it was looked for. */
 export interface FoundFile {

@@ -2,9 +2,8 @@ import type { Change } from '../../replica/port.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
 import { isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
-import { Misfit } from '../mapping/misfit.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
-import { Refusal } from '../mapping/refusal.ts'
+import { Misfit, Reason } from '../mapping/reader.ts'
 import type { IgnoredColumns } from './ignored-columns.ts'
 import { findJsonFault } from './json-fault.ts'
 import type { KnownLines } from './known-lines.ts'
@@ -72,7 +71,7 @@ export function jsonCell(column: string): (row: CellObject) => Cell {
 }
 
 function withheld(misfit: Misfit, where: string): Change<never> {
-  return withheldRow(new Refusal('unreadable', null, misfit), null, where, Number.NaN)
+  return withheldRow(new Reason('unreadable', null, misfit), null, where, Number.NaN)
 }
 
 function syntaxFault(text: string, line: number): SyntaxFault {

@@ -1,37 +1,70 @@
-import type { EventRecord } from '../../domain/event.ts'
-import type { VenueRecord } from '../../domain/venue.ts'
-import type { Change } from '../../replica/port.ts'
-import { mapEvent, mapVenue } from '../mapping/map-row.ts'
-import type { CellOf, FileZones } from './file-mapping.ts'
-import { fileEventMapping, fileVenueMapping } from './file-mapping.ts'
-import type { ListName } from './list-columns.ts'
+import { columnSource } from '../../config/crm/sources.ts'
+import { EVENTS } from '../../domain/event.ts'
+import type { ListName, RecordTable } from '../../domain/field.ts'
+import { LINKS } from '../../domain/field.ts'
+import type { Guid } from '../../domain/guid.ts'
+import { VENUES } from '../../domain/venue.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Cell } from '../mapping/cell.ts'
+import { openNamedZone } from '../mapping/dates.ts'
+import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
+import type { MappedRow, RowKind } from '../mapping/map-row.ts'
+import { listMapping, mapRow } from '../mapping/map-row.ts'
+import type { RowAccess } from '../mapping/reader.ts'
 
-/** What differs between the two lists. */
+/** Gives the cell of a column, null where a row lacks it. */
+export type CellOf<Row> = RowAccess<Row>['cell']
+
+export interface FileZones {
+  /** What a date without an offset is the wall time of. */
+  readonly wall: Zone
+  readonly showIn: Zone
+}
+
+/** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
     cellOf: CellOf<Row>,
-    lists: 'native' | 'text',
-  ): (row: Row, where: () => string, version?: number) => Change<Item>
+    lists: MappingSurroundings['lists'],
+  ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
 
-export function eventsFile(zones: FileZones): ListFile<EventRecord> {
+export function listFile<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  { wall, showIn }: FileZones,
+): ListFile<Item> {
+  const { table } = kind
+  const setting = stockSetting(table)
   return {
-    name: 'events',
+    name: table.list,
     mapper(cellOf, lists) {
-      const mapping = fileEventMapping(cellOf, lists, zones)
-      return (row, where, version = Number.NaN) => mapEvent(mapping, row, where, version)
+      const access = { cell: cellOf, label: cellOf, zoneOf }
+      const surroundings = { idNamespace: null, venuesFrom: VENUES.list, zone: wall, showIn, lists }
+      const mapping = listMapping(kind, setting, access, surroundings)
+      return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
   }
 }
 
-export function venuesFile(zones: FileZones): ListFile<VenueRecord> {
+/** The columns are called as the contract calls the fields, in that very case. */
+function stockSetting({ list, fields }: RecordTable): ListSetting {
   return {
-    name: 'venues',
-    mapper(cellOf, lists) {
-      const mapping = fileVenueMapping(cellOf, lists, zones)
-      return (row, where, version = Number.NaN) => mapVenue(mapping, row, where, version)
-    },
+    from: list,
+    fields: Object.fromEntries([...fields, LINKS].map(({ name }) => [name, columnSource(name)])),
+    active: { column: 'Active', whenBlank: true },
+    showOnWeb: list === 'events' ? { column: 'ShowOnWeb', whenBlank: false } : null,
   }
+}
+
+/** The columns that a file of each list may have. */
+export const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
+  events: mappedColumns(stockSetting(EVENTS)).map(({ column }) => column),
+  venues: mappedColumns(stockSetting(VENUES)).map(({ column }) => column),
+}
+
+function zoneOf(cell: Cell): Zone | null {
+  return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
 }

@@ -1,3 +1,5 @@
+import { trimWhiteSpace } from '../../domain/white-space.ts'
+
 /** One value of a CRM's row, before it is read as anything. Dates are texts: no connector may round them on the way. */
 export type Cell = null | boolean | string | number | NumberText | readonly Cell[] | CellObject
 
@@ -22,8 +24,61 @@ export function isList(cell: Cell): cell is readonly Cell[] {
   return Array.isArray(cell)
 }
 
+/** Tells whether a cell holds nothing: null, or a text of white space at most. */
+export function isBlank(cell: Cell): boolean {
+  return cell === null || (typeof cell === 'string' && trimWhiteSpace(cell) === '')
+}
+
 /** The digits of a number as its source wrote them, null for a cell that is no number. */
 export function sourceDigits(cell: Cell): string | null {
   if (typeof cell === 'number') return String(cell)
   return cell instanceof NumberText ? cell.source : null
+}
+
+/** A text as it is, a number by its digits; null for all else. */
+export function plainText(cell: Cell): string | null {
+  return typeof cell === 'string' ? cell : sourceDigits(cell)
+}
+
+const LONGEST = 80
+
+/** A cell as a person is shown it: as JSON, cut to 80 characters, however large or deep it is. */
+export function showCell(cell: Cell): string {
+  return write(cell, LONGEST)
+}
+
+/** Every level writes a character before it goes deeper, so `room` bounds the depth too. */
+function write(cell: Cell, room: number): string {
+  if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
+  if (cell instanceof NumberText) return cut(cell.source, room)
+  if (typeof cell === 'string') return cut(JSON.stringify(cell.slice(0, room)) + (cell.length > room ? '…' : ''), room)
+  if (isList(cell)) return writeItems('[', cell, ']', room, (item, left) => write(item, left))
+  return writeItems('{', Object.entries(cell), '}', room, ([name, value], left) => {
+    const key = `${JSON.stringify(name.slice(0, left))}:`
+    return key + write(value, Math.max(0, left - key.length))
+  })
+}
+
+function writeItems<Item>(
+  open: string,
+  items: readonly Item[],
+  close: string,
+  room: number,
+  writeItem: (item: Item, room: number) => string,
+): string {
+  let text = open
+  for (const item of items) {
+    if (text.length >= room) break
+    if (text !== open) text += ','
+    text += writeItem(item, room - text.length)
+  }
+  return cut(text + close, room)
+}
+
+function cut(text: string, room: number): string {
+  if (text.length <= room) return text
+  const end = Math.max(0, room - 1)
+  // Half a surrogate pair is no character.
+  const code = text.charCodeAt(end - 1)
+  return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`
 }

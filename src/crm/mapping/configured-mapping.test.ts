@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'bun:test'
+import { columnSource as column } from '../../config/crm/sources.ts'
 import { parseGuid } from '../../domain/guid.ts'
 import { openZone } from '../../domain/zone.ts'
 import type { Cell, CellObject } from './cell.ts'
 import { NumberText } from './cell.ts'
-import { configuredEventMapping, configuredVenueMapping } from './configured-mapping.ts'
-import { mapEvent, mapVenue } from './map-row.ts'
-import { mappedColumns } from './mapped-columns.ts'
-import type { ColumnSetting, EventsSetting, MappingSurroundings, VenuesSetting } from './mapping-settings.ts'
-import { openNamedZone } from './named-zone.ts'
-import type { RowAccess } from './row-access.ts'
-import { uuidV5 } from './uuid-v5.ts'
+import { openNamedZone } from './dates.ts'
+import { uuidV5 } from './ids.ts'
+import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import { mappedColumns } from './list-setting.ts'
+import { EVENT_ROWS, listMapping, mapRow, VENUE_ROWS } from './map-row.ts'
+import type { RowAccess } from './reader.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -19,12 +19,11 @@ const namespace = parseGuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8')
 if (utc === null || paris === null || namespace === null) throw new Error('the runtime has no zones')
 
 const access: RowAccess<CellObject> = {
-  cell: (column) => (row) => row[column] ?? null,
-  label: (column) => (row) => row[`${column}_label`] ?? null,
+  cell: (name) => (row) => row[name] ?? null,
+  label: (name) => (row) => row[`${name}_label`] ?? null,
   zoneOf: (cell: Cell) => (typeof cell === 'string' ? openNamedZone(cell) : cell === 85 ? paris : null),
 }
-const column = (name: string): ColumnSetting => ({ kind: 'column', column: name, whenBlank: null, label: false })
-const events: EventsSetting = {
+const events: ListSetting = {
   from: 'crm.public_events',
   fields: {
     Id: column('id'),
@@ -44,7 +43,13 @@ const events: EventsSetting = {
     { column: 'template', oneOf: [100000002] },
   ],
 }
-const surroundings: MappingSurroundings = { idNamespace: null, venuesFrom: 'crm.venues', zone: utc, showIn: utc }
+const surroundings: MappingSurroundings = {
+  idNamespace: null,
+  venuesFrom: 'crm.venues',
+  zone: utc,
+  showIn: utc,
+  lists: 'text',
+}
 const good: CellObject = {
   id: GUID,
   name: 'x',
@@ -62,9 +67,9 @@ const good: CellObject = {
   template: new NumberText('100000002'),
 }
 
-function mapped(row: CellObject, changed: Partial<MappingSurroundings> = {}, setting: EventsSetting = events): unknown {
-  const mapping = configuredEventMapping(setting, access, { ...surroundings, ...changed })
-  const change = mapEvent(mapping, row, () => 'here', 0)
+function mapped(row: CellObject, changed: Partial<MappingSurroundings> = {}, setting: ListSetting = events): unknown {
+  const mapping = listMapping(EVENT_ROWS, setting, access, { ...surroundings, ...changed })
+  const change = mapRow(mapping, row, () => 'here', 0)
   return change.kind === 'record' ? change.record : change.withheld
 }
 
@@ -123,7 +128,7 @@ describe('the mapping that all connectors share', () => {
   })
 
   it('takes a date without an offset for a wall time of the CRM, where its field says nothing else', () => {
-    const fields = { ...events.fields, Start: { ...column('start'), wallTimeIn: null } }
+    const fields = { ...events.fields, Start: column('start') }
     const setting = { ...events, fields }
     expect(mapped({ ...good, start: '2026-07-12T19:30' }, { zone: paris }, setting)).toMatchObject({
       Start: '2026-07-12T17:30:00+00:00',
@@ -163,9 +168,10 @@ describe('the mapping that all connectors share', () => {
 
   it('maps venues, a dropped field and an absent condition included', () => {
     const dropped = null
-    const venues: VenuesSetting = {
+    const venues: ListSetting = {
       from: 'crm.venues',
       active: null,
+      showOnWeb: null,
       fields: {
         Id: column('id'),
         Name: column('name'),
@@ -184,9 +190,9 @@ describe('the mapping that all connectors share', () => {
         Links: column('links'),
       },
     }
-    const mapping = configuredVenueMapping(venues, access, surroundings)
+    const mapping = listMapping(VENUE_ROWS, venues, access, surroundings)
     const row: CellObject = { id: GUID, name: 'Hall', latitude: '51.50', links: '[{"Rel":"a","Href":"b"}]' }
-    expect(mapVenue(mapping, row, () => 'here', 3)).toMatchObject({
+    expect(mapRow(mapping, row, () => 'here', 3)).toMatchObject({
       kind: 'record',
       version: 3,
       record: {

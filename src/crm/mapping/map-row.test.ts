@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'bun:test'
 import { openZone } from '../../domain/zone.ts'
-import { fileEventMapping } from '../files/file-mapping.ts'
 import { jsonCell } from '../files/json-rows.ts'
+import { listFile } from '../files/list-file.ts'
 import type { CellObject } from './cell.ts'
 import { NumberText } from './cell.ts'
-import { mapEvent } from './map-row.ts'
+import { EVENT_ROWS } from './map-row.ts'
 
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
-const mapping = fileEventMapping<CellObject>(jsonCell, 'native', { wall: utc, showIn: utc })
+const mapEvent = listFile(EVENT_ROWS, { wall: utc, showIn: utc }).mapper<CellObject>(jsonCell, 'native')
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {
-  const change = mapEvent(mapping, row, () => 'here', 7)
+  const change = mapEvent(row, () => 'here', 7)
   return change.kind === 'record' ? change.record : [change.id, change.withheld.fault, change.withheld.column]
 }
 
 describe('mapping a row (contract §2)', () => {
   it('serves what is left blank as 0, null and empty, with no venue', () => {
-    expect(mapEvent(mapping, good, () => 'here', 7)).toEqual({
+    expect(mapEvent(good, () => 'here', 7)).toEqual({
       kind: 'record',
       id: GUID as never,
       version: 7,
@@ -39,7 +39,7 @@ describe('mapping a row (contract §2)', () => {
   })
 
   it('says what was expected and what was found, and where', () => {
-    expect(mapEvent(mapping, { ...good, TicketCapacity: '1,000' }, () => 'events.json, item 3 (line 41)', 7)).toEqual({
+    expect(mapEvent({ ...good, TicketCapacity: '1,000' }, () => 'events.json, item 3 (line 41)', 7)).toEqual({
       kind: 'withheld',
       id: GUID as never,
       version: 7,

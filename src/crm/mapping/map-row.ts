@@ -1,108 +1,130 @@
+// How the rows of a CRM become records. In come the rows of a connector, looked into by its RowAccess, and a ListSetting:
+// which column each field is from, as the CRM's stock mapping and the operator say. Out go records, or why a row is withheld.
+
 import type { EventRecord } from '../../domain/event.ts'
+import { EVENTS } from '../../domain/event.ts'
+import type { RecordTable } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
+import { VENUES } from '../../domain/venue.ts'
 import type { Change } from '../../replica/port.ts'
-import type { EventMapping, ListMapping, VenueMapping } from './list-mapping.ts'
-import { Refusal } from './refusal.ts'
+import { conditionsOf } from './conditions.ts'
+import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { RowAccess } from './reader.ts'
+import { Reason } from './reader.ts'
+import type { FieldsOf, Readers } from './readers.ts'
+import { readersOf } from './readers.ts'
 
-type Mapped<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
-
-/** The event of a row, or the first reason why it is withheld: its id, then its conditions, then its values. */
-export function mapEvent<Row>(
-  mapping: EventMapping<Row>,
-  row: Row,
-  where: () => string,
-  version: number,
-): Mapped<EventRecord> {
-  return mapRow(mapping, row, where, version, eventOf)
+/** A kind of record, and how one is made of what the readers find in a row. */
+export interface RowKind<Item> {
+  readonly table: RecordTable<FieldsOf<Item>>
+  readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
 }
 
-/** The venue of a row, or the first reason why it is withheld. */
-export function mapVenue<Row>(
-  mapping: VenueMapping<Row>,
-  row: Row,
-  where: () => string,
-  version: number,
-): Mapped<VenueRecord> {
-  return mapRow(mapping, row, where, version, venueOf)
+export const EVENT_ROWS: RowKind<EventRecord> = { table: EVENTS, recordOf: eventOf }
+export const VENUE_ROWS: RowKind<VenueRecord> = { table: VENUES, recordOf: venueOf }
+
+/** How the rows of one list become records: made once from names and settings, then run for each row. */
+export interface ListMapping<Row, Item> {
+  readonly readers: Readers<Row, Item>
+  /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
+  readonly conditions: readonly ((row: Row) => Reason | null)[]
+  readonly recordOf: RowKind<Item>['recordOf']
 }
 
-/** A row that is withheld as a whole. */
-export function withheldRow(refusal: Refusal, id: Guid | null, where: string, version: number): Mapped<never> {
-  const { fault, column, expected, found } = refusal
-  return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
-}
-
-function mapRow<Row, Item extends { readonly Id: Guid }>(
-  mapping: ListMapping<Row, Item>,
-  row: Row,
-  where: () => string,
-  version: number,
-  recordOf: (fields: ListMapping<Row, Item>['fields'], row: Row, id: Guid) => Item | Refusal,
-): Mapped<Item> {
-  const id = mapping.fields.Id(row)
-  if (id instanceof Refusal) return withheldRow(id, null, where(), version)
-  for (const condition of mapping.conditions) {
-    const refusal = condition(row)
-    if (refusal !== null) return withheldRow(refusal, id, where(), version)
+export function listMapping<Row, Item>(
+  { table, recordOf }: RowKind<Item>,
+  setting: ListSetting,
+  access: RowAccess<Row>,
+  surroundings: MappingSurroundings,
+): ListMapping<Row, Item> {
+  const { active, showOnWeb } = setting
+  return {
+    readers: readersOf(table.fields, setting, access, surroundings),
+    conditions: [...conditionsOf(active, access, 'inactive'), ...conditionsOf(showOnWeb, access, 'not-shown')],
+    recordOf,
   }
-  const record = recordOf(mapping.fields, row, id)
-  if (record instanceof Refusal) return withheldRow(record, id, where(), version)
+}
+
+export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
+
+/** The record of a row, or the first reason why it is withheld: its id, then its conditions, then its values. */
+export function mapRow<Row, Item extends { readonly Id: Guid }>(
+  { readers, conditions, recordOf }: ListMapping<Row, Item>,
+  row: Row,
+  where: () => string,
+  version: number,
+): MappedRow<Item> {
+  const id = readers.Id(row)
+  if (id instanceof Reason) return withheldRow(id, null, where(), version)
+  for (const condition of conditions) {
+    const reason = condition(row)
+    if (reason !== null) return withheldRow(reason, id, where(), version)
+  }
+  const record = recordOf(readers, row, id)
+  if (record instanceof Reason) return withheldRow(record, id, where(), version)
   return { kind: 'record', id, record, version }
 }
 
-// Field by field rather than in a loop: the runtime then gives all records one shape, and the compiler sees each type.
-function eventOf<Row>(fields: EventMapping<Row>['fields'], row: Row, Id: Guid): EventRecord | Refusal {
-  const Name = fields.Name(row)
-  if (Name instanceof Refusal) return Name
-  const VenueId = fields.VenueId(row)
-  if (VenueId instanceof Refusal) return VenueId
-  const TicketCapacity = fields.TicketCapacity(row)
-  if (TicketCapacity instanceof Refusal) return TicketCapacity
-  const TicketsAvailable = fields.TicketsAvailable(row)
-  if (TicketsAvailable instanceof Refusal) return TicketsAvailable
-  const Start = fields.Start(row)
-  if (Start instanceof Refusal) return Start
-  const Finish = fields.Finish(row)
-  if (Finish instanceof Refusal) return Finish
-  const Price = fields.Price(row)
-  if (Price instanceof Refusal) return Price
-  const Tags = fields.Tags(row)
-  if (Tags instanceof Refusal) return Tags
-  const Links = fields.Links(row)
-  if (Links instanceof Refusal) return Links
+/** A row that is withheld as a whole. */
+export function withheldRow(reason: Reason, id: Guid | null, where: string, version: number): MappedRow<never> {
+  const { fault, column, expected, found } = reason
+  return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
+}
+
+// Field by field rather than in a loop over the table: the runtime gives all records one shape, and the compiler sees each
+// type. A loop took 1.16 µs a row where this takes 0.80 (Bun).
+function eventOf<Row>(readers: Readers<Row, EventRecord>, row: Row, Id: Guid): EventRecord | Reason {
+  const Name = readers.Name(row)
+  if (Name instanceof Reason) return Name
+  const VenueId = readers.VenueId(row)
+  if (VenueId instanceof Reason) return VenueId
+  const TicketCapacity = readers.TicketCapacity(row)
+  if (TicketCapacity instanceof Reason) return TicketCapacity
+  const TicketsAvailable = readers.TicketsAvailable(row)
+  if (TicketsAvailable instanceof Reason) return TicketsAvailable
+  const Start = readers.Start(row)
+  if (Start instanceof Reason) return Start
+  const Finish = readers.Finish(row)
+  if (Finish instanceof Reason) return Finish
+  const Price = readers.Price(row)
+  if (Price instanceof Reason) return Price
+  const Tags = readers.Tags(row)
+  if (Tags instanceof Reason) return Tags
+  const Links = readers.Links(row)
+  if (Links instanceof Reason) return Links
   return { Id, Name, VenueId, TicketCapacity, TicketsAvailable, Start, Finish, Price, Tags, Links }
 }
 
-function venueOf<Row>(fields: VenueMapping<Row>['fields'], row: Row, Id: Guid): VenueRecord | Refusal {
-  const Name = fields.Name(row)
-  if (Name instanceof Refusal) return Name
-  const AddressStreet1 = fields.AddressStreet1(row)
-  if (AddressStreet1 instanceof Refusal) return AddressStreet1
-  const AddressStreet2 = fields.AddressStreet2(row)
-  if (AddressStreet2 instanceof Refusal) return AddressStreet2
-  const AddressStreet3 = fields.AddressStreet3(row)
-  if (AddressStreet3 instanceof Refusal) return AddressStreet3
-  const AddressCity = fields.AddressCity(row)
-  if (AddressCity instanceof Refusal) return AddressCity
-  const AddressPostalCode = fields.AddressPostalCode(row)
-  if (AddressPostalCode instanceof Refusal) return AddressPostalCode
-  const AddressState = fields.AddressState(row)
-  if (AddressState instanceof Refusal) return AddressState
-  const AddressCountry = fields.AddressCountry(row)
-  if (AddressCountry instanceof Refusal) return AddressCountry
-  const Longitude = fields.Longitude(row)
-  if (Longitude instanceof Refusal) return Longitude
-  const Latitude = fields.Latitude(row)
-  if (Latitude instanceof Refusal) return Latitude
-  const Telephone = fields.Telephone(row)
-  if (Telephone instanceof Refusal) return Telephone
-  const Description = fields.Description(row)
-  if (Description instanceof Refusal) return Description
-  const Website = fields.Website(row)
-  if (Website instanceof Refusal) return Website
-  const Links = fields.Links(row)
-  if (Links instanceof Refusal) return Links
+function venueOf<Row>(readers: Readers<Row, VenueRecord>, row: Row, Id: Guid): VenueRecord | Reason {
+  const Name = readers.Name(row)
+  if (Name instanceof Reason) return Name
+  const AddressStreet1 = readers.AddressStreet1(row)
+  if (AddressStreet1 instanceof Reason) return AddressStreet1
+  const AddressStreet2 = readers.AddressStreet2(row)
+  if (AddressStreet2 instanceof Reason) return AddressStreet2
+  const AddressStreet3 = readers.AddressStreet3(row)
+  if (AddressStreet3 instanceof Reason) return AddressStreet3
+  const AddressCity = readers.AddressCity(row)
+  if (AddressCity instanceof Reason) return AddressCity
+  const AddressPostalCode = readers.AddressPostalCode(row)
+  if (AddressPostalCode instanceof Reason) return AddressPostalCode
+  const AddressState = readers.AddressState(row)
+  if (AddressState instanceof Reason) return AddressState
+  const AddressCountry = readers.AddressCountry(row)
+  if (AddressCountry instanceof Reason) return AddressCountry
+  const Longitude = readers.Longitude(row)
+  if (Longitude instanceof Reason) return Longitude
+  const Latitude = readers.Latitude(row)
+  if (Latitude instanceof Reason) return Latitude
+  const Telephone = readers.Telephone(row)
+  if (Telephone instanceof Reason) return Telephone
+  const Description = readers.Description(row)
+  if (Description instanceof Reason) return Description
+  const Website = readers.Website(row)
+  if (Website instanceof Reason) return Website
+  const Links = readers.Links(row)
+  if (Links instanceof Reason) return Links
   return {
     Id,
     Name,

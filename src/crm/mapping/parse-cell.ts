@@ -11,8 +11,8 @@ export type ParsedCell =
 export function parseCell(text: string): ParsedCell {
   try {
     const fragile = findFragileNumbers(text)
-    if (fragile === 'anywhere') return { ok: true, cell: brand(JSON.parse(text, keepDigits)) }
-    const cell = brand(JSON.parse(text))
+    if (fragile === 'anywhere') return { ok: true, cell: asCell(JSON.parse(text, keepDigits)) }
+    const cell = asCell(JSON.parse(text))
     if (fragile.length > 0) mend(cell, fragile)
     return { ok: true, cell }
   } catch (cause) {
@@ -38,7 +38,7 @@ function numberCell(value: number, source: string): number | NumberText {
   return Number.isSafeInteger(value) && String(value) === source ? value : new NumberText(source)
 }
 
-function brand(parsed: unknown): Cell {
+function asCell(parsed: unknown): Cell {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- JSON holds nothing else
   return parsed as Cell
 }

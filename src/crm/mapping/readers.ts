@@ -1,103 +1,119 @@
-import type { EventRecord } from '../../domain/event.ts'
-import type { Fault } from '../../domain/withheld.ts'
-import type { VenueRecord } from '../../domain/venue.ts'
+import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
-import type { Guid } from '../../domain/guid.ts'
-import type { Link } from '../../domain/link.ts'
+import type { Field, RowValues } from '../../domain/field.ts'
+import { LINKS } from '../../domain/field.ts'
+import type { Fault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell } from './cell.ts'
-import type { ListMapping, Reader } from './list-mapping.ts'
-import { Misfit } from './misfit.ts'
-import { Refusal } from './refusal.ts'
-import { toDecimal, toInt32 } from './to-number.ts'
-import { toText } from './to-text.ts'
+import { isBlank } from './cell.ts'
+import { toDecimal, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
+import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
+import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
+import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { Reader, RowAccess } from './reader.ts'
+import { Misfit, Reason } from './reader.ts'
+
+/** A reader for each field of a record. */
+export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
+
+type FieldName = keyof FieldSources
+
+/** The fields of a record, by the names that a mapping knows. */
+export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & FieldName })[]
+
+/** The readers of all fields, each by the type of its field and where the mapping says it comes from. */
+export function readersOf<Row, Item>(
+  fields: FieldsOf<Item>,
+  { from, fields: sources }: ListSetting,
+  access: RowAccess<Row>,
+  { idNamespace, venuesFrom, zone, showIn, lists }: MappingSurroundings,
+): Readers<Row, Item> {
+  const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
+  const read = <Value>(name: FieldName, convert: (cell: Cell) => Value | Misfit, fault?: Fault): Reader<Row, Value> =>
+    cellReader(originOf(name, sourceOf(name), access), convert, fault)
+  const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
+  const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
+  const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
+    guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
+    text: (name) => read(name, toText),
+    int32(name) {
+      const source = sourceOf(name)
+      return source?.kind === 'subtract' ? differenceReader(source.columns, access) : read(name, toInt32)
+    },
+    decimal: (name) => read(name, toDecimal),
+    'date-time'(name) {
+      const source = sourceOf(name)
+      const convert = source?.kind === 'column' && source.wallTimeIn !== undefined ? toWallDateTime : toDateTime
+      const wallZone = wallZoneOf(source, access, zone)
+      return dateReader(originOf(name, source, access), wallZone, convert, showIn)
+    },
+    tags: (name) => read(name, lists === 'text' ? toTagsOfText : toTags),
+    links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
+  }
+  const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
+  for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
+  return readers as Readers<Row, Item>
+}
 
 /** Where a field's value comes from: its cell in a row (null where the row lacks it), and what the CRM calls it. */
-export interface Origin<Row> {
+interface Origin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
 }
 
-/** What differs from CRM to CRM in reading a cell. */
-export interface Conversions<Row> {
-  readonly toId: (cell: Cell) => Guid | Misfit
-  readonly toVenueId: (cell: Cell) => Guid | Misfit
-  readonly toTags: (cell: Cell) => readonly string[] | Misfit
-  readonly toLinks: (cell: Cell) => readonly Link[] | Misfit
-  /** What a date without an offset is the wall time of; a misfit where the row names no zone. */
-  readonly wallZone: { readonly [Name in 'Start' | 'Finish']: (row: Row) => Zone | Misfit }
-  readonly toDateTime: { readonly [Name in 'Start' | 'Finish']: DateConversion }
-  readonly showIn: Zone
-}
-
-export type DateConversion = (cell: Cell, wallZone: Zone, showIn: Zone) => DateTime | null | Misfit
-
-export type Origins<Row, Item> = { readonly [Name in keyof Item]: Origin<Row> }
-
-export function eventReaders<Row>(
-  origins: Origins<Row, EventRecord>,
-  conversions: Conversions<Row>,
-): ListMapping<Row, EventRecord>['fields'] {
-  const { toVenueId, toTags, toLinks, wallZone, toDateTime, showIn } = conversions
-  return {
-    Id: reader(origins.Id, conversions.toId, 'no-id'),
-    Name: reader(origins.Name, toText),
-    VenueId: reader(origins.VenueId, toVenueId),
-    TicketCapacity: reader(origins.TicketCapacity, toInt32),
-    TicketsAvailable: reader(origins.TicketsAvailable, toInt32),
-    Start: dateReader(origins.Start, wallZone.Start, toDateTime.Start, showIn),
-    Finish: dateReader(origins.Finish, wallZone.Finish, toDateTime.Finish, showIn),
-    Price: reader(origins.Price, toDecimal),
-    Tags: reader(origins.Tags, toTags),
-    Links: reader(origins.Links, toLinks),
+function originOf<Row>(name: string, source: FieldSource | null, access: RowAccess<Row>): Origin<Row> {
+  if (source === null || source.kind === 'subtract') return { column: name, cell: () => null }
+  if (source.kind === 'value') return { column: name, cell: () => source.value }
+  const { column, whenBlank, label } = source
+  const cellOf = label ? access.label(column) : access.cell(column)
+  if (whenBlank === null) return { column, cell: cellOf }
+  const cell = (row: Row): Cell => {
+    const found = cellOf(row)
+    return isBlank(found) ? whenBlank : found
   }
+  return { column, cell }
 }
 
-export function venueReaders<Row>(
-  origins: Origins<Row, VenueRecord>,
-  { toId, toLinks }: Pick<Conversions<Row>, 'toId' | 'toLinks'>,
-): ListMapping<Row, VenueRecord>['fields'] {
-  return {
-    Id: reader(origins.Id, toId, 'no-id'),
-    Name: reader(origins.Name, toText),
-    AddressStreet1: reader(origins.AddressStreet1, toText),
-    AddressStreet2: reader(origins.AddressStreet2, toText),
-    AddressStreet3: reader(origins.AddressStreet3, toText),
-    AddressCity: reader(origins.AddressCity, toText),
-    AddressPostalCode: reader(origins.AddressPostalCode, toText),
-    AddressState: reader(origins.AddressState, toText),
-    AddressCountry: reader(origins.AddressCountry, toText),
-    Longitude: reader(origins.Longitude, toDecimal),
-    Latitude: reader(origins.Latitude, toDecimal),
-    Telephone: reader(origins.Telephone, toText),
-    Description: reader(origins.Description, toText),
-    Website: reader(origins.Website, toText),
-    Links: reader(origins.Links, toLinks),
-  }
-}
-
-function reader<Row, Value>(
+function cellReader<Row, Value>(
   { column, cell }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
   fault: Fault = 'unreadable',
 ): Reader<Row, Value> {
   return (row) => {
     const value = convert(cell(row))
-    return value instanceof Misfit ? new Refusal(fault, column, value) : value
+    return value instanceof Misfit ? new Reason(fault, column, value) : value
   }
 }
 
 function dateReader<Row>(
   { column, cell }: Origin<Row>,
   wallZone: (row: Row) => Zone | Misfit,
-  convert: DateConversion,
+  convert: (cell: Cell, wallZone: Zone, showIn: Zone) => DateTime | null | Misfit,
   showIn: Zone,
 ): Reader<Row, DateTime> {
   return (row) => {
     const zone = wallZone(row)
-    if (zone instanceof Misfit) return new Refusal('unreadable', column, zone)
+    if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
     const value = convert(cell(row), zone, showIn)
-    if (value instanceof Misfit) return new Refusal('unreadable', column, value)
-    return value ?? new Refusal('missing', column, { expected: 'a date-time', found: null })
+    if (value instanceof Misfit) return new Reason('unreadable', column, value)
+    return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
+  }
+}
+
+const MAX_INT32 = 2_147_483_647
+
+/** The first column less all others, never below 0; a blank one counts as 0. */
+function differenceReader<Row>(columns: readonly string[], access: RowAccess<Row>): Reader<Row, number> {
+  const parts = columns.map((column) => ({ column, cellOf: access.cell(column) }))
+  return (row) => {
+    let rest = 0
+    for (const [index, { column, cellOf }] of parts.entries()) {
+      const number = toInt32(cellOf(row))
+      if (number instanceof Misfit) return new Reason('unreadable', column, number)
+      rest = index === 0 ? number : rest - number
+    }
+    // Subtracting what is negative may leave more than a field can hold; it is cut at the other end too.
+    return Math.min(Math.max(rest, 0), MAX_INT32)
   }
 }

@@ -1,6 +1,6 @@
 import type { Zone } from '../../domain/zone.ts'
-import { openNamedZone } from '../mapping/named-zone.ts'
-import type { RowAccess } from '../mapping/row-access.ts'
+import { openNamedZone } from '../mapping/dates.ts'
+import type { RowAccess } from '../mapping/reader.ts'
 import type { Cells } from './list-table.ts'
 
 /** Looks into rows by column, and gathers which columns there have to be. */

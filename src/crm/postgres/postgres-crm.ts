@@ -1,10 +1,12 @@
-import type { PostgresCrm } from '../../config/crm/postgres.ts'
+import { resolve } from 'node:path'
+import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm, Examination } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
-import { eventsTable, venuesTable } from './list-tables.ts'
+import { listTable } from './list-tables.ts'
 import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
 import { Suspects } from './suspects.ts'
@@ -25,9 +27,10 @@ export interface PostgresSurroundings {
  * that waits for the other waits for its refreshes, and those for nobody's connection but their own.
  */
 export function openPostgresCrm(
-  { url, ca, absolute, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresCrm,
+  { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
   { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe }: PostgresSurroundings,
 ): Crm {
+  const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
   const suspects = { events: new Suspects(), venues: new Suspects() }
   const onPayload = (payload: string): void => {
@@ -47,18 +50,18 @@ export function openPostgresCrm(
     if (!isTested) void listening?.test(venuesLane, auditLane)
     isTested = true
   }
-  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn }
+  const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
   const shared = { auditLane, time, sweepEveryMs, patienceMs, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,
-      list: eventsTable(events, mapping),
+      list: listTable(EVENT_ROWS, events, mapping),
       lane: eventsLane,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
-      list: venuesTable(venues, mapping),
+      list: listTable(VENUE_ROWS, venues, mapping),
       lane: venuesLane,
       suspects: suspects.venues,
     }),

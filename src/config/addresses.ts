@@ -1,0 +1,99 @@
+import { isIP } from 'node:net'
+import type { Key } from './key.ts'
+import { leaf, Wrong } from './key.ts'
+import { IN_THE_FILE, Secret } from './secret.ts'
+
+/** An address to listen on; an IPv6 address may have its brackets, and loses them. */
+export function host(): Key<string> {
+  return leaf(
+    'an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port',
+    ({ value }) => {
+      if (typeof value !== 'string') return null
+      const bare = /^\[.*\]$/.test(value) ? value.slice(1, -1) : value
+      if (isIP(bare) !== 0) return bare
+      return isHostName(value) ? value.toLowerCase() : null
+    },
+  )
+}
+
+function isHostName(text: string): boolean {
+  // Digits and dots alone are an address gone wrong, never a name (RFC 1123 §2.1).
+  return (
+    text.length <= 253 &&
+    /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i.test(text) &&
+    !/^[\d.]+$/.test(text)
+  )
+}
+
+/** Tells whether only this machine can reach what listens there. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
+}
+
+/** Tells whether two listeners on one port would meet. */
+export function sharesAddress(left: string, right: string): boolean {
+  return left === right || isWildcard(left) || isWildcard(right) || (isLocal(left) && isLocal(right))
+}
+
+function isWildcard(address: string): boolean {
+  return address === '0.0.0.0' || address === '::'
+}
+
+function isLocal(address: string): boolean {
+  return address === 'localhost' || address === '127.0.0.1'
+}
+
+/** A base path in the form URLs have it (contract §1: the pathname as browsers parse it): `/`, or `/a/b` without a slash at its end. */
+export function basePath(): Key<string> {
+  return leaf('a path such as / or /events-service', ({ value }) => {
+    if (typeof value !== 'string') return null
+    if (!value.startsWith('/')) return new Wrong('must begin with /, such as / or /events-service')
+    if (/[?#]/.test(value)) return new Wrong('must be a path alone, without ? or #')
+    if (/[\\\p{Cc}]/u.test(value)) return new Wrong('must not hold backslashes or control characters')
+    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new Wrong('must have two hex digits behind each %')
+    if (value.length > 1000) return new Wrong('must be at most 1000 characters')
+    const segments = value.replace(/\/$/, '').split('/').slice(1)
+    if (segments.includes('')) return new Wrong('must not hold an empty part (//)')
+    if (segments.some(isDots)) return new Wrong('must not hold the parts . or ..')
+    return segments.length === 0 ? '/' : pathname(segments)
+  })
+}
+
+function isDots(segment: string): boolean {
+  return /^(?:\.|%2e){1,2}$/i.test(segment)
+}
+
+function pathname(segments: readonly string[]): string | Wrong {
+  const url = URL.parse(`http://localhost/${segments.join('/')}`)
+  return url === null ? new Wrong('must be a path as URLs have it') : url.pathname.replaceAll(' ', '%20')
+}
+
+/** The address of a server on the web, as `scheme://host:port` without a path. */
+export function webOrigin(example: string): Key<string> {
+  const allowed = `a URL without a path, such as ${example}`
+  return leaf(allowed, ({ value }) => {
+    if (typeof value !== 'string') return null
+    const url = URL.parse(value.trim())
+    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+    if (url.username !== '' || url.password !== '') return new Wrong(`must be ${allowed}, and without a user`, true)
+    return url.pathname === '/' && url.search === '' && url.hash === '' ? url.origin : null
+  })
+}
+
+/** Whether what is sent there can be read on the way. */
+export function isPlain(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return (
+    protocol === 'http:' && hostname !== 'localhost' && hostname !== '[::1]' && !/^127\.\d+\.\d+\.\d+$/.test(hostname)
+  )
+}
+
+/** The URL of a forward proxy; a secret, for it may hold a password. */
+export function proxyUrl(): Key<Secret> {
+  return leaf('a URL such as http://proxy.example:3128', ({ value, reference }) => {
+    const url = typeof value === 'string' ? URL.parse(value.trim()) : null
+    if (typeof value !== 'string' || url === null || url.hostname === '') return null
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') return null
+    return new Secret(value.trim(), reference ?? IN_THE_FILE)
+  })
+}

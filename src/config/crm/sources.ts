@@ -1,0 +1,150 @@
+import type { FieldType, RecordTable } from '../../domain/field.ts'
+import type { EventRecord } from '../../domain/event.ts'
+import type { VenueRecord } from '../../domain/venue.ts'
+import type { Zone } from '../../domain/zone.ts'
+import { openZone } from '../../domain/zone.ts'
+import type { Key } from '../key.ts'
+import { isNull, scalarOf, wholeKey } from '../key.ts'
+import { section } from '../section.ts'
+import { isName } from '../texts.ts'
+import type { MapTree, Tree } from '../tree.ts'
+
+/** Where a field's value comes from. */
+export type FieldSource = ColumnSource | ValueSource | SubtractSource
+
+export interface ColumnSource {
+  readonly kind: 'column'
+  readonly column: string
+  /** What a blank cell is read as. */
+  readonly whenBlank: string | null
+  /** The words that people see instead of the CRM's codes. */
+  readonly label: boolean
+  /** What a date without an offset is wall time in, where the field says so. */
+  readonly wallTimeIn?: WallTimeIn
+}
+
+type WallTimeIn =
+  | { readonly kind: 'zone'; readonly zone: Zone }
+  /** It holds the name of a zone, or the CRM's own code of one. */
+  | { readonly kind: 'column'; readonly column: string }
+
+interface ValueSource {
+  readonly kind: 'value'
+  readonly value: string
+}
+
+/** The first column less all others, never below 0. */
+interface SubtractSource {
+  readonly kind: 'subtract'
+  readonly columns: readonly string[]
+}
+
+/** A column as it is. */
+export function columnSource(column: string): ColumnSource {
+  return { kind: 'column', column, whenBlank: null, label: false }
+}
+
+/** A field that is absent is as the CRM's stock mapping has it; null drops it. */
+export type FieldSources = { readonly [Name in keyof EventRecord | keyof VenueRecord]?: FieldSource | null }
+
+/** Each column must hold one of its values. */
+export type Condition = readonly {
+  readonly column: string
+  readonly oneOf: readonly (string | number | boolean)[]
+}[]
+
+/** The keys that say where the fields of a list come from. `labels`: the CRM has words for its codes. */
+export function fieldSources(table: RecordTable, { labels }: { labels: boolean }): Key<FieldSources> {
+  const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
+    const key = name === 'Id' ? columnKey() : fieldKey(type, labels).orNull()
+    return [name, key.override('the stock column').says('Where the field comes from; null drops it.')] as const
+  })
+  return section(Object.fromEntries(keys))
+}
+
+/** `active` or `showOnWeb`: absent is the stock condition, null is none. */
+export function condition(description: string): Key<Condition | null | undefined> {
+  const key = wholeKey('a mapping of columns to lists of values, such as { status: [1, 2] }', conditionOf)
+  return key.orNull().override('the stock condition').says(description)
+}
+
+function conditionOf(node: Tree): Condition | null {
+  if (node.kind !== 'map' || node.entries.size === 0) return null
+  const parts: Condition[number][] = []
+  for (const [column, values] of node.entries) {
+    const oneOf = values.kind === 'list' ? values.items.map((item) => scalarOf(item)?.value ?? null) : []
+    if (!isName(column) || oneOf.length === 0 || !oneOf.every((value) => value !== null)) return null
+    parts.push({ column, oneOf })
+  }
+  return parts
+}
+
+const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
+
+function columnKey(): Key<FieldSource> {
+  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [])))
+}
+
+function fieldKey(type: FieldType, labels: boolean): Key<FieldSource> {
+  const further = labels ? ['label'] : []
+  if (type === 'int32') {
+    const allowed = `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`
+    return wholeKey(allowed, (node) => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further))
+  }
+  if (type === 'date-time') {
+    const allowed = `${COLUMN}, a column with wallTimeIn: an IANA zone or { column: NAME }`
+    return wholeKey(allowed, (node) => valueOf(node) ?? columnOf(node, [...further, 'wallTimeIn']))
+  }
+  return wholeKey(COLUMN, (node) => valueOf(node) ?? columnOf(node, further))
+}
+
+function columnOf(node: Tree, further: readonly string[]): ColumnSource | null {
+  const plain = nameIn(node)
+  if (plain !== null) return columnSource(plain)
+  const entries = entriesOf(node, ['column', 'whenBlank', ...further])
+  const column = nameIn(entries?.get('column'))
+  if (entries === null || column === null) return null
+  const [blank, label, zone] = ['whenBlank', 'label', 'wallTimeIn'].map((name) => entries.get(name))
+  const whenBlank = textIn(blank)
+  const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
+  if (typeof isLabel !== 'boolean' || (whenBlank === null && blank !== undefined && !isNull(blank))) return null
+  const source = { kind: 'column', column, whenBlank, label: isLabel } as const
+  if (zone === undefined) return source
+  const wallTimeIn = wallTimeOf(zone)
+  return wallTimeIn === null ? null : { ...source, wallTimeIn }
+}
+
+function valueOf(node: Tree): ValueSource | null {
+  const value = textIn(entriesOf(node, ['value'])?.get('value'))
+  return value === null ? null : { kind: 'value', value }
+}
+
+function subtractOf(node: Tree): SubtractSource | null {
+  const given = entriesOf(node, ['subtract'])?.get('subtract')
+  const columns = given?.kind === 'list' ? given.items.map(nameIn) : []
+  return columns.length >= 2 && columns.every((column) => column !== null) ? { kind: 'subtract', columns } : null
+}
+
+function wallTimeOf(node: Tree): WallTimeIn | null {
+  const name = textIn(node)
+  const zone = name === null ? null : openZone(name.trim())
+  if (zone !== null) return { kind: 'zone', zone }
+  const column = nameIn(entriesOf(node, ['column'])?.get('column'))
+  return column === null ? null : { kind: 'column', column }
+}
+
+/** The entries of a mapping that has some of these keys and no others. */
+function entriesOf(node: Tree, keys: readonly string[]): MapTree['entries'] | null {
+  if (node.kind !== 'map' || node.entries.size === 0) return null
+  return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
+}
+
+function textIn(node: Tree | undefined): string | null {
+  const value = scalarOf(node)?.value
+  return typeof value === 'string' ? value : null
+}
+
+function nameIn(node: Tree | undefined): string | null {
+  const name = textIn(node)
+  return name !== null && isName(name) ? name : null
+}

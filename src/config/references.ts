@@ -1,0 +1,90 @@
+import { resolve } from 'node:path'
+import { holdsPassword, showName } from './problem.ts'
+import type { ReadFile } from './read-text.ts'
+import { readText } from './read-text.ts'
+import type { Reread } from './secret.ts'
+import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'
+
+export interface ReferenceSurroundings {
+  /** Where the configuration file lies. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly readFile: ReadFile
+  readonly say: Say
+}
+
+/** Puts what `{ env: NAME }` and `{ file: PATH }` stand for in their place, anywhere in the tree. */
+export async function resolveReferences(root: MapTree, around: ReferenceSurroundings): Promise<MapTree> {
+  function report(path: Path, line: number, at: number, message: string): Tree {
+    around.say(at, message, path)
+    return { kind: 'reported', line }
+  }
+
+  async function resolved(here: Tree, path: Path): Promise<Tree> {
+    if (here.kind === 'scalar') {
+      if (typeof here.value !== 'string' || !holdsPassword(here.value)) return here
+      return report(path, here.line, here.line, `${NOT_HERE}: it is a URL with a password in it`)
+    }
+    if (here.kind === 'list') {
+      const items: Tree[] = []
+      for (const [index, item] of here.items.entries()) items.push(await resolved(item, [...path, index]))
+      return { ...here, items }
+    }
+    if (here.kind !== 'map') return here
+    return isReference(here) ? refer(here, path) : resolvedMap(here, path)
+  }
+
+  async function resolvedMap(here: MapTree, path: Path): Promise<MapTree> {
+    const entries = new Map<string, Tree>()
+    for (const [key, value] of here.entries) entries.set(key, await resolved(value, [...path, key]))
+    return { ...here, entries }
+  }
+
+  async function refer({ line, entries }: MapTree, path: Path): Promise<Tree> {
+    const env = entries.get('env')
+    const file = entries.get('file')
+    if (env !== undefined && file !== undefined)
+      return report(path, line, line, 'names both an env and a file; keep one')
+    const named = env ?? file
+    if (named?.kind !== 'scalar' || typeof named.value !== 'string' || named.value === '') {
+      const message = env === undefined ? 'must name a file: { file: PATH }' : `must name ${VARIABLE}`
+      return report(path, line, named?.line ?? line, message)
+    }
+    const read = env === undefined ? await fromFile(named.value) : fromEnv(named.value)
+    return 'text' in read ? { kind: 'reference', line, ...read } : report(path, line, named.line, read.message)
+  }
+
+  function fromEnv(name: string): Referred | { readonly message: string } {
+    // Whoever writes the secret itself in place of its name must not read it in a log.
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { message: `must name ${VARIABLE}` }
+    const shown = `the environment variable ${name}`
+    const text = Object.hasOwn(around.env, name) ? around.env[name] : undefined
+    if (text === undefined) return { message: `needs ${shown}, which is not set` }
+    return text === '' ? { message: `needs ${shown}, which is empty` } : { text, name: shown, reread: null }
+  }
+
+  async function fromFile(name: string): Promise<Referred | { readonly message: string }> {
+    const shown = `the file ${showName(name)}`
+    const reread = async (): Promise<Reread> => {
+      const read = await readText(resolve(around.folder, name), around.readFile)
+      if (!read.ok) return { ok: false, message: `needs ${shown}, which ${read.message}` }
+      const text = read.text.replace(/\r?\n$/, '')
+      return text === '' ? { ok: false, message: `needs ${shown}, which is empty` } : { ok: true, text }
+    }
+    const read = await reread()
+    return read.ok ? { text: read.text, name: shown, reread } : read
+  }
+
+  return resolvedMap(root, [])
+}
+
+type Referred = Pick<ReferenceTree, 'text' | 'name' | 'reread'>
+
+const NOT_HERE = 'must not be written in the file; give { env: NAME } or { file: PATH }'
+const VARIABLE = 'an environment variable, of letters, digits and _: { env: NAME }'
+
+function isReference({ entries }: MapTree): boolean {
+  if (entries.size === 0) return false
+  for (const [key, value] of entries) if ((key !== 'env' && key !== 'file') || value.kind !== 'scalar') return false
+  return true
+}

@@ -1,0 +1,128 @@
+import type { AnyKey, Keys } from './key.ts'
+import { isNull, Key, scalarOf } from './key.ts'
+import { nearestName } from './nearest-name.ts'
+import type { Place } from './problem.ts'
+import { BAD } from './problem.ts'
+import type { Tree } from './tree.ts'
+
+type ValueOf<Given extends AnyKey> = Given extends Key<infer Value, string> ? Value : never
+
+type NameOf<Given extends AnyKey, Name extends string> =
+  Given extends Key<unknown, infer Unit> ? `${Name}${Unit}` : never
+
+/** What the keys of a section give; those that may be left out of the settings are optional. */
+export type SettingsOf<Given extends Keys> = Flat<
+  {
+    readonly [
+      Name in keyof Given & string as undefined extends ValueOf<Given[Name]> ? never : NameOf<Given[Name], Name>
+    ]: ValueOf<Given[Name]>
+  } & {
+    readonly [
+      Name in keyof Given & string as undefined extends ValueOf<Given[Name]> ? NameOf<Given[Name], Name> : never
+    ]?: Exclude<ValueOf<Given[Name]>, undefined>
+  }
+>
+
+type Flat<Given> = { [Name in keyof Given]: Given[Name] }
+
+const NO_ENTRIES: ReadonlyMap<string, Tree> = new Map()
+
+/** A mapping of these keys and no others. One whose keys may all be absent may be absent itself, or be named and empty. */
+export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<Given>> {
+  const allowed = `a mapping with the keys ${Object.keys(keys).join(', ')}`
+  const isRequired = Object.values(keys).some((key) => key.notes.fallback === null)
+
+  function read(node: Tree | undefined, place: Place): SettingsOf<Given> | typeof BAD {
+    if (node === undefined && isRequired) return place.say(`is missing; it must be ${allowed}`)
+    if (node !== undefined && node.kind !== 'map' && !isNull(node)) return place.refuse(node, `must be ${allowed}`)
+    const entries = node?.kind === 'map' ? node.entries : NO_ENTRIES
+    const settings: Record<string, unknown> = {}
+    let isWhole = true
+    for (const [name, key] of Object.entries(keys)) {
+      const inside = place.in(name, entries.get(name))
+      let value = key.read(entries.get(name), inside)
+      // The rules between keys are asked about the rest as if what is wrong were absent.
+      if (value === BAD && key.notes.fallback !== null) value = key.read(undefined, inside)
+      if (value === BAD) isWhole = false
+      else if (value !== undefined) settings[`${name}${key.unit}`] = value
+    }
+    refuseUnknown(entries, keys, place)
+    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each key gave its own
+    return isWhole ? (settings as SettingsOf<Given>) : BAD
+  }
+
+  const fallback = isRequired ? null : '`{}`'
+  const notes = { allowed, description: '', fallback, isNullable: false, inside: { kind: 'section', keys } } as const
+  return new Key(read, notes, '')
+}
+
+/** Any number of the same. */
+export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
+  const allowed = 'a list'
+
+  function read(node: Tree | undefined, place: Place): readonly Value[] | typeof BAD {
+    if (node === undefined || isNull(node)) return []
+    if (node.kind !== 'list') return place.refuse(node, `must be ${allowed}`)
+    const values: Value[] = []
+    for (const [index, child] of node.items.entries()) {
+      const inside = place.in(index, child)
+      const value = isNull(child) ? inside.refuse(child, `must be ${item.notes.allowed}`) : item.read(child, inside)
+      if (value !== BAD) values.push(value)
+    }
+    return values.length === node.items.length ? values : BAD
+  }
+
+  const inside = { kind: 'list', item } as const
+  return new Key(read, { allowed, description: '', fallback: '`[]`', isNullable: false, inside }, '')
+}
+
+/** A mapping whose key `kind` decides which other keys there are. `hint` says what to do where it is missing. */
+export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint: string): Key<Value> {
+  const names = Object.keys(known)
+  const allowed = `a mapping with the key kind (${names.join(', ')}) and those of that kind`
+  const one = names.length === 1 ? names.join('') : `one of ${names.join(', ')}`
+
+  function read(node: Tree | undefined, place: Place): Value | typeof BAD {
+    if (node === undefined) return place.say(`is missing; ${hint}`)
+    if (node.kind !== 'map' && !isNull(node)) return place.refuse(node, `must be ${allowed}`)
+    const kind = node.kind === 'map' ? node.entries.get('kind') : undefined
+    const inside = place.in('kind', kind)
+    if (kind === undefined) return inside.say(`is missing; it must be ${one}`)
+    const given = scalarOf(kind)
+    const name = given?.reference?.text.trim() ?? given?.value
+    const chosen = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined
+    if (chosen !== undefined) return chosen.read(node, place)
+    const near = kind.kind === 'scalar' && typeof name === 'string' ? nearestName(name, names) : null
+    const hinted = near === null || names.length === 1 ? one : `${one}; did you mean ${near}?`
+    return inside.refuse(kind, `must be ${hinted}`)
+  }
+
+  const inside = { kind: 'kinds', kinds: known } as const
+  return new Key(read, { allowed, description: '', fallback: null, isNullable: false, inside }, '')
+}
+
+const MOST_HINTS = 100
+
+function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Place): void {
+  const names = Object.keys(keys)
+  let unknown = 0
+  for (const [name, node] of entries) {
+    if (Object.hasOwn(keys, name)) continue
+    // A file of nothing but unknown keys is not searched for a near one each.
+    const near = unknown++ < MOST_HINTS ? (nearestName(name, names) ?? place.findings.elsewhere(name)) : null
+    const hint = near === null ? `known here: ${names.join(', ')}` : `did you mean ${near}?`
+    place.in(name, node).say(`is not a known key; ${hint}`)
+  }
+  if (unknown > 0) place.findings.doubtful.add(place.key)
+}
+
+/** The key of this very name in one of the sections. */
+export function keyNamed(wanted: string, keys: Keys): string | null {
+  for (const [around, { notes }] of Object.entries(keys)) {
+    if (notes.inside?.kind !== 'section') continue
+    for (const name of Object.keys(notes.inside.keys)) {
+      if (name.toLowerCase() === wanted.toLowerCase()) return `${around}.${name}`
+    }
+  }
+  return null
+}

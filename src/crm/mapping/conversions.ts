@@ -1,0 +1,102 @@
+import type { Decimal } from '../../domain/decimal.ts'
+import { parseDecimal, ZERO } from '../../domain/decimal.ts'
+import { parseInt32 } from '../../domain/int32.ts'
+import type { Link } from '../../domain/link.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
+import type { Cell } from './cell.ts'
+import { isBlank, isList, isObject, plainText } from './cell.ts'
+import { parseCell } from './parse-cell.ts'
+import { Misfit } from './reader.ts'
+
+/** The text of a cell as it is; a number's is its source text. */
+export function toText(cell: Cell): string | null | Misfit {
+  return cell === null ? null : (plainText(cell) ?? new Misfit('a text', cell))
+}
+
+/** The 32-bit integer of a cell; what is left blank is 0 (contract §2). */
+export function toInt32(cell: Cell): number | Misfit {
+  if (typeof cell === 'number' && (cell | 0) === cell) return cell
+  if (isBlank(cell)) return 0
+  const text = plainText(cell)
+  return (text === null ? null : parseInt32(text)) ?? new Misfit('a whole number without separators, such as 250', cell)
+}
+
+/** The decimal of a cell with the digits and scale its source wrote; what is left blank is 0 (contract §2). */
+export function toDecimal(cell: Cell): Decimal | Misfit {
+  if (isBlank(cell)) return ZERO
+  const text = plainText(cell)
+  return (text === null ? null : parseDecimal(text)) ?? new Misfit('a number without separators, such as 12.50', cell)
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+])
+
+/** The boolean of a cell, null where it is left blank. */
+export function toFlag(cell: Cell): boolean | null | Misfit {
+  if (typeof cell === 'boolean') return cell
+  if (isBlank(cell)) return null
+  const word = plainText(cell)
+  const flag = word === null ? undefined : FLAGS.get(trimWhiteSpace(word).toLowerCase())
+  return flag ?? new Misfit('true or false, yes or no, 1 or 0', cell)
+}
+
+const NO_TAGS: readonly string[] = []
+
+/** The tags of a list; a null among them is dropped, and absent ones are an empty list (contract §2). */
+export function toTags(cell: Cell): readonly string[] | Misfit {
+  if (cell === null) return NO_TAGS
+  if (!isList(cell)) return new Misfit('a list of texts', cell)
+  const tags: string[] = []
+  for (const item of cell) {
+    const tag = toText(item)
+    if (tag instanceof Misfit) return new Misfit('a list of texts', cell)
+    if (tag !== null) tags.push(tag)
+  }
+  return tags
+}
+
+/** As `toTags`, for sources without lists: there one text holds all tags, between semicolons. */
+export function toTagsOfText(cell: Cell): readonly string[] | Misfit {
+  if (typeof cell !== 'string') return toTags(cell)
+  return cell
+    .split(';')
+    .map(trimWhiteSpace)
+    .filter((tag) => tag !== '')
+}
+
+const NO_LINKS: readonly Link[] = []
+const LINKS_EXPECTED = 'a list of links, each with a text for Rel and for Href, and a text or null for Title'
+
+/** The further links of a row (contract §2.1), none where the cell is null. */
+export function toLinks(cell: Cell): readonly Link[] | Misfit {
+  if (cell === null) return NO_LINKS
+  if (!isList(cell)) return new Misfit(LINKS_EXPECTED, cell)
+  const links: Link[] = []
+  for (const item of cell) {
+    const link = toLink(item)
+    if (link === null) return new Misfit(LINKS_EXPECTED, item)
+    links.push(link)
+  }
+  return links
+}
+
+/** As `toLinks`, for sources without lists: there a text holds them as JSON. */
+export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
+  if (typeof cell !== 'string') return toLinks(cell)
+  if (isBlank(cell)) return NO_LINKS
+  const parsed = parseCell(cell)
+  return parsed.ok ? toLinks(parsed.cell) : new Misfit(`JSON, ${LINKS_EXPECTED}`, cell)
+}
+
+function toLink(cell: Cell): Link | null {
+  if (!isObject(cell)) return null
+  const { Rel, Href, Title = null } = cell
+  if (typeof Rel !== 'string' || isBlank(Rel) || typeof Href !== 'string' || isBlank(Href)) return null
+  return Title === null || typeof Title === 'string' ? { Rel, Href, Title } : null
+}

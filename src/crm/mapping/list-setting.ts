@@ -1,0 +1,70 @@
+import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { FlagColumn } from './conditions.ts'
+
+/** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
+export interface ListSetting {
+  readonly from: string
+  /** A field that is null, or absent, comes from nowhere. */
+  readonly fields: FieldSources
+  /** Null: every row is. */
+  readonly active: Condition | FlagColumn | null
+  readonly showOnWeb: Condition | FlagColumn | null
+}
+
+/** The stock mapping with what the operator says instead, field by field. */
+export function settingOf(stock: Omit<ListSetting, 'from'>, said: Said): ListSetting {
+  return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
+}
+
+type Said = Pick<ListSetting, 'from' | 'fields'> & {
+  readonly active?: Condition | null
+  readonly showOnWeb?: Condition | null
+}
+
+/** What both lists share. */
+export interface MappingSurroundings {
+  /** Where the ids of this CRM are no GUIDs: what they become UUIDs of. */
+  readonly idNamespace: Guid | null
+  /** The venues' `from`, for the ids that events know them by. */
+  readonly venuesFrom: string
+  /** What dates without an offset are wall times in, where their field says nothing else. */
+  readonly zone: Zone
+  readonly showIn: Zone
+  /** Whether the source has lists of its own, or a text may hold what is in them. */
+  readonly lists: 'native' | 'text'
+}
+
+/** A column that a mapping reads, and what of it. */
+export interface MappedColumn {
+  readonly column: string
+  readonly label: boolean
+  /** The key of the configuration that named it, such as `fields.Start`: for whoever has to mend it. */
+  readonly key: string
+}
+
+/** All that a mapping reads of its table, in the order of its keys: only these columns are asked for. */
+export function mappedColumns({ fields, active, showOnWeb }: ListSetting): readonly MappedColumn[] {
+  const columns = Object.entries(fields).flatMap(([name, source]) =>
+    sourceColumns(source).map((column) => ({ ...column, key: `fields.${name}` })),
+  )
+  return [...columns, ...conditionColumns('active', active), ...conditionColumns('showOnWeb', showOnWeb)]
+}
+
+function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
+  if (source === null || source.kind === 'value') return []
+  if (source.kind === 'subtract') return source.columns.map((column) => ({ column, label: false }))
+  const { column, label, wallTimeIn } = source
+  return wallTimeIn?.kind === 'column'
+    ? [
+        { column, label },
+        { column: wallTimeIn.column, label: false },
+      ]
+    : [{ column, label }]
+}
+
+function conditionColumns(key: string, condition: ListSetting['active']): readonly MappedColumn[] {
+  const parts = condition === null ? [] : 'whenBlank' in condition ? [condition] : condition
+  return parts.map(({ column }) => ({ column, label: false, key: `${key}.${column}` }))
+}
