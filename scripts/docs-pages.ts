@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DocsFolder } from './docs-folder.ts'
 import { reproducePage } from './docs-page.ts'
+import { fieldTable } from './field-table.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -17,18 +18,29 @@ export const DOCS_PAGES = [
 export async function reproduced(name: string): Promise<string> {
   const folders = new Map<string, DocsFolder>()
   try {
-    return await reproducePage(readFileSync(join(ROOT, name), 'utf8'), async ({ kind, folder, what, content }) => {
-      if (kind === 'show') return asText(readFileSync(join(ROOT, 'test', folder, what), 'utf8'))
-      const existing = folders.get(folder)
-      const docsFolder = existing ?? new DocsFolder(folder)
-      if (existing === undefined) folders.set(folder, docsFolder)
-      if (kind === 'run') return (await docsFolder.run(what)) ?? content
-      docsFolder.write(what, content)
-      return content
-    })
+    return await reproducePage(
+      withFieldTables(readFileSync(join(ROOT, name), 'utf8')),
+      async ({ kind, folder, what, content }) => {
+        if (kind === 'show') return asText(readFileSync(join(ROOT, 'test', folder, what), 'utf8'))
+        const existing = folders.get(folder)
+        const docsFolder = existing ?? new DocsFolder(folder)
+        if (existing === undefined) folders.set(folder, docsFolder)
+        if (kind === 'run') return (await docsFolder.run(what)) ?? content
+        docsFolder.write(what, content)
+        return content
+      },
+    )
   } finally {
     await Promise.all([...folders.values()].map((folder) => folder.remove()))
   }
+}
+
+/** The tables of fields, made again from the fields. */
+function withFieldTables(page: string): string {
+  return page.replaceAll(
+    /<!-- fields (\w+) -->\n\n(?:\|.*\n)*/g,
+    (_, kind: string) => `<!-- fields ${kind} -->\n\n${fieldTable(kind)}`,
+  )
 }
 
 /** Without the mark and the line ends that no page can show. */

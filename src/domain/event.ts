@@ -1,9 +1,9 @@
 import type { RecordOf, RecordTable } from './field.ts'
 
-/** The fields of an event. `VenueId` is the empty GUID where none is assigned yet. */
+// The examples are the sample's, in which the event takes place at the venue of the other table.
 const FIELDS = [
   { name: 'Id', type: 'guid', description: 'The event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
-  { name: 'Name', type: 'text', description: 'What it is called.', example: '"Rope & Reel"' },
+  { name: 'Name', type: 'text', description: 'What it is called.', example: '"Rope & Reel: an evening of sea songs"' },
   {
     name: 'VenueId',
     type: 'guid',
@@ -12,23 +12,19 @@ const FIELDS = [
   },
   { name: 'TicketCapacity', type: 'int32', description: 'How many tickets there are in all.', example: '320' },
   { name: 'TicketsAvailable', type: 'int32', description: 'How many of them can still be had.', example: '58' },
-  {
-    name: 'Start',
-    type: 'date-time',
-    description: 'When it begins, by the clocks of the configured time zone.',
-    example: '"2036-05-09T19:30:00+01:00"',
-  },
-  { name: 'Finish', type: 'date-time', description: 'When it ends.', example: '"2036-05-09T22:15:00+01:00"' },
+  { name: 'Start', type: 'date-time', description: 'When it begins.', example: '"2036-05-09T18:30:00+00:00"' },
+  { name: 'Finish', type: 'date-time', description: 'When it ends.', example: '"2036-05-09T21:15:00+00:00"' },
   {
     name: 'Price',
     type: 'decimal',
-    description: 'What a ticket costs, with the digits that were entered.',
+    description: 'What a ticket costs, in the digits that were sent.',
     example: '18.50',
   },
-  { name: 'Tags', type: 'tags', description: 'The words it is found by.', example: '["Folk","Music"]' },
+  { name: 'Tags', type: 'tags', description: 'The words it is filed under.', example: '["Folk","Music","Family"]' },
 ] as const
 
+/** The fields of an event. */
 export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
 
-/** An event that may be shown, its values canonical (contract §2). */
+/** An event that may be shown, its values canonical (contract §2). `VenueId` is the empty GUID where none is assigned yet. */
 export type EventRecord = RecordOf<typeof FIELDS>

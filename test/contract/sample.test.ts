@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { EVENTS as EVENT_TABLE } from '../../src/domain/event.ts'
+import { VENUES as VENUE_TABLE } from '../../src/domain/venue.ts'
 import { ROOT } from '../support/child.ts'
 import type { Subject } from './subject.ts'
 import { startInProcess } from './in-process.ts'
@@ -36,6 +38,13 @@ describe('the sample', () => {
       }
     }
     expect(missing).toHaveLength(3)
+  })
+
+  it.each([EVENT_TABLE, VENUE_TABLE])('has the examples of the table of $list', async ({ list, fields }) => {
+    const [id] = fields.map(({ example }) => JSON.parse(example) as string)
+    const { body } = await subject.ask(`/api/${list}/${id}`)
+    const members = fields.map(({ name, example }) => `"${name}":${example}`)
+    expect(body).toStartWith(`{${members.join(',')},"_links":`)
   })
 
   it('holds something of each kind worth showing', () => {
