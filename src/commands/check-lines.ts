@@ -1,5 +1,5 @@
 import { LIST_COLUMNS } from '../crm/files/list-file.ts'
-import type { Fault, Withheld } from '../domain/withheld.ts'
+import type { WithheldFault, Withheld } from '../domain/withheld.ts'
 import { printable } from '../observe/printable.ts'
 import type { Asides, Report, WithheldReport } from './check-report.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -9,7 +9,7 @@ const MOST_ALIKE = 10
 const MOST_GROUPS = 40
 
 /** Faults that are no mistake: the CRM says that the row is not for the web. */
-const ON_PURPOSE: ReadonlySet<Fault> = new Set(['inactive', 'not-shown'])
+const ON_PURPOSE: ReadonlySet<WithheldFault> = new Set(['inactive', 'not-shown'])
 
 /** Tells a report to a person: what is wrong as a whole, the sum, then row by row, mistakes first. */
 export function printReport(report: Report & Asides, { out, error }: Pick<Surroundings, 'out' | 'error'>): void {

@@ -14,7 +14,7 @@ export interface ReadConfiguration {
   readonly from: string
 }
 
-export type FoundConfiguration =
+type ReadOrProblems =
   | (ReadConfiguration & { readonly ok: true; readonly warnings: readonly string[] })
   | { readonly ok: false; readonly problems: readonly string[] }
 
@@ -22,7 +22,7 @@ export type FoundConfiguration =
 export async function loadFound(
   option: string | undefined,
   { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
-): Promise<FoundConfiguration> {
+): Promise<ReadOrProblems> {
   const found = findConfiguration({ option, env, cwd, exists: existsSync })
   if (found.kind === 'sample') {
     const from = `the sample, as ${found.because}`

@@ -117,7 +117,7 @@ function offsetSecondsAt(text: string, at: number): number | null {
   return sign === HYPHEN ? -seconds : seconds
 }
 
-/** The number that `count` digits write; -1 where one of them is none. */
+/** The number that `count` digits write; -1 where one of them is not a digit. */
 function digitsAt(text: string, from: number, count: number): number {
   let number = 0
   for (let index = from; index < from + count; index++) {

@@ -30,7 +30,7 @@ export function parseDecimal(text: string): Decimal | null {
   const scale = Math.min(Math.max(scanned.scale, 0), MAX_SCALE, MAX_DIGITS - integerDigits)
   const coefficient = coefficientAt(digits, integerDigits + scale)
   if (fits(coefficient)) return asDecimal(written(coefficient, scale, negative))
-  // Rounded anew from the digits as sent, so never twice.
+  // Rounded again from the digits as sent: never twice.
   return scale === 0 ? null : asDecimal(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
 }
 

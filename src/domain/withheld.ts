@@ -1,9 +1,9 @@
 /** Why a row of the CRM is not served. */
-export type Fault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
+export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
 
-/** A row that is not served, and what an admin needs to mend it. */
+/** A row that is not served, and what an admin needs to correct it. */
 export interface Withheld {
-  readonly fault: Fault
+  readonly fault: WithheldFault
   /** The column at fault, as the CRM names it; null where the row as a whole is meant. */
   readonly column: string | null
   /** Where the row stands, such as `events.json, row 3` or `crm.public_events, id 17`. */

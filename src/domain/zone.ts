@@ -18,7 +18,7 @@ interface Span {
   readonly offsetSeconds: number
 }
 
-/** The zone of an IANA name, in any case, aliases too; null for what is none, so also for a bare offset. */
+/** The zone of an IANA name, in any case, aliases too; null for any other text, a bare offset too. */
 export function openZone(id: string): Zone | null {
   // Temporal takes `+01:00` for a zone; an operator who writes it has most likely forgotten about summer time.
   if (!/^[a-z]/i.test(id)) return null
@@ -50,14 +50,14 @@ export function instantOfWall(wall: Wall, zone: Zone): Instant {
 
 /** An instant as a zone's clocks show it; null where the year there is not one of 1 to 9999 (contract §2). */
 export function showInstant(instant: Instant, zone: Zone): DateTime | null {
-  // Whole minutes, cut, and the wall time follows, so that the text still names the very same instant (contract §2).
+  // Whole minutes, cut, and the wall time follows: the text still names the very same instant (contract §2).
   const offsetMinutes = Math.trunc(zone.offsetSecondsAt(instant.epochSeconds) / 60)
   return writeDateTime({ seconds: instant.epochSeconds + offsetMinutes * 60, ticks: instant.ticks }, offsetMinutes)
 }
 
 const SECONDS_PER_DAY = 86_400
 
-// Node 24 has no Temporal of its own, and elsewhere loading the polyfill would cost 30 ms for nothing.
+// Node 24 does not have Temporal, and elsewhere loading the polyfill would cost 30 ms for nothing.
 const { Temporal } = 'Temporal' in globalThis ? globalThis : await import('temporal-polyfill')
 
 /** Asks Temporal once for each span that is met, and remembers it: a question costs up to a millisecond, a span nothing. */

@@ -1,4 +1,4 @@
-import type { Fault } from '../domain/withheld.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
 import type { RefreshSettings, ListReplica } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
@@ -10,7 +10,7 @@ import { countWithheld } from './count-withheld.ts'
 interface ListStatus {
   readonly served: number
   readonly withheld: number
-  readonly withheldByReason: Readonly<Record<Fault, number>>
+  readonly withheldByReason: Readonly<Record<WithheldFault, number>>
   /** Columns of the CRM's list that nothing reads. */
   readonly ignoredColumns: readonly string[]
   /** How old the list is against the bound; whether answers are given from it. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
-import type { Fault } from '../domain/withheld.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/record-list.ts'
 import type { WithheldQuery } from './withheld-search.ts'
 import { withheldQuery, WithheldSearch } from './withheld-search.ts'
 
-function row(index: number, fault: Fault = 'unreadable'): WithheldRow {
+function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
   const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)
   const withheld = {
     fault,

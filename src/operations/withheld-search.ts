@@ -1,22 +1,23 @@
-import type { Fault } from '../domain/withheld.ts'
-import type { ListName, WithheldRow } from '../replica/record-list.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
+import type { WithheldRow } from '../replica/record-list.ts'
+import type { ListName } from '../domain/field.ts'
 import { withheldWords } from './withheld-words.ts'
 
-const FAULTS: readonly Fault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
+const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
 
 export interface WithheldQuery {
   readonly list: ListName
   /** All of these words must be in the row's id, place, column or reason; in lower case. */
   readonly words: readonly string[]
   /** Null for any. */
-  readonly fault: Fault | null
+  readonly fault: WithheldFault | null
   readonly offset: number
 }
 
 interface ShownRow {
   readonly id: string | null
   readonly where: string
-  readonly fault: Fault
+  readonly fault: WithheldFault
   readonly reason: string
   readonly remedy: string
 }

@@ -1,3 +1,4 @@
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
@@ -20,8 +21,6 @@ export interface Representation {
   readonly body: Body
   readonly etag: string
 }
-
-export type ListName = 'events' | 'venues'
 
 /** What a list needs to know of its kind of record. */
 export interface ListKind<Item> {

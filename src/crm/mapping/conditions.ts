@@ -1,5 +1,5 @@
 import type { Condition } from '../../config/crm/sources.ts'
-import type { Fault } from '../../domain/withheld.ts'
+import type { WithheldFault } from '../../domain/withheld.ts'
 import { plainText, showCell } from './cell.ts'
 import { toFlag } from './conversions.ts'
 import type { RowAccess } from './reader.ts'
@@ -15,14 +15,14 @@ export interface FlagColumn {
 export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
-  fault: Fault,
+  fault: WithheldFault,
 ): readonly ((row: Row) => Reason | null)[] {
   if (condition === null) return []
   if ('whenBlank' in condition) return [flagCondition(condition, access, fault)]
   return condition.map((part) => oneOfCondition(part, access, fault))
 }
 
-function flagCondition<Row>({ column, whenBlank }: FlagColumn, access: RowAccess<Row>, fault: Fault) {
+function flagCondition<Row>({ column, whenBlank }: FlagColumn, access: RowAccess<Row>, fault: WithheldFault) {
   const cellOf = access.cell(column)
   return (row: Row): Reason | null => {
     const flag = toFlag(cellOf(row))
@@ -32,7 +32,7 @@ function flagCondition<Row>({ column, whenBlank }: FlagColumn, access: RowAccess
 }
 
 /** Null holds none of the values. */
-function oneOfCondition<Row>({ column, oneOf }: Condition[number], access: RowAccess<Row>, fault: Fault) {
+function oneOfCondition<Row>({ column, oneOf }: Condition[number], access: RowAccess<Row>, fault: WithheldFault) {
   const cellOf = access.cell(column)
   const values = new Set(oneOf.map(String))
   const expected = oneOf.length === 1 ? String(oneOf[0]) : `one of ${oneOf.join(', ')}`

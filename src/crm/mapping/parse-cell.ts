@@ -13,7 +13,7 @@ export function parseCell(text: string): ParsedCell {
     const fragile = findFragileNumbers(text)
     if (fragile === 'anywhere') return { ok: true, cell: asCell(JSON.parse(text, keepDigits)) }
     const cell = asCell(JSON.parse(text))
-    if (fragile.length > 0) mend(cell, fragile)
+    if (fragile.length > 0) restoreDigits(cell, fragile)
     return { ok: true, cell }
   } catch (cause) {
     // Node walks the tree recursively to call `keepDigits`.
@@ -28,7 +28,7 @@ function keepDigits(_key: string, value: unknown, context?: { readonly source?: 
   return numberCell(value, context.source)
 }
 
-function mend(row: Cell, fragile: readonly FragileNumber[]): void {
+function restoreDigits(row: Cell, fragile: readonly FragileNumber[]): void {
   for (const { name, source } of fragile) {
     Object.defineProperty(row, name, { value: numberCell(Number(source), source) })
   }

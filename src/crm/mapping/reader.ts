@@ -1,4 +1,4 @@
-import type { Fault } from '../../domain/withheld.ts'
+import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell } from './cell.ts'
 import { showCell } from './cell.ts'
@@ -9,7 +9,7 @@ export interface RowAccess<Row> {
   cell(column: string): (row: Row) => Cell
   /** The words that people see for the codes in a column. */
   label(column: string): (row: Row) => Cell
-  /** The zone that a cell names, by a code of the CRM's own too; null for what is none. */
+  /** The zone that a cell names, by a code of the CRM too; null for anything else. */
   zoneOf(cell: Cell): Zone | null
 }
 
@@ -30,13 +30,13 @@ export class Misfit {
 
 /** Why a row is withheld, but for where it stands. */
 export class Reason {
-  readonly fault: Fault
+  readonly fault: WithheldFault
   readonly column: string | null
   readonly expected: string | null
   readonly found: string | null
 
   constructor(
-    fault: Fault,
+    fault: WithheldFault,
     column: string | null,
     misfit: { readonly expected: string; readonly found: string | null } | null,
   ) {

@@ -2,7 +2,7 @@ import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import type { Field, RowValues } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
-import type { Fault } from '../../domain/withheld.ts'
+import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell } from './cell.ts'
 import { isBlank } from './cell.ts'
@@ -29,8 +29,11 @@ export function readersOf<Row, Item>(
   { idNamespace, venuesFrom, zone, showIn, lists }: MappingSurroundings,
 ): Readers<Row, Item> {
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
-  const read = <Value>(name: FieldName, convert: (cell: Cell) => Value | Misfit, fault?: Fault): Reader<Row, Value> =>
-    cellReader(originOf(name, sourceOf(name), access), convert, fault)
+  const read = <Value>(
+    name: FieldName,
+    convert: (cell: Cell) => Value | Misfit,
+    fault?: WithheldFault,
+  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault)
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
@@ -78,7 +81,7 @@ function originOf<Row>(name: string, source: FieldSource | null, access: RowAcce
 function cellReader<Row, Value>(
   { column, cell }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
-  fault: Fault = 'unreadable',
+  fault: WithheldFault = 'unreadable',
 ): Reader<Row, Value> {
   return (row) => {
     const value = convert(cell(row))
