@@ -48,7 +48,7 @@ interface Broken {
   readonly message: string
 }
 
-/** What holds between several keys. It is asked only where none of those keys has a problem of its own. */
+/** What holds between several keys. It is asked only where those keys have no problem themselves. */
 interface Rule {
   readonly reads: readonly string[]
   /** Null where the rule is kept. */

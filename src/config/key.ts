@@ -57,6 +57,7 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(this.read, { ...this.notes, description }, this.unit)
   }
 
+  /** What the setting's name ends in. */
   in<Given extends string>(unit: Given): Key<Value, Given> {
     return new Key(this.read, this.notes, unit)
   }
@@ -80,11 +81,13 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, { ...this.notes, fallback }, this.unit)
   }
 
+  /** Null may stand there, and is what the setting is then. */
   orNull(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => (isNull(node) ? null : this.read(node, place))
     return new Key(read, { ...this.notes, isNullable: true }, this.unit)
   }
 
+  /** What has a problem is null, so that what stands around it is read all the same. */
   nullWhereBad(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => {
       const value = this.read(node, place)
@@ -93,6 +96,7 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, this.notes, this.unit)
   }
 
+  /** The setting that is made of the value. */
   map<Mapped>(mapped: (value: Value, place: Place) => Mapped): Key<Mapped, Unit> {
     const read: Read<Mapped> = (node, place) => {
       const value = this.read(node, place)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { CrmSettings } from './configuration.ts'
-import { loadConfiguration } from './load-configuration.ts'
+import { loadConfiguration, sampleConfiguration } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 import { renderProblem } from './problem.ts'
 import type { ReadFile } from './read-text.ts'
@@ -152,6 +152,38 @@ crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
     expect([conditionalRequests, directoryOf(crm)]).toEqual([true, '/etc/lists'])
   })
 
+  it('may give a column, a value and a path of a mapping', async () => {
+    const { crm } = await configured(
+      `crm:
+  kind: postgres
+  url: { env: URL }
+  ca: { env: CA }
+  events: { from: e, active: { state: [{ env: STATE }, 2] }, fields: { Name: { env: TITLE }, Price: { value: { env: PRICE } } } }
+  venues: { from: v }`,
+      { URL: 'postgres://me@h/d', CA: 'ca.pem', STATE: 'open', TITLE: 'title', PRICE: '0' },
+    )
+    expect(crm).toMatchObject({
+      ca: '/etc/ca.pem',
+      events: {
+        active: [{ column: 'state', oneOf: ['open', 2] }],
+        fields: { Name: { kind: 'column', column: 'title' }, Price: { kind: 'value', value: '0' } },
+      },
+    })
+  })
+
+  it('are one problem where they fail inside of a value, and where a section should stand', async () => {
+    const files = { '/etc/x': 'a\n' }
+    const links = 'representation: { links: { event: [ { file: x } ] } }'
+    expect(await sentences(`${CRM}${links}`, {}, files)).toEqual([
+      'marquee.yaml:2: representation.links.event[0] is what the file x holds (not shown); it must be a mapping with the keys rel, href, title',
+    ])
+    const crm =
+      'crm: { kind: postgres, url: { env: URL }, venues: { from: v }, events: { from: e, active: { a: [{ env: NO }] } } }'
+    expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
+      'marquee.yaml:1: crm.events.active.a[0] needs the environment variable NO, which is not set',
+    ])
+  })
+
   it('drop one newline at the end of a file, and no more', async () => {
     const file = { '/etc/t': 'a=\n' }
     const { operations } = await configured(`${CRM}operations: { token: { file: t } }`, {}, file)
@@ -211,6 +243,22 @@ crm:
     ])
   })
 
+  it('is told of the rules between keys, too, where another key of the CRM is wrong', async () => {
+    const crm =
+      'crm: { kind: postgres, url: { env: URL }, sweepEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
+    expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
+      'marquee.yaml:1: crm.idNamespace is "x"; it must be a UUID that is not all zeros',
+      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound, so that every answer would have to wait for a sweep of its own',
+    ])
+    const nested = crm
+      .replace('idNamespace: x', 'requestTimeout: 20s')
+      .replace('from: e', 'from: e, fields: { Name: 1 }')
+    expect((await sentences(nested, { URL: 'postgres://me@h/d' })).map((sentence) => sentence.split(' ')[1])).toEqual([
+      'crm.events.fields.Name',
+      'crm.sweepEvery',
+    ])
+  })
+
   it('is told of at most a hundred times', async () => {
     const told = await sentences(CRM + Array.from({ length: 300 }, (_, index) => `key${index}: 1`).join('\n'))
     expect([told.length, told.at(-1)]).toEqual([101, 'marquee.yaml: has 200 more problems'])
@@ -220,6 +268,13 @@ crm:
     const loaded = await loadConfiguration({ path: 'nope\n.yaml', env: {}, readFile: folder({}) })
     expect(loaded.ok ? [] : loaded.problems.map(renderProblem)).toEqual(['"nope\\n.yaml": does not exist'])
   })
+})
+
+it('the sample is what a file with nothing but its directory sets', async () => {
+  const sample = sampleConfiguration('/sample')
+  const configuration = await configured('crm: { kind: files, directory: /sample }')
+  expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
+  expect(Object.isFrozen(sample.crm)).toBe(true)
 })
 
 function directoryOf(crm: CrmSettings): string | null {

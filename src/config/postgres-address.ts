@@ -22,7 +22,7 @@ export interface PostgresAddress {
   readonly applicationName: string | null
 }
 
-/** Why a URL is none of a PostgreSQL server: the rest of a sentence, without anything of the URL but known words. */
+/** Why a URL does not lead to a PostgreSQL server: the rest of a sentence, without anything of the URL but known words. */
 export class BadAddress {
   readonly message: string
 

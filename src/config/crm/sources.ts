@@ -62,7 +62,7 @@ export function fieldSources(table: RecordTable, { labels }: { labels: boolean }
   return section(Object.fromEntries(keys))
 }
 
-/** `active` or `showOnWeb`: absent is the stock condition, null is none. */
+/** `active` or `showOnWeb`: absent is the stock condition, null no condition. */
 export function condition(description: string): Key<Condition | null | undefined> {
   const key = wholeKey('a mapping of columns to lists of values, such as { status: [1, 2] }', conditionOf)
   return key.orNull().override('the stock condition').says(description)

@@ -5,7 +5,7 @@ import type { Cell } from './cell.ts'
 import { isBlank, plainText } from './cell.ts'
 import { Misfit } from './reader.ts'
 
-/** The id of a row; the empty GUID is none (contract §1.1). */
+/** The id of a row; the empty GUID is not one (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {
   return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new Misfit('a GUID that is not all zeros', cell)
 }

@@ -32,7 +32,7 @@ export interface MappingSurroundings {
   /** What dates without an offset are wall times in, where their field says nothing else. */
   readonly zone: Zone
   readonly showIn: Zone
-  /** Whether the source has lists of its own, or a text may hold what is in them. */
+  /** Whether the source has lists, or texts that hold what would be in them. */
   readonly lists: 'native' | 'text'
 }
 
@@ -40,7 +40,7 @@ export interface MappingSurroundings {
 export interface MappedColumn {
   readonly column: string
   readonly label: boolean
-  /** The key of the configuration that named it, such as `fields.Start`: for whoever has to mend it. */
+  /** The key of the configuration that named it, such as `fields.Start`: for whoever has to correct it. */
   readonly key: string
 }
 
