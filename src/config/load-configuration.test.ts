@@ -120,6 +120,12 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     ])
   })
 
+  it('is the same twice, so that what a reload changes can be told section by section', async () => {
+    const text = `crm: { kind: postgres, url: { env: URL }, events: { from: e, fields: { Name: n } }, venues: { from: v } }`
+    const env = { URL: 'postgres://me@h/d?sslrootcert=ca.pem' }
+    expect(await configured(text, env)).toEqual(await configured(text, env))
+  })
+
   it('takes anchors and aliases', async () => {
     const { freshness, limits } = await configured(`${CRM}freshness: { bound: &short 3s }\nlimits: { waitFor: *short }`)
     expect([freshness.boundMs, limits.waitForMs]).toEqual([3000, 3000])
