@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { Configuration } from './configuration.ts'
 import { brokenRules, KEYS, warningsOf } from './configuration.ts'
-import { parseYaml } from './parse-yaml.ts'
 import type { Findings, Problem } from './problem.ts'
 import { BAD, keyOf, Place } from './problem.ts'
 import type { ReadFile } from './read-text.ts'
@@ -35,8 +34,13 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const say: Say = (line, message, path = []) => {
     findings.problems.push({ file, key: keyOf(path), line, found: null, message })
   }
-  if (!read.ok) say(null, read.message)
-  const parsed = read.ok ? parseYaml(read.text, say) : null
+  if (!read.ok) {
+    say(null, read.message)
+    return { ok: false, problems: findings.problems }
+  }
+  // Loaded with the first file: the sample needs no parser.
+  const { parseYaml } = await import('./parse-yaml.ts')
+  const parsed = parseYaml(read.text, say)
   if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
   const tree = await resolveReferences(parsed, { folder, env, readFile, say })
   const configuration = settingsOf(tree, findings)

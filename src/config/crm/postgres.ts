@@ -62,11 +62,11 @@ export const postgres = section({
   venues: section({ ...table, fields: fieldSources(VENUES, { labels: false }) }),
 })
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
-  .map((block, { findings: { folder } }) => ({ freshness, timeZone }: General) => ({
+  .map((block, { findings: { folder } }) => (general: General) => ({
     ...block,
-    sweepEveryMs: block.sweepEveryMs ?? Math.floor(freshness.boundMs / 2),
+    sweepEveryMs: block.sweepEveryMs ?? Math.floor(general.freshness.boundMs / 2),
     /** What a `timestamp` is wall time in. */
-    timeZone,
+    timeZone: general.timeZone,
     /** What the paths in the URL are relative to. */
     folder,
   }))
