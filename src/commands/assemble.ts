@@ -4,6 +4,7 @@ import { idsOf } from '../crm/ids-of.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation-cache.ts'
+import { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/request-watch.ts'
 import { bugPlace } from '../observe/bug-place.ts'
@@ -45,15 +46,17 @@ export async function assemble(
     time,
     observe,
   })
+  const formatter = new Formatter({ basePath: listen.basePath, ...representation })
   const replica = new Replica({
     crm,
-    formatter: new Formatter({ basePath: listen.basePath, ...representation }),
+    formatter,
     settings: freshness,
     memoryLimitBytes: limits.memoryBytes,
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
+  if (configuration.lists) await replica.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
   const service = new Service({
     replica,
@@ -63,6 +66,7 @@ export async function assemble(
     basePath: listen.basePath,
     boundMs,
     conditionalRequests: configuration.conditionalRequests,
+    lists: configuration.lists ? new Lists(replica, formatter, timeZone) : null,
     onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
     ...(watch === undefined ? {} : { watch }),
   })

@@ -88,6 +88,9 @@ export const GENERAL = {
   conditionalRequests: flag()
     .default(false)
     .says('Whether `If-None-Match` is answered with 304 as RFC 9110 says; off ignores it.'),
+  lists: flag()
+    .default('off')
+    .says('Whether `/api/events` and `/api/venues` answer with what is on and where; off answers 400 there.'),
   limits: section({
     waiting: wholeNumber(0, 1_000_000)
       .default(1000)

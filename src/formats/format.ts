@@ -2,8 +2,11 @@ import type { EventRecord } from '../domain/event.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { halJson } from './hal-json.ts'
+import { resolveHref } from './hal-links.ts'
 import { halXml } from './hal-xml.ts'
 import type { Shape } from './media-types.ts'
+import type { PageFrame, PageOutline } from './page-frame.ts'
+import { pageFrame } from './page-frame.ts'
 import { plainJson } from './plain-json.ts'
 import { plainXml } from './plain-xml.ts'
 import type { ConfiguredLinks, Resource } from './resource.ts'
@@ -34,6 +37,16 @@ export class Formatter {
 
   venue(venue: VenueRecord, shape: Shape): string {
     return this.#format(venueResource(venue, this.#settings.links.venue), shape)
+  }
+
+  /** What stands around the records of a page. */
+  frame(outline: PageOutline, shape: Shape): Pick<PageFrame, 'before' | 'after'> {
+    return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
+  }
+
+  /** Where a link of ours leads, from the root of the host (contract §2.1). */
+  pathOf(href: string): string {
+    return resolveHref(href, this.#prefix)
   }
 
   #format(resource: Resource, shape: Shape): string {

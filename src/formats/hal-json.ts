@@ -37,7 +37,7 @@ function groupedLinks(links: readonly Link[], basePath: string): string {
   return members.join(',')
 }
 
-function linkObject(link: Link, basePath: string): string {
+export function linkObject(link: Link, basePath: string): string {
   const templated = isTemplated(link.Href) ? ',"templated":true' : ''
   const title = link.Title ? `,"title":${jsonString(link.Title)}` : ''
   return `{"href":${jsonString(resolveHref(link.Href, basePath))}${templated}${title}}`

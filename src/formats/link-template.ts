@@ -33,7 +33,7 @@ function encodeValue(value: FieldValue): string {
 }
 
 /** Everything but RFC 3986 §2.3's unreserved characters, which is stricter than encodeURIComponent by `!'()*`. */
-function percentEncode(text: string): string {
+export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -11,7 +11,7 @@ export function plainJson(resource: Resource): string {
   return `{${jsonFields(resource)},"_links":[${links}],"_embedded":null}`
 }
 
-function linkJson(link: Link): string {
+export function linkJson(link: Link): string {
   const title = link.Title === null ? 'null' : jsonString(link.Title)
   return `{"Rel":${jsonString(link.Rel)},"Href":${jsonString(link.Href)},"Title":${title},"IsTemplated":${isTemplated(link.Href)}}`
 }

@@ -9,13 +9,17 @@ const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as 
 /** `application/xml`, as DataContractSerializer writes it: one line, base members first, fields in ordinal order (contract §3). */
 export function plainXml(resource: Resource, namespace: string): string {
   const root = ROOTS[resource.rel]
-  const version1 = xmlAttribute(`http://schemas.datacontract.org/2004/07/${namespace}.Representations.V1`)
   return (
-    `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${version1}">` +
+    `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${namespaceOf(namespace)}">` +
     `<Href xmlns="${HAL}">${resource.href}</Href><LinkName xmlns="${HAL}">${resource.rel}</LinkName>` +
     `<Links xmlns="${HAL}">${linkElements(resource.links)}</Links><Rel xmlns="${HAL}">${resource.rel}</Rel>` +
     `${fieldElements(resource)}</${root}>`
   )
+}
+
+/** The version 1 namespace, as an attribute's value. */
+export function namespaceOf(part: string): string {
+  return xmlAttribute(`http://schemas.datacontract.org/2004/07/${part}.Representations.V1`)
 }
 
 function linkElements(links: readonly Link[]): string {

@@ -5,6 +5,7 @@ export type Refusal =
   | 'no-such-path'
   | 'method-not-allowed'
   | 'bad-id'
+  | 'bad-query'
   | 'crm-unavailable'
   | 'event-not-found'
   | 'venue-not-found'
@@ -33,6 +34,11 @@ export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
     detail: 'This resource can only be read: use GET or HEAD.',
   },
   'bad-id': { status: 400, title: 'Bad Request', detail: BAD_ID },
+  'bad-query': {
+    status: 400,
+    title: 'Bad Request',
+    detail: 'The query asks for what this list does not take.',
+  },
   'crm-unavailable': {
     status: 502,
     title: 'Bad Gateway',
@@ -52,16 +58,28 @@ export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
   },
 }
 
-/** RFC 9457 problem details as JSON; `instance` is the pathname that was asked for. */
-export function problemJson(refusal: Refusal, instance: string, traceId: string | null): string {
-  const { status, title, detail } = REFUSALS[refusal]
+/** What one answer says. */
+interface Problem {
+  readonly refusal: Refusal
+  /** The pathname that was asked for. */
+  readonly instance: string
+  readonly traceId: string | null
+  /** What is wrong with this very request; null where the table says it all. */
+  readonly detail: string | null
+}
+
+/** RFC 9457 problem details as JSON. */
+export function problemJson({ refusal, instance, traceId, ...about }: Problem): string {
+  const { status, title } = REFUSALS[refusal]
+  const detail = about.detail ?? REFUSALS[refusal].detail
   const trace = traceId === null ? '' : `,"traceId":${jsonString(traceId)}`
   return `{"type":"about:blank","title":${jsonString(title)},"status":${status},"detail":${jsonString(detail)},"instance":${jsonString(instance)}${trace}}`
 }
 
 /** The same as XML (RFC 9457, appendix B). */
-export function problemXml(refusal: Refusal, instance: string, traceId: string | null): string {
-  const { status, title, detail } = REFUSALS[refusal]
+export function problemXml({ refusal, instance, traceId, ...about }: Problem): string {
+  const { status, title } = REFUSALS[refusal]
+  const detail = about.detail ?? REFUSALS[refusal].detail
   const trace = traceId === null ? '' : `<traceId>${xmlText(traceId)}</traceId>`
   return `<?xml version="1.0" encoding="utf-8"?>\n<problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>${title}</title><status>${status}</status><detail>${xmlText(detail)}</detail><instance>${xmlText(instance)}</instance>${trace}</problem>`
 }

@@ -9,6 +9,8 @@ const LABELS: Readonly<Record<Resource, RouteLabel>> = {
   event: '/api/events/{id}',
   'event-venue': '/api/events/{id}/venue',
   venue: '/api/venues/{id}',
+  events: '/api/events',
+  venues: '/api/venues',
 }
 
 /** The route's template, whatever the path's spelling; `other` for a path that is none of ours. */

@@ -1,9 +1,16 @@
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
 
-export type Resource = 'event' | 'event-venue' | 'venue'
+/** A record. */
+export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-/** Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1). */
+export type Resource = RecordResource | ListName
+
+/**
+ * Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1); a list
+ * has none.
+ */
 export interface Route {
   readonly resource: Resource
   readonly id: Guid | null
@@ -14,9 +21,11 @@ export class Router {
   readonly #prefix: string
   readonly #events: string
   readonly #venues: string
+  readonly #hasLists: boolean
 
   /** @param basePath `/` for the root, else without a slash at its end */
-  constructor(basePath: string) {
+  constructor(basePath: string, hasLists = false) {
+    this.#hasLists = hasLists
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -48,7 +57,7 @@ export class Router {
   }
 
   #event(pathname: string, at: number, end: number): Route | null {
-    if (at >= end) return at > end + 1 ? null : { resource: 'event', id: null }
+    if (at >= end) return at > end + 1 ? null : { resource: this.#hasLists ? 'events' : 'event', id: null }
     if (pathname.charCodeAt(at) !== SLASH) return null
     const slash = pathname.indexOf('/', at + 1)
     if (slash === -1 || slash >= end) return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
@@ -57,7 +66,7 @@ export class Router {
   }
 
   #venue(pathname: string, at: number, end: number): Route | null {
-    if (at >= end) return { resource: 'venue', id: null }
+    if (at >= end) return { resource: this.#hasLists ? 'venues' : 'venue', id: null }
     if (pathname.charCodeAt(at) !== SLASH) return null
     const id = pathname.slice(at + 1, end)
     return id.includes('/') ? null : { resource: 'venue', id: idOf(id) }

@@ -1,3 +1,4 @@
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -6,17 +7,20 @@ import type { MediaType } from '../formats/media-types.ts'
 import { isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../replica/admission.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
+import type { Representation } from '../replica/record-list.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call } from './call.ts'
 import { withOwnBody } from './call.ts'
 import { HeaderBuilder, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import { matchesNone } from './if-none-match.ts'
+import type { ListQuery } from './list-query.ts'
+import type { Lists } from './lists.ts'
 import type { Refusal } from './problem.ts'
 import { problemJson, problemXml, REFUSALS } from './problem.ts'
 import type { RequestWatch } from './request-watch.ts'
 import { routeLabel } from './request-watch.ts'
-import type { Route } from './route.ts'
+import type { RecordResource, Route } from './route.ts'
 import { Router } from './route.ts'
 import { traceIdOf } from './traceparent.ts'
 
@@ -29,6 +33,8 @@ export interface ServiceOptions {
   readonly boundMs: number
   readonly conditionalRequests: boolean
   readonly onInternalError: (cause: unknown) => void
+  /** Null where lists are off. */
+  readonly lists?: Lists | null
   readonly watch?: RequestWatch
 }
 
@@ -38,13 +44,21 @@ export interface ServiceOptions {
  */
 export class Service {
   readonly #options: ServiceOptions
-  readonly #router: Router
   readonly #headers: HeaderBuilder
+  #router: Router
+  #lists: Lists | null
 
   constructor(options: ServiceOptions) {
     this.#options = options
-    this.#router = new Router(options.basePath)
+    this.#lists = options.lists ?? null
+    this.#router = new Router(options.basePath, this.#lists !== null)
     this.#headers = new HeaderBuilder(options.boundMs)
+  }
+
+  /** Switches the lists on, or off, from the next request on. */
+  setLists(lists: Lists | null): void {
+    this.#lists = lists
+    this.#router = new Router(this.#options.basePath, lists !== null)
   }
 
   answer(call: Call): Answer | Promise<Answer> {
@@ -76,11 +90,33 @@ export class Service {
       const answer = this.#refuse(call, 'method-not-allowed')
       return { ...answer, fields: answer.fields.with('Allow', METHODS) }
     }
-    if (route.id === null) return this.#refuse(call, 'bad-id')
-    return this.#find(call, route, route.id)
+    const { resource, id } = route
+    if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
+    if (id === null) return this.#refuse(call, 'bad-id')
+    return this.#find(call, resource, id)
   }
 
-  #find(call: Call, { resource }: Route, id: Guid): Answer | Promise<Answer> {
+  #list(call: Call, resource: ListName): Answer | Promise<Answer> {
+    const lists = this.#lists
+    if (lists === null) return this.#refuse(call, 'bad-id')
+    const query = lists.read(resource, call.target)
+    if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
+    return this.#admit(call, [this.#options.replica[resource]], (ageMs) =>
+      this.#page(call, lists, resource, query, ageMs),
+    )
+  }
+
+  #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
+    const mediaType = this.#options.negotiate(call.header('accept'))
+    const page = lists.page(resource, query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
+    // Switched on a moment ago: what is held is not yet in order.
+    if (page === null) return this.#unavailable(call, 0)
+    const answer = this.#found(call, mediaType, page, ageMs)
+    if (page.next === null || answer.body === null) return answer
+    return { ...answer, fields: answer.fields.with('Link', `<${page.next}>; rel="next"`) }
+  }
+
+  #find(call: Call, resource: RecordResource, id: Guid): Answer | Promise<Answer> {
     const { events, venues } = this.#options.replica
     switch (resource) {
       case 'event':
@@ -135,8 +171,12 @@ export class Service {
       // Of many that waited for the same refresh each is answered before the first is sent.
       return given instanceof Promise ? given : withOwnBody(given)
     }
+    return this.#unavailable(call, admission.retryAfterMs)
+  }
+
+  #unavailable(call: Call, retryAfterMs: number): Answer {
     const refusal = this.#refuse(call, 'crm-unavailable')
-    const retryAfterS = Math.max(1, Math.ceil(admission.retryAfterMs / 1000))
+    const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000))
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
@@ -144,7 +184,10 @@ export class Service {
     const mediaType = this.#options.negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null) return this.#refuse(call, otherwise, ageMs)
-    const { etag, body } = representation
+    return this.#found(call, mediaType, representation, ageMs)
+  }
+
+  #found(call: Call, mediaType: MediaType, { etag, body }: Representation, ageMs: number): Answer {
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: this.#headers.unchanged(ageMs), etag, body: null }
     return { status: 200, fields: this.#headers.record(mediaType, ageMs), etag, body }
   }
@@ -155,10 +198,11 @@ export class Service {
     return header !== null && matchesNone(header, etag)
   }
 
-  #refuse(call: Call, refusal: Refusal, ageMs = 0): Answer {
+  #refuse(call: Call, refusal: Refusal, ageMs = 0, detail: string | null = null): Answer {
     const xml = isXml(this.#options.negotiate(call.header('accept')))
     const { status } = REFUSALS[refusal]
-    const body = bodyOf((xml ? problemXml : problemJson)(refusal, call.pathname, traceIdOf(call.header('traceparent'))))
+    const problem = { refusal, instance: call.pathname, traceId: traceIdOf(call.header('traceparent')), detail }
+    const body = bodyOf((xml ? problemXml : problemJson)(problem))
     return { status, fields: this.#headers.problem(xml, status, ageMs), etag: '', body }
   }
 

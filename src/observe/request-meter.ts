@@ -1,7 +1,14 @@
 import { Buckets } from './buckets.ts'
 
 /** The routes of the public side, by their templates; `other` is a path that is none of ours. */
-export const ROUTES = ['/api/events/{id}', '/api/events/{id}/venue', '/api/venues/{id}', 'other'] as const
+export const ROUTES = [
+  '/api/events/{id}',
+  '/api/events/{id}/venue',
+  '/api/venues/{id}',
+  '/api/events',
+  '/api/venues',
+  'other',
+] as const
 
 export type RouteLabel = (typeof ROUTES)[number]
 
@@ -32,7 +39,9 @@ const ROUTE_AT: Readonly<Record<RouteLabel, number>> = {
   '/api/events/{id}': 0,
   '/api/events/{id}/venue': 1,
   '/api/venues/{id}': 2,
-  other: 3,
+  '/api/events': 3,
+  '/api/venues': 4,
+  other: 5,
 }
 
 const DURATION_BOUNDS_S = [

@@ -23,6 +23,22 @@ export class GuidTable {
     return guidText(this.#keys, slot * 4)
   }
 
+  /** The words of a slot's GUID, copied. */
+  readWords(slot: number, into: Uint32Array): void {
+    for (let word = 0; word < 4; word++) into[word] = this.#keys[slot * 4 + word] ?? 0
+  }
+
+  /** Below 0 where the GUID of the slot stands before `words` in the order of their texts, above where after, 0 where it is. */
+  compare(slot: number, words: Uint32Array): number {
+    const keys = this.#keys
+    for (let word = 0; word < 4; word++) {
+      const held = keys[slot * 4 + word] ?? 0
+      const given = words[word] ?? 0
+      if (held !== given) return held < given ? -1 : 1
+    }
+    return 0
+  }
+
   find(words: Uint32Array, hash: number): number {
     const mask = this.#buckets.length - 1
     if (mask < 0) return EMPTY

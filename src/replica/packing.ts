@@ -1,3 +1,4 @@
+import type { DateTime } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Link } from '../domain/link.ts'
@@ -136,4 +137,20 @@ class Texts {
     }
     return links
   }
+}
+
+/** What decides where an event stands in a list, and who finds it there. */
+export type EventKeys = Pick<EventRecord, 'VenueId' | 'TicketsAvailable' | 'Start' | 'Finish' | 'Tags'>
+
+/** Reads that of a packed event, and leaves the rest as it is. */
+export function readEventKeys(packed: string): EventKeys {
+  // The name comes first, the links last: neither is looked into.
+  const texts = new Texts(packed.slice(packed.indexOf(SEPARATOR) + 1))
+  const VenueId = texts.trusted<Guid>()
+  texts.number()
+  const TicketsAvailable = texts.number()
+  const Start = texts.trusted<DateTime>()
+  const Finish = texts.trusted<DateTime>()
+  texts.number()
+  return { VenueId, TicketsAvailable, Start, Finish, Tags: texts.list(texts.number()) }
 }

@@ -5,9 +5,11 @@ import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { hashWords, readGuidWords } from './guid-words.ts'
+import { ListIndex } from './list-index.ts'
 import type { Packing } from './packing.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
+import type { PlaceOf } from './row-places.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
 const SHARDS = 256
@@ -27,6 +29,8 @@ export interface ListKind<Item> {
   readonly name: ListName
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
+  /** Where a packed record stands in lists. */
+  readonly placeOf: PlaceOf
   /** `details` with the availability of another; the record itself where the kind has none. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** The names of the fields in which two packed records differ. */
@@ -57,11 +61,15 @@ export interface HeldRow {
 /** The rows of one list as they lie in memory (docs/decisions/0001-records-in-memory.md). */
 export class RecordList<Item> implements Held {
   readonly kind: ListKind<Item>
-  readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, () => new Shard())
+  readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, (_, number) => new Shard(number))
   served = 0
   withheld = 0
   /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
   extras: readonly WithheldRow[] = []
+  /** Counts up with each change of what is served. */
+  changes = 0
+  /** What lists are answered from; null where they are off. */
+  index: ListIndex | null = null
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
@@ -76,9 +84,16 @@ export class RecordList<Item> implements Held {
   }
 
   get sizeBytes(): number {
-    let bytes = 0
+    let bytes = this.index?.sizeBytes ?? 0
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
+  }
+
+  /** Keeps an index from now on; resolves when all rows are in it. */
+  async keepIndex(pause: () => Promise<void>): Promise<void> {
+    const index = new ListIndex(this.shards, this.kind.placeOf)
+    this.index = index
+    await index.build(pause, () => this.index !== index)
   }
 
   /** The record as it is served, null where it is not. */
@@ -94,12 +109,18 @@ export class RecordList<Item> implements Held {
     const slot = this.slotIn(shard)
     if (slot === -1) return null
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
+    const body = this.bodyAt(shard, slot, shape, id)
+    return body === null ? null : { body, etag: shard.etag(place, body) }
+  }
+
+  /** The bytes of one shape of the row in a slot, null where it is not served. */
+  bodyAt(shard: Shard, slot: number, shape: Shape, id?: Guid): Body | null {
+    const place = slot * SHAPES.length + SHAPES.indexOf(shape)
     const ready = this.ready.read(shard.ready, place)
-    if (ready !== null) return { body: ready, etag: shard.etag(place, ready) }
+    if (ready !== null) return ready
     if (shard.state[slot] !== SERVED) return null
-    const text = this.kind.format(this.kind.packing.unpack(id, shard.read(slot)), shape)
-    const body = this.ready.keep(shard.ready, place, text)
-    return { body, etag: shard.etag(place, body) }
+    const text = this.kind.format(this.kind.packing.unpack(id ?? shard.guid(slot), shard.read(slot)), shape)
+    return this.ready.keep(shard.ready, place, text)
   }
 
   /** What is held of an id, null where it is not held at all. */
@@ -150,15 +171,22 @@ export class RecordList<Item> implements Held {
 
   /** Stores a packed record; returns whether that changed what is served. */
   serve(shard: Shard, slot: number, packed: string): boolean {
+    const before = this.index === null ? null : this.#listed(shard, slot)
     if (shard.state[slot] === WITHHELD) {
       this.withheld--
       this.served++
     }
-    return shard.write(slot, packed)
+    const changed = shard.write(slot, packed)
+    if (changed) {
+      this.changes++
+      this.index?.follow(shard, slot, before, packed)
+    }
+    return changed
   }
 
   withhold(shard: Shard, slot: number, withheld: Withheld): void {
     if (shard.state[slot] === SERVED) {
+      this.#unlist(shard, slot)
       this.served--
       this.withheld++
     }
@@ -168,9 +196,20 @@ export class RecordList<Item> implements Held {
   }
 
   remove(shard: Shard, slot: number): void {
-    if (shard.state[slot] === SERVED) this.served--
-    else this.withheld--
+    if (shard.state[slot] === SERVED) {
+      this.#unlist(shard, slot)
+      this.served--
+    } else this.withheld--
     shard.remove(slot)
+  }
+
+  #unlist(shard: Shard, slot: number): void {
+    this.changes++
+    this.index?.forget(shard, slot, shard.read(slot))
+  }
+
+  #listed(shard: Shard, slot: number): string | null {
+    return shard.state[slot] === SERVED ? shard.read(slot) : null
   }
 
   /** Every row that is not served, and why. */

@@ -29,8 +29,10 @@ export interface ReplicaOptions {
 export class Replica {
   readonly events: ListReplica<EventRecord>
   readonly venues: ListReplica<VenueRecord>
+  readonly #pause: () => Promise<void>
 
   constructor({ crm, formatter, settings, memoryLimitBytes, time, observe, pause }: ReplicaOptions) {
+    this.#pause = pause
     const events = new RecordList(eventKind(formatter))
     const venues = new RecordList(venueKind(formatter))
     const isTooLarge = (): boolean => events.sizeBytes + venues.sizeBytes > memoryLimitBytes
@@ -52,6 +54,20 @@ export class Replica {
         return failure && { ...failure, message: `venues that events point at: ${failure.message}` }
       },
     })
+  }
+
+  /**
+   * Keeps both lists in the order in which they are listed, from now on. What is held is taken in in turns: where nothing is yet,
+   * at once.
+   */
+  async keepIndexes(): Promise<void> {
+    await Promise.all([this.events.list.keepIndex(this.#pause), this.venues.list.keepIndex(this.#pause)])
+  }
+
+  /** No longer: what they took is let go. */
+  dropIndexes(): void {
+    this.events.list.index = null
+    this.venues.list.index = null
   }
 
   start(): void {

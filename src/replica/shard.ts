@@ -18,6 +18,8 @@ export const WITHHELD = 2
  * records, a slot a row. Times are monotonic milliseconds in the source's time (its lag subtracted).
  */
 export class Shard {
+  /** Which of its list's shards it is. */
+  readonly number: number
   readonly #table = new GuidTable()
   readonly #texts = new PackedTexts()
   state: Uint8Array = new Uint8Array(0)
@@ -36,6 +38,10 @@ export class Shard {
   /** Where bodies that were asked for lately lie, four places a slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
   readonly withheld: Map<number, Withheld> = new Map()
+
+  constructor(number: number) {
+    this.number = number
+  }
 
   get slots(): number {
     return this.#table.slots
@@ -92,6 +98,15 @@ export class Shard {
 
   guid(slot: number): Guid {
     return this.#table.guid(slot)
+  }
+
+  readWords(slot: number, into: Uint32Array): void {
+    this.#table.readWords(slot, into)
+  }
+
+  /** How the slot's GUID stands to `words` in the order of ids. */
+  compare(slot: number, words: Uint32Array): number {
+    return this.#table.compare(slot, words)
   }
 
   /** The entity tag of the body at a place, four places a slot; `body` is digested where it is not yet known. */

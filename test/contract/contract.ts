@@ -7,6 +7,7 @@ import { freshnessSentences } from './freshness.ts'
 import { goldenSentences } from './golden.ts'
 import { headerSentences } from './headers.ts'
 import { idSentences } from './ids.ts'
+import { listSentences } from './lists.ts'
 import { methodSentences } from './methods.ts'
 import { negotiationSentences } from './negotiation.ts'
 import { problemSentences } from './problems.ts'
@@ -15,7 +16,7 @@ import type { Start, Subject } from './subject.ts'
 import { withheldSentences } from './withheld.ts'
 
 /** Every sentence of the contract that a caller can check, of a Marquee that `start` starts. */
-export function contract(name: string, start: Start): void {
+export function contract(name: string, start: Start, hasLists = false): void {
   describe(`the contract, ${name}`, () => {
     let subject: Subject
     beforeAll(async () => {
@@ -25,7 +26,6 @@ export function contract(name: string, start: Start): void {
 
     for (const sentences of [
       endpointSentences,
-      idSentences,
       methodSentences,
       headerSentences,
       negotiationSentences,
@@ -34,13 +34,9 @@ export function contract(name: string, start: Start): void {
     ]) {
       sentences(() => subject)
     }
-    for (const sentences of [
-      basePathSentences,
-      conditionalSentences,
-      etagSentences,
-      freshnessSentences,
-      goldenSentences,
-    ]) {
+    idSentences(() => subject, hasLists)
+    basePathSentences(start, hasLists)
+    for (const sentences of [conditionalSentences, etagSentences, freshnessSentences, goldenSentences, listSentences]) {
       sentences(start)
     }
   })

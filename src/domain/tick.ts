@@ -1,0 +1,27 @@
+import type { DateTime, Instant } from './date-time.ts'
+import { parseDateTimeText } from './date-time.ts'
+
+/** A point in time as two numbers that compare at once: epoch milliseconds, and ten-thousandths of one. */
+export interface Tick {
+  readonly ms: number
+  readonly ticks: number
+}
+
+/** Date-times have units of 100 ns. */
+export const TICKS_PER_MS = 10_000
+
+export function tickOf({ epochSeconds, ticks }: Instant): Tick {
+  const ms = Math.floor(ticks / TICKS_PER_MS)
+  return { ms: epochSeconds * 1000 + ms, ticks: ticks - ms * TICKS_PER_MS }
+}
+
+/** The point in time that a canonical text names. */
+export function tickOfDateTime(canonical: DateTime): Tick {
+  const read = parseDateTimeText(canonical)
+  if (read?.kind !== 'instant') throw new Error('a canonical date-time has an offset')
+  return tickOf(read.instant)
+}
+
+export function isBefore(left: Tick, right: Tick): boolean {
+  return left.ms < right.ms || (left.ms === right.ms && left.ticks < right.ticks)
+}

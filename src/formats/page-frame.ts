@@ -1,0 +1,85 @@
+import type { ListName } from '../domain/field.ts'
+import type { Link } from '../domain/link.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import { xmlAttribute } from './escape.ts'
+import { linkObject } from './hal-json.ts'
+import { XML_DECLARATION } from './hal-xml.ts'
+import { resolveHref } from './hal-links.ts'
+import type { Shape } from './media-types.ts'
+import { linkJson } from './plain-json.ts'
+import { namespaceOf } from './plain-xml.ts'
+
+/** A page of a list less its records. The hrefs are as plain JSON writes them, `~/events?limit=2`. */
+export interface PageOutline {
+  readonly list: ListName
+  readonly self: string
+  /** Null on the last page. */
+  readonly next: string | null
+  readonly isEmpty: boolean
+}
+
+/** What stands around the records of a page; each of them is its own representation, less its first `skip` bytes. */
+export interface PageFrame {
+  readonly before: string
+  readonly between: string
+  readonly after: string
+  readonly skip: number
+}
+
+/** Which of its bytes a record leaves out within a list, and what divides it from the next (contract §4.2). */
+export function recordsOf(shape: Shape): Pick<PageFrame, 'between' | 'skip'> {
+  switch (shape) {
+    case 'json':
+    case 'hal-json':
+      return { between: ',', skip: 0 }
+    case 'xml':
+      return { between: '', skip: 0 }
+    case 'hal-xml':
+      return { between: '\n', skip: XML_DECLARATION.length }
+    default:
+      return unreachable(shape)
+  }
+}
+
+const WORDS = {
+  events: { member: 'Events', rel: 'event', root: 'ArrayOfEventRepresentation' },
+  venues: { member: 'Venues', rel: 'venue', root: 'ArrayOfVenueRepresentation' },
+} as const
+
+/** The four shapes of a page (contract §4.2). `basePath` is empty for the root. */
+export function pageFrame(
+  shape: Shape,
+  outline: PageOutline,
+  namespace: string,
+  basePath: string,
+): Pick<PageFrame, 'before' | 'after'> {
+  const { list, self, next, isEmpty } = outline
+  const { member, rel, root } = WORDS[list]
+  const links = next === null ? [link('self', self)] : [link('self', self), link('next', next)]
+  switch (shape) {
+    case 'json':
+      return { before: `{"${member}":[`, after: `],"_links":[${links.map(linkJson).join(',')}],"_embedded":null}` }
+    case 'hal-json': {
+      const members = links.map((each) => `"${each.Rel}":${linkObject(each, basePath)}`)
+      return { before: `{"_links":{${members.join(',')}},"_embedded":{"${rel}":[`, after: ']}}' }
+    }
+    case 'xml': {
+      const open = `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${namespaceOf(namespace)}"`
+      return isEmpty ? { before: `${open} />`, after: '' } : { before: `${open}>`, after: `</${root}>` }
+    }
+    case 'hal-xml': {
+      const href = (given: string): string => xmlAttribute(resolveHref(given, basePath))
+      const more = next === null ? '' : `  <link rel="next" href="${href(next)}" />\n`
+      return {
+        before: `${XML_DECLARATION}<resource rel="${list}" href="${href(self)}" name="${list}">\n${more}`,
+        after: isEmpty ? '</resource>' : '\n</resource>',
+      }
+    }
+    default:
+      return unreachable(shape)
+  }
+}
+
+function link(Rel: string, Href: string): Link {
+  return { Rel, Href, Title: null }
+}

@@ -1,0 +1,47 @@
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
+import { parseGuid } from '../domain/guid.ts'
+import { TICKS_PER_MS } from '../domain/tick.ts'
+import type { Position } from '../replica/list-index.ts'
+
+// What `after` carries, for ever (contract §4.1): a byte for the version of this layout and the list, the Start of an event
+// in units of 100 ns since 1970, the id, and a check of all that.
+const VERSION = 1
+const LISTS = { events: 0, venues: 1 } as const
+const START_BYTES = { events: 8, venues: 0 } as const
+const ID_BYTES = 16
+const CHECK_BYTES = 4
+
+/** A position as a link carries it: what is asked for next stands after it, on any instance, in any release. */
+export function writePosition(list: ListName, { start, id }: Position): string {
+  const bytes = Buffer.alloc(1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES)
+  bytes[0] = (VERSION << 4) | LISTS[list]
+  if (START_BYTES[list] > 0) bytes.writeBigInt64BE(BigInt(start.ms) * BigInt(TICKS_PER_MS) + BigInt(start.ticks), 1)
+  bytes.write(id.replaceAll('-', ''), 1 + START_BYTES[list], 'hex')
+  bytes.write(checkOf(bytes.subarray(0, -CHECK_BYTES)), bytes.length - CHECK_BYTES, 'hex')
+  return bytes.toString('base64url')
+}
+
+/** The position that `writePosition` wrote for this list; null for any other text (contract §4.3). */
+export function readPosition(list: ListName, text: string): Position | null {
+  const length = 1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES
+  if (text.length !== Math.ceil((length * 4) / 3)) return null
+  const bytes = Buffer.from(text, 'base64url')
+  // Whatever base64 would read past, or leave over, is not ours.
+  if (bytes.length !== length || bytes.toString('base64url') !== text) return null
+  if (bytes[0] !== ((VERSION << 4) | LISTS[list])) return null
+  if (bytes.toString('hex', length - CHECK_BYTES) !== checkOf(bytes.subarray(0, -CHECK_BYTES))) return null
+  const id: Guid | null = parseGuid(bytes.toString('hex', 1 + START_BYTES[list], length - CHECK_BYTES))
+  if (id === null) return null
+  if (START_BYTES[list] === 0) return { start: { ms: 0, ticks: 0 }, id }
+  const ticks = bytes.readBigInt64BE(1)
+  const ms = ticks / BigInt(TICKS_PER_MS) - (ticks % BigInt(TICKS_PER_MS) < 0n ? 1n : 0n)
+  return { start: { ms: Number(ms), ticks: Number(ticks - ms * BigInt(TICKS_PER_MS)) }, id }
+}
+
+/** Against slips, not against forgers: a forged position harms nobody. */
+function checkOf(bytes: Uint8Array): string {
+  return hash('sha1', bytes, 'hex').slice(0, CHECK_BYTES * 2)
+}

@@ -1,0 +1,192 @@
+import { parseDateTimeText } from '../domain/date-time.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
+import { parseGuid } from '../domain/guid.ts'
+import type { Tick } from '../domain/tick.ts'
+import { isBefore, tickOf } from '../domain/tick.ts'
+import type { Zone } from '../domain/zone.ts'
+import { instantOfWall } from '../domain/zone.ts'
+import { percentEncode } from '../formats/link-template.ts'
+import type { Position } from '../replica/list-index.ts'
+import { readPosition } from './list-position.ts'
+import { pairsOf } from './query-pairs.ts'
+
+/** What a caller asks of a list (contract §4.1). */
+export interface ListQuery {
+  /** Null: now. */
+  readonly from: Tick | null
+  /** Excluded. */
+  readonly to: Tick | null
+  readonly venues: readonly Guid[]
+  readonly tags: readonly string[]
+  readonly available: boolean
+  readonly limit: number
+  readonly after: Position | null
+  /** The parameters given but `after`, as links name them; empty where there were none. */
+  readonly named: string
+  /** `after` as it was given, null where it was not. */
+  readonly afterGiven: string | null
+}
+
+/** A query longer than this is refused before it is looked at; some browsers send no longer URL. */
+const LONGEST_QUERY = 8192
+const USUAL_LIMIT = 50
+const MOST = 200
+
+/** What a parameter takes, as the rest of a sentence. */
+const TAKES = {
+  from: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z',
+  to: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z, not before from',
+  venue:
+    'the id of a venue, a GUID such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34 and not the empty one; it may be repeated',
+  tag: 'a tag, which must not be empty; it may be repeated',
+  available: 'true, or is left out',
+  limit: `a whole number from 1 to ${MOST} without leading zeros`,
+  after: 'what the next link of a page of this list carries, unchanged',
+} as const
+
+type Name = keyof typeof TAKES
+
+/** The parameters of each list, in the order in which links name them (contract §4.1). */
+const NAMES: Readonly<Record<ListName, readonly Name[]>> = {
+  events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
+  venues: ['limit', 'after'],
+}
+
+/** Reads a query, or says in a sentence what is wrong with it, the first thing found. In time linear in its length. */
+export function readListQuery(list: ListName, query: string, zone: Zone): ListQuery | string {
+  if (query.length > LONGEST_QUERY) {
+    return `The query must be at most ${LONGEST_QUERY} characters long, all its venue and tag parameters included.`
+  }
+  const given = new Map<Name, string[]>()
+  for (const [name, value] of pairsOf(query)) {
+    const known = NAMES[list].find((each) => each === name)
+    if (known === undefined) return `${quoted(name)} is not a parameter of this list: it takes ${inWords(NAMES[list])}.`
+    const values = given.get(known)
+    if (values === undefined) given.set(known, [value])
+    else if (known === 'venue' || known === 'tag') values.push(value)
+    else return `${known} is given more than once: it takes ${TAKES[known]}, once.`
+  }
+  return new QueryReader(list, given, zone).read()
+}
+
+class QueryReader {
+  readonly #list: ListName
+  readonly #given: ReadonlyMap<Name, readonly string[]>
+  readonly #zone: Zone
+  #named = ''
+
+  constructor(list: ListName, given: ReadonlyMap<Name, readonly string[]>, zone: Zone) {
+    this.#list = list
+    this.#given = given
+    this.#zone = zone
+  }
+
+  read(): ListQuery | string {
+    const from = this.#moment('from')
+    const to = this.#moment('to')
+    if (from === BAD) return this.#refuse('from')
+    if (to === BAD) return this.#refuse('to')
+    // A day holds its last moment, so that a day that ends where `from` begins is before it.
+    if (from !== null && to !== null && (to.day ? !isBefore(from.start, to.end) : isBefore(to.end, from.start))) {
+      return this.#refuse('to')
+    }
+    const venues = this.#all('venue', parseGuid)
+    if (venues === BAD) return this.#refuse('venue')
+    const tags = this.#all('tag', (text) => (text === '' ? null : text))
+    if (tags === BAD) return this.#refuse('tag')
+    const available = this.#all('available', (text) => (text === 'true' ? text : null))
+    if (available === BAD) return this.#refuse('available')
+    const limit = this.#all('limit', readLimit)
+    if (limit === BAD) return this.#refuse('limit')
+    const named = this.#named
+    const [afterGiven = null] = this.#given.get('after') ?? []
+    const after = afterGiven === null ? null : readPosition(this.#list, afterGiven)
+    if (after === null && afterGiven !== null) return this.#refuse('after')
+    return {
+      from: from?.start ?? null,
+      to: to?.end ?? null,
+      venues,
+      tags,
+      available: available.length > 0,
+      limit: limit[0] ?? USUAL_LIMIT,
+      after,
+      named,
+      afterGiven,
+    }
+  }
+
+  #refuse(name: Name): string {
+    const value = (this.#given.get(name) ?? []).at(0) ?? ''
+    return `${name} takes ${TAKES[name]}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} does not fit.`}`
+  }
+
+  #moment(name: 'from' | 'to'): Moment | typeof BAD | null {
+    const [text] = this.#given.get(name) ?? []
+    if (text === undefined) return null
+    // A form reads a bare `+` as a blank.
+    const written = text.replace(BLANK_BEFORE_OFFSET, '+$1')
+    this.#name(name, written)
+    return readMoment(written, this.#zone) ?? BAD
+  }
+
+  /** The values of a parameter, equal ones once. */
+  #all<Value extends string | number>(name: Name, read: (text: string) => Value | null): readonly Value[] | typeof BAD {
+    const values = new Set<Value>()
+    for (const text of this.#given.get(name) ?? []) {
+      const value = read(text)
+      if (value === null) return BAD
+      values.add(value)
+    }
+    for (const value of values) this.#name(name, String(value))
+    return [...values]
+  }
+
+  #name(name: Name, value: string): void {
+    this.#named += `${this.#named === '' ? '' : '&'}${name}=${percentEncode(value)}`
+  }
+}
+
+const BAD = 'bad'
+
+/** A day, or a moment: then both are the same. */
+interface Moment {
+  readonly start: Tick
+  readonly end: Tick
+  readonly day: boolean
+}
+
+const BLANK_BEFORE_OFFSET = / (\d\d(?::\d\d)?)$/
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,7})?)?(?:Z|[+-]\d{2}(?::\d{2})?)$/
+
+/** What `from` and `to` take (contract §4.1): a day is that of the configured zone. */
+function readMoment(text: string, zone: Zone): Moment | null {
+  if (DATE.test(text)) {
+    const read = parseDateTimeText(`${text}T00:00`)
+    if (read?.kind !== 'wall') return null
+    const nextDay = { seconds: read.wall.seconds + SECONDS_PER_DAY, ticks: 0 }
+    return { start: tickOf(instantOfWall(read.wall, zone)), end: tickOf(instantOfWall(nextDay, zone)), day: true }
+  }
+  const read = DATE_TIME.test(text) ? parseDateTimeText(text) : null
+  if (read?.kind !== 'instant') return null
+  const tick = tickOf(read.instant)
+  return { start: tick, end: tick, day: false }
+}
+
+const SECONDS_PER_DAY = 86_400
+
+function readLimit(text: string): number | null {
+  return /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MOST ? Number(text) : null
+}
+
+const LONGEST_QUOTED = 40
+
+/** What a caller wrote, cut short: it comes back to whoever sent it. */
+function quoted(text: string): string {
+  return text.length > LONGEST_QUOTED ? `"${text.slice(0, LONGEST_QUOTED)}…"` : `"${text}"`
+}
+
+function inWords(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

@@ -1,0 +1,35 @@
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { Zone } from '../domain/zone.ts'
+import type { Formatter } from '../formats/format.ts'
+import type { Shape } from '../formats/media-types.ts'
+import type { Replica } from '../replica/replica.ts'
+import { ListPages } from './list-pages.ts'
+import type { ListQuery } from './list-query.ts'
+import { readListQuery } from './list-query.ts'
+import { queryOf } from './query-pairs.ts'
+import type { ReadyPage } from './ready-pages.ts'
+
+/** `/api/events` and `/api/venues`, where lists are on (contract §4). */
+export class Lists {
+  readonly #events: ListPages<EventRecord>
+  readonly #venues: ListPages<VenueRecord>
+  readonly #zone: Zone
+
+  constructor({ events, venues }: Replica, formatter: Formatter, zone: Zone) {
+    this.#events = new ListPages(events.list, formatter)
+    this.#venues = new ListPages(venues.list, formatter)
+    this.#zone = zone
+  }
+
+  /** What a request target asks for, or a sentence that says what is wrong with it. */
+  read(list: ListName, target: string): ListQuery | string {
+    return readListQuery(list, queryOf(target), this.#zone)
+  }
+
+  /** The page as of `nowMs`, epoch ms; null while nothing is known. */
+  page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
+  }
+}
