@@ -1,11 +1,26 @@
+import type { TagSets } from './tag-sets.ts'
+
 /** So many entries a block holds at most: to move half of them aside for another takes under a microsecond. */
 export const BLOCK_ENTRIES = 512
 /** Columns grow and shrink by so many entries, so that little of them is empty. */
 const STEP = 32
 /** Start and end 8 each, handle, venue and mark 4 each, ticks 2. */
 const ENTRY_BYTES = 30
-/** What a block takes besides, roughly: its object, the buffer and the six views. */
-const BLOCK_BYTES = 640
+/** What a block takes besides, roughly: its object, the buffer, the six views, and its bits. */
+const BLOCK_BYTES = 1200
+
+/** A block has so many bits for what its entries name: about a fifth of them are set. */
+const BITS = 4096
+const UNUSED_BITS = 32 - Math.log2(BITS)
+
+/** What stands for any venue, and for any tag. */
+export const ANY = -1
+
+/** The bit of a venue with a tag, of rows that have tickets or of all; either may be `ANY`. */
+export function bitOf(venue: number, word: number, available: boolean): number {
+  const mixed = Math.imul(Math.imul(venue, 0x9e3779b1) ^ (word + 1), 0xc2b2ae35) + (available ? 0x27d4eb2f : 0)
+  return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> UNUSED_BITS
+}
 
 /** What an index holds of a row. Times are epoch milliseconds. */
 export interface Entry {
@@ -31,9 +46,24 @@ export class IndexBlock {
   venues: Uint32Array = new Uint32Array(0)
   marks: Uint32Array = new Uint32Array(0)
   ticks: Uint16Array = new Uint16Array(0)
+  /** 1 for each venue, tag and pair of them that an entry has, and some that one had. */
+  readonly #bits = new Uint32Array(BITS / 32)
+  /** How many entries were replaced or removed since those were set. */
+  #outdated = 0
+  readonly #tags: TagSets
+
+  constructor(tags: TagSets) {
+    this.#tags = tags
+  }
 
   get sizeBytes(): number {
     return this.starts.length * ENTRY_BYTES + BLOCK_BYTES
+  }
+
+  /** Whether any of these bits is set; where not, no entry has what they stand for. */
+  mayHold(any: readonly number[]): boolean {
+    for (const bit of any) if (((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0) return true
+    return false
   }
 
   insert(at: number, entry: Entry): void {
@@ -44,15 +74,13 @@ export class IndexBlock {
     this.starts[at] = entry.startMs
     this.ticks[at] = entry.startTicks
     this.handles[at] = entry.handle
-    this.replace(at, entry)
+    this.#write(at, entry)
   }
 
   /** Writes what does not decide where the entry stands. */
-  replace(at: number, { endMs, venue, mark }: Entry): void {
-    this.ends[at] = endMs
-    this.venues[at] = venue
-    this.marks[at] = mark
-    if (endMs > this.latestEndMs) this.latestEndMs = endMs
+  replace(at: number, entry: Entry): void {
+    this.#write(at, entry)
+    this.#outdate()
   }
 
   remove(at: number): void {
@@ -61,16 +89,17 @@ export class IndexBlock {
     this.count--
     if (this.starts.length - this.count >= 2 * STEP) this.#resize(this.starts.length - STEP)
     if (endMs === this.latestEndMs) this.#findLatestEnd()
+    this.#outdate()
   }
 
   /** Takes the later half of the entries out, into a block that follows. */
   split(): IndexBlock {
-    const later = new IndexBlock()
+    const later = new IndexBlock(this.#tags)
     const half = this.count >>> 1
     later.append(this, half)
     this.count = half
     this.#resize(roundedUp(half))
-    this.#findLatestEnd()
+    this.#summarize()
     return later
   }
 
@@ -80,6 +109,44 @@ export class IndexBlock {
     this.count += next.count - from
     this.#resize(roundedUp(this.count))
     copyColumns(next.#columns(), this.#columns(), from, next.count, at)
+    this.#summarize()
+  }
+
+  #write(at: number, { endMs, venue, mark }: Entry): void {
+    this.ends[at] = endMs
+    this.venues[at] = venue
+    this.marks[at] = mark
+    if (endMs > this.latestEndMs) this.latestEndMs = endMs
+    this.#note(venue, mark)
+  }
+
+  #note(venue: number, mark: number): void {
+    const words = this.#tags.membersOf(mark >>> 1)
+    this.#noteVenue(venue, words, false)
+    if ((mark & 1) === 1) this.#noteVenue(venue, words, true)
+  }
+
+  #noteVenue(venue: number, words: readonly number[], available: boolean): void {
+    this.#set(bitOf(venue, ANY, available))
+    this.#set(bitOf(ANY, ANY, available))
+    for (const word of words) {
+      this.#set(bitOf(ANY, word, available))
+      this.#set(bitOf(venue, word, available))
+    }
+  }
+
+  #set(bit: number): void {
+    this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
+  }
+
+  #outdate(): void {
+    if (++this.#outdated >= BLOCK_ENTRIES) this.#summarize()
+  }
+
+  #summarize(): void {
+    this.#outdated = 0
+    this.#bits.fill(0)
+    for (let at = 0; at < this.count; at++) this.#note(this.venues[at] ?? 0, this.marks[at] ?? 0)
     this.#findLatestEnd()
   }
 

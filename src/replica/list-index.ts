@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import type { Entry } from './index-block.ts'
 import { BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { Place, PlaceOf } from './row-places.ts'
+import type { Place, Placing } from './row-places.ts'
 import type { Shard } from './shard.ts'
 import { SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
@@ -35,13 +35,13 @@ export class ListIndex {
   /** Rows before this one, by shard and slot, are followed; the others are yet to come. */
   #reached = 0
   readonly #shards: readonly Shard[]
-  readonly #placeOf: PlaceOf
+  readonly #placing: Placing
   readonly #words = new Uint32Array(4)
   readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, mark: 0 }
 
-  constructor(shards: readonly Shard[], placeOf: PlaceOf) {
+  constructor(shards: readonly Shard[], placing: Placing) {
     this.#shards = shards
-    this.#placeOf = placeOf
+    this.#placing = placing
   }
 
   get sizeBytes(): number {
@@ -73,7 +73,7 @@ export class ListIndex {
     const handle = handleOf(shard, slot)
     if (handle >= this.#reached) return
     const entry = this.#entry
-    const place = this.#placeOf(packed)
+    const place = this.#placing.placeOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
     entry.endMs = place.endMs
@@ -81,7 +81,7 @@ export class ListIndex {
     entry.venue = this.venues.hold(place.venue)
     entry.mark = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
     if (before !== null) {
-      const { start } = this.#placeOf(before)
+      const start = this.#placing.startOf(before)
       const [block, at] = this.#find(shard, slot, start)
       this.#release(block, at)
       if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
@@ -93,7 +93,7 @@ export class ListIndex {
   /** A row is served no longer. */
   forget(shard: Shard, slot: number, before: string): void {
     if (handleOf(shard, slot) >= this.#reached) return
-    const [block, at] = this.#find(shard, slot, this.#placeOf(before).start)
+    const [block, at] = this.#find(shard, slot, this.#placing.startOf(before))
     this.#release(block, at)
     this.#remove(block, at)
   }
@@ -136,7 +136,7 @@ export class ListIndex {
   /** Where the row of a handle stands. */
   positionOf(handle: number): Position {
     const [shard, slot] = this.rowOf(handle)
-    return { start: this.#placeOf(shard.read(slot)).start, id: shard.guid(slot) }
+    return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }
   }
 
   /** How many of its entries a block has that start before a moment. */
@@ -174,7 +174,7 @@ export class ListIndex {
     }
     // After all others: a list that comes in its order fills its blocks.
     let last = this.blocks.at(-1)
-    if (last === undefined || last.count >= BLOCK_ENTRIES - 1) this.blocks.push((last = new IndexBlock()))
+    if (last === undefined || last.count >= BLOCK_ENTRIES - 1) this.blocks.push((last = new IndexBlock(this.tags)))
     last.insert(last.count, this.#entry)
   }
 

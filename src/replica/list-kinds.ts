@@ -8,12 +8,12 @@ import type { Formatter } from '../formats/format.ts'
 import type { Packing } from './packing.ts'
 import { eventPacking, venuePacking } from './packing.ts'
 import type { ListKind } from './record-list.ts'
-import { eventPlace, venuePlace } from './row-places.ts'
+import { eventPlacing, venuePlacing } from './row-places.ts'
 
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking(EVENTS, eventPacking),
-    placeOf: eventPlace,
+    placing: eventPlacing,
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
@@ -26,7 +26,7 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking(VENUES, venuePacking),
-    placeOf: venuePlace,
+    placing: venuePlacing,
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }

@@ -3,6 +3,7 @@ import type { Tick } from '../domain/tick.ts'
 import { isBefore } from '../domain/tick.ts'
 import { readGuidWords } from './guid-words.ts'
 import type { IndexBlock } from './index-block.ts'
+import { ANY, bitOf } from './index-block.ts'
 import type { ListIndex, Position } from './list-index.ts'
 import { endOf } from './row-places.ts'
 
@@ -34,65 +35,93 @@ export interface Found {
 const NOTHING: Found = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
 /** The rows of one page: a walk over columns of numbers that skips what is over, and reads no record. */
-export function scan(index: ListIndex, wanted: Wanted): Found {
-  const { to, venues, tags, available, after, limit } = wanted
-  const sets = tags.length === 0 ? null : index.tags.matching(tags)
-  const atVenues = venues.length === 0 ? null : flagged(index, venues)
-  if ((tags.length > 0 && sets === null) || (venues.length > 0 && atVenues === null)) return NOTHING
-  const filter: Filter = { from: wanted.from, sets, atVenues, available, most: limit + 1 }
+export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Found {
+  const filter = filterOf(index, { from, venues, tags, available })
+  if (filter === null) return NOTHING
   const rows: number[] = []
-  const endsMs = { earliest: Infinity }
-  let [at, first] = after === null ? [0, 0] : placeAfter(index, after)
-  for (; at < index.blocks.length && rows.length <= limit; at++, first = 0) {
-    const block = index.blocks[at]
+  let goodUntilMs = Infinity
+  let [number, first] = after === null ? [0, 0] : placeAfter(index, after)
+  for (; rows.length <= limit; number++, first = 0) {
+    const block = index.blocks[number]
     if (block === undefined) break
     const until = to === null ? block.count : index.startingBefore(block, to)
-    if (block.latestEndMs >= wanted.from.ms) walk(index, block, first, until, filter, rows, endsMs)
+    const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
+    for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
+      const handle = block.handles[at] ?? 0
+      const endMs = block.ends[at] ?? 0
+      // Ends are whole milliseconds: within that of a `from` that is finer the row itself decides.
+      if (from.ticks === 0 || endMs !== from.ms || !isOver(index, handle, from)) {
+        rows.push(handle)
+        goodUntilMs = Math.min(goodUntilMs, endMs)
+      }
+      at = nextFit(block, at + 1, until, filter)
+    }
     if (until < block.count) break
   }
   const hasMore = rows.length > limit
   if (hasMore) rows.pop()
-  return { rows, hasMore, goodUntilMs: endsMs.earliest }
+  return { rows, hasMore, goodUntilMs }
 }
 
 interface Filter {
-  readonly from: Tick
-  readonly sets: Uint8Array | null
-  readonly atVenues: Uint8Array | null
-  readonly available: boolean
-  readonly most: number
+  readonly fromMs: number
+  /** By mark and by venue, 1 for what fits; null where all do. */
+  readonly marks: Uint8Array | null
+  readonly venues: Uint8Array | null
+  /** A block without the bits of any of these has none that fits; null where that is not asked. */
+  readonly any: readonly number[] | null
 }
 
-function walk(
-  index: ListIndex,
-  block: IndexBlock,
-  first: number,
-  until: number,
-  { from, sets, atVenues, available, most }: Filter,
-  rows: number[],
-  endsMs: { earliest: number },
-): void {
-  const { ends, marks, venues, handles } = block
-  const mask = available ? 1 : 0
-  for (let at = first; at < until; at++) {
-    const endMs = ends[at] ?? 0
-    if (endMs < from.ms) continue
-    const mark = marks[at] ?? 0
-    if ((mark & mask) !== mask) continue
-    if (sets !== null && sets[mark >>> 1] !== 1) continue
-    if (atVenues !== null && atVenues[venues[at] ?? 0] !== 1) continue
-    const handle = handles[at] ?? 0
-    // Ends are whole milliseconds: within that of a `from` that is finer the row itself decides.
-    if (from.ticks > 0 && endMs === from.ms && isOver(index, handle, from)) continue
-    rows.push(handle)
-    if (endMs < endsMs.earliest) endsMs.earliest = endMs
-    if (rows.length === most) return
+type Choice = Pick<Wanted, 'venues' | 'tags' | 'available'>
+
+/** Null where nothing can fit. */
+function filterOf(index: ListIndex, wanted: Choice & Pick<Wanted, 'from'>): Filter | null {
+  const { from, venues, tags, available } = wanted
+  const marks = tags.length === 0 && !available ? null : index.tags.matching(tags, available)
+  const atVenues = venues.length === 0 ? null : flagged(index, venues)
+  if (marks === null && (tags.length > 0 || available)) return null
+  if (atVenues === null && venues.length > 0) return null
+  return { fromMs: from.ms, marks, venues: atVenues, any: bitsOf(index, wanted) }
+}
+
+/**
+ * The first entry from `at` on that fits, `until` where there is none. Venues and tags are combined without a branch each: of
+ * common ones that never meet the processor could guess neither.
+ */
+function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): number {
+  const { ends, marks, venues } = block
+  const { fromMs, marks: fits, venues: there } = filter
+  if (fits === null && there === null) {
+    while (at < until && (ends[at] ?? 0) < fromMs) at++
+  } else if (there === null && fits !== null) {
+    while (at < until && (fits[marks[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
+  } else if (fits === null && there !== null) {
+    while (at < until && (there[venues[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
+  } else if (fits !== null && there !== null) {
+    while (at < until) {
+      const fit = (fits[marks[at] ?? 0] ?? 0) & (there[venues[at] ?? 0] ?? 0)
+      if (fit === 1 && (ends[at] ?? 0) >= fromMs) break
+      at++
+    }
   }
+  return at
 }
 
 function isOver(index: ListIndex, handle: number, from: Tick): boolean {
   const [shard, slot] = index.rowOf(handle)
   return isBefore(endOf(shard.read(slot)), from)
+}
+
+/** Where so many bits are asked for, most blocks have one of them. */
+const MOST_BITS = 256
+
+/** The bits of which a block that holds what is wanted has one: of each venue with each tag. */
+function bitsOf(index: ListIndex, { venues, tags, available }: Choice): readonly number[] | null {
+  const numbers =
+    venues.length === 0 ? [ANY] : venues.map((id) => index.venues.find(id)).filter((number) => number !== -1)
+  const words = tags.length === 0 ? [ANY] : index.tags.wordsOf(tags)
+  if (numbers.length * words.length > MOST_BITS) return null
+  return numbers.flatMap((venue) => words.map((word) => bitOf(venue, word, available)))
 }
 
 /** By number, 1 for each of these venues; null where no event names any. */

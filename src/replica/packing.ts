@@ -94,6 +94,13 @@ function packLinks(links: readonly Link[]): string {
   return packed
 }
 
+/** A text that was canonical when it was packed, so that its brand holds. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which brand it is
+function trusted<Branded extends string>(text: string): Branded {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
+  return text as Branded
+}
+
 /** Walks the texts of one packed record. */
 class Texts {
   readonly #texts: readonly string[]
@@ -113,11 +120,9 @@ class Texts {
     return text.replaceAll(`${ESCAPE}a`, SEPARATOR).replaceAll(`${ESCAPE}b`, ESCAPE)
   }
 
-  /** A text that was canonical when it was packed, so that its brand holds. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which brand it is
   trusted<Branded extends string>(): Branded {
-    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
-    return this.#texts[this.#position++] as Branded
+    return trusted(this.#texts[this.#position++] ?? '')
   }
 
   number(): number {
@@ -140,17 +145,46 @@ class Texts {
 }
 
 /** What decides where an event stands in a list, and who finds it there. */
-export type EventKeys = Pick<EventRecord, 'VenueId' | 'TicketsAvailable' | 'Start' | 'Finish' | 'Tags'>
+export interface EventKeys {
+  readonly venue: Guid
+  readonly ticketsAvailable: number
+  readonly start: DateTime
+  readonly finish: DateTime
+  /** Its tags as they are packed, for `unpackTags`: equal texts are equal tags. */
+  readonly tags: string
+}
 
-/** Reads that of a packed event, and leaves the rest as it is. */
+/** Reads that of a packed event, and leaves the rest as it is: a list's index does so at each change. */
 export function readEventKeys(packed: string): EventKeys {
-  // The name comes first, the links last: neither is looked into.
-  const texts = new Texts(packed.slice(packed.indexOf(SEPARATOR) + 1))
-  const VenueId = texts.trusted<Guid>()
-  texts.number()
-  const TicketsAvailable = texts.number()
-  const Start = texts.trusted<DateTime>()
-  const Finish = texts.trusted<DateTime>()
-  texts.number()
-  return { VenueId, TicketsAvailable, Start, Finish, Tags: texts.list(texts.number()) }
+  const venue = after(packed, 0)
+  const available = after(packed, after(packed, venue))
+  const start = after(packed, available)
+  const finish = after(packed, start)
+  const price = after(packed, finish)
+  const tags = after(packed, price)
+  let end = after(packed, tags)
+  for (let left = end === 0 ? 0 : Number(packed.slice(tags, end - 1)); left > 0; left--) end = after(packed, end)
+  return {
+    venue: trusted(packed.slice(venue, venue + 36)),
+    ticketsAvailable: Number(packed.slice(available, start - 1)),
+    start: trusted(packed.slice(start, finish - 1)),
+    finish: trusted(packed.slice(finish, price - 1)),
+    tags: packed.slice(tags, end === 0 ? packed.length : end - 1),
+  }
+}
+
+/** The Start of a packed event. */
+export function readStart(packed: string): DateTime {
+  const start = after(packed, after(packed, after(packed, after(packed, 0))))
+  return trusted(packed.slice(start, after(packed, start) - 1))
+}
+
+export function unpackTags(packed: string): readonly string[] {
+  const texts = new Texts(packed)
+  return texts.list(texts.number())
+}
+
+/** What follows the next separator; 0 where there is none. */
+function after(packed: string, from: number): number {
+  return packed.indexOf(SEPARATOR, from) + 1
 }

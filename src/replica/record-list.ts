@@ -9,7 +9,7 @@ import { ListIndex } from './list-index.ts'
 import type { Packing } from './packing.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
-import type { PlaceOf } from './row-places.ts'
+import type { Placing } from './row-places.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
 const SHARDS = 256
@@ -30,7 +30,7 @@ export interface ListKind<Item> {
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
   /** Where a packed record stands in lists. */
-  readonly placeOf: PlaceOf
+  readonly placing: Placing
   /** `details` with the availability of another; the record itself where the kind has none. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** The names of the fields in which two packed records differ. */
@@ -91,7 +91,7 @@ export class RecordList<Item> implements Held {
 
   /** Keeps an index from now on; resolves when all rows are in it. */
   async keepIndex(pause: () => Promise<void>): Promise<void> {
-    const index = new ListIndex(this.shards, this.kind.placeOf)
+    const index = new ListIndex(this.shards, this.kind.placing)
     this.index = index
     await index.build(pause, () => this.index !== index)
   }

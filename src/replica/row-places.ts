@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
-import { readEventKeys } from './packing.ts'
+import { readEventKeys, readStart } from './packing.ts'
 
 /** Where a packed row stands in its list, and what a query may ask of it. */
 export interface Place {
@@ -10,36 +10,43 @@ export interface Place {
   /** The later of Start and Finish, rounded down to whole milliseconds: a whole one is before it or at it just where it is here. */
   readonly endMs: number
   readonly venue: Guid
-  readonly tags: readonly string[]
+  /** As they are packed. */
+  readonly tags: string
   readonly isAvailable: boolean
 }
 
-export type PlaceOf = (packed: string) => Place
-
-export function eventPlace(packed: string): Place {
-  const { Start, Finish, VenueId, Tags, TicketsAvailable } = readEventKeys(packed)
-  const start = tickOfDateTime(Start)
-  const end = laterTick(start, tickOfDateTime(Finish))
-  return {
-    start,
-    endMs: end.ms,
-    venue: VenueId,
-    tags: Tags,
-    isAvailable: TicketsAvailable > 0,
-  }
+/** How the rows of one list are placed. */
+export interface Placing {
+  readonly placeOf: (packed: string) => Place
+  /** Its Start alone. */
+  readonly startOf: (packed: string) => Tick
 }
+
+export const eventPlacing: Placing = {
+  placeOf(packed) {
+    const { start, finish, venue, tags, ticketsAvailable } = readEventKeys(packed)
+    const begin = tickOfDateTime(start)
+    return {
+      start: begin,
+      endMs: laterTick(begin, tickOfDateTime(finish)).ms,
+      venue,
+      tags,
+      isAvailable: ticketsAvailable > 0,
+    }
+  },
+  startOf: (packed) => tickOfDateTime(readStart(packed)),
+}
+
+const NO_START: Tick = { ms: 0, ticks: 0 }
+const VENUE: Place = { start: NO_START, endMs: Infinity, venue: EMPTY_GUID, tags: '0', isAvailable: false }
 
 /** Venues stand by their ids alone, and are never over. */
-const VENUE: Place = { start: { ms: 0, ticks: 0 }, endMs: Infinity, venue: EMPTY_GUID, tags: [], isAvailable: false }
-
-export function venuePlace(): Place {
-  return VENUE
-}
+export const venuePlacing: Placing = { placeOf: () => VENUE, startOf: () => NO_START }
 
 /** The later of Start and Finish, exactly (contract §4.1). */
 export function endOf(packed: string): Tick {
-  const { Start, Finish } = readEventKeys(packed)
-  return laterTick(tickOfDateTime(Start), tickOfDateTime(Finish))
+  const { start, finish } = readEventKeys(packed)
+  return laterTick(tickOfDateTime(start), tickOfDateTime(finish))
 }
 
 function laterTick(left: Tick, right: Tick): Tick {

@@ -1,3 +1,5 @@
+import { unpackTags } from './packing.ts'
+
 /** What a set, and a word, take roughly, with their place in a map. */
 const SET_BYTES = 200
 const WORD_BYTES = 160
@@ -25,13 +27,13 @@ export class TagSets {
     return this.#sets.size * SET_BYTES + this.#words.size * WORD_BYTES
   }
 
-  /** The number of the set of these tags, held once more until `release`. */
-  hold(tags: readonly string[]): number {
-    const words = [...new Set(tags.map(foldTag))].toSorted()
-    // A length before each: no two sets share a key, whatever the words hold.
-    const key = words.map((word) => `${word.length}:${word}`).join('')
-    const set = this.#sets.hold(key)
-    if (this.#sets.uses(set) === 1) this.#members[set] = words.map((word) => this.#words.hold(word))
+  /** The number of the set of these tags, as they are packed, held once more until `release`. */
+  hold(packed: string): number {
+    const set = this.#sets.hold(packed)
+    if (this.#sets.uses(set) === 1) {
+      const words = new Set(unpackTags(packed).map(foldTag))
+      this.#members[set] = Array.from(words, (word) => this.#words.hold(word))
+    }
     return set
   }
 
@@ -39,19 +41,32 @@ export class TagSets {
     if (this.#sets.release(set)) for (const word of this.#members[set] ?? []) this.#words.release(word)
   }
 
-  /** By number, 1 for each set that holds any of these tags; null where none does. */
-  matching(tags: readonly string[]): Uint8Array | null {
-    const wanted = new Set<number>()
-    for (const tag of tags) {
-      const word = this.#words.find(foldTag(tag))
-      if (word !== undefined) wanted.add(word)
+  /** The numbers of the words of a set. */
+  membersOf(set: number): readonly number[] {
+    return this.#members[set] ?? []
+  }
+
+  /** The numbers of those of these tags that any row has. */
+  wordsOf(tags: readonly string[]): readonly number[] {
+    return tags.map((tag) => this.#words.find(foldTag(tag))).filter((word) => word !== undefined)
+  }
+
+  /** By mark, the number of a set twice and 1 where tickets can be had: 1 where it fits; null where none does. */
+  matching(tags: readonly string[], available: boolean): Uint8Array | null {
+    const marks = new Uint8Array(this.#members.length * 2)
+    for (const set of tags.length === 0 ? this.#members.keys() : this.#withAny(tags)) {
+      marks[set * 2 + 1] = 1
+      if (!available) marks[set * 2] = 1
     }
-    if (wanted.size === 0) return null
-    const matches = new Uint8Array(this.#members.length)
+    return marks.includes(1) ? marks : null
+  }
+
+  *#withAny(tags: readonly string[]): Generator<number, void> {
+    const wanted = new Set(this.wordsOf(tags))
+    if (wanted.size === 0) return
     for (const [set, words] of this.#members.entries()) {
-      for (const word of words) if (wanted.has(word)) matches[set] = 1
+      if (words.some((word) => wanted.has(word))) yield set
     }
-    return matches
   }
 }
 
