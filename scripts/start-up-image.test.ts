@@ -12,7 +12,7 @@ const ORIGIN = /^( {2}read from +).*$/m
 async function printedOnTerminal(env: Readonly<Record<string, string>>): Promise<string> {
   const configuration = join(tmpdir(), `marquee-start-up-${process.pid}.yaml`)
   const crm = { kind: 'files', directory: join(ROOT, 'sample') }
-  writeFileSync(configuration, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, crm }))
+  writeFileSync(configuration, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, lists: 'on', crm }))
   try {
     return await startUpOnTerminal(['serve', '--config', configuration], env)
   } finally {

@@ -3,6 +3,8 @@ import { printReport } from './check-lines.ts'
 import type { Report } from './check-report.ts'
 import { NOTHING_READ, reportOf } from './check-report.ts'
 import { loadFound } from './configuration.ts'
+import { systemTime } from '../replica/time.ts'
+import type { CrmRead } from './read-crm.ts'
 import { readCrm } from './read-crm.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -21,10 +23,21 @@ export async function check(
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
   const report = reportOf(crm, [...found.warnings, ...crm.warnings])
-  if (!json) printReport(report, surroundings)
-  else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
+  if (!json) {
+    printReport(report, surroundings)
+    const line = notYetOverLine(crm)
+    if (line !== null) surroundings.out(line)
+  } else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
   if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
   return report.ok ? FINE : ANSWER_IS_NO
+}
+
+/** What `/api/events` would begin with; null where lists are off. */
+function notYetOverLine({ marquee: { replica } }: CrmRead): string | null {
+  const { index, served } = replica.events.list
+  if (index === null) return null
+  const count = index.countFrom(systemTime.now().wallMs)
+  return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
 }
 
 async function answerJson(

@@ -47,9 +47,10 @@ export function startUp(
   if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
   out(`${label('read from')}${printable(from)}`)
   out('')
-  if (link !== null) {
+  if (link !== null && id !== null) {
     out(`${label('try')}${strong(`curl ${link}`)}`)
     out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
+    if (configuration.lists) out(`${label("what's on")}${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
     out('')
   }
   out(`  ${quiet('Ctrl-C ends it. What happens is said below.')}`)

@@ -278,9 +278,9 @@ crm:
   })
 })
 
-it('the sample is what a file with nothing but its directory sets', async () => {
+it('the sample is what a file with nothing but its directory and lists sets', async () => {
   const sample = sampleConfiguration('/sample')
-  const configuration = await configured('crm: { kind: files, directory: /sample }')
+  const configuration = await configured('lists: on\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })

@@ -48,7 +48,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   return { ok: true, configuration, warnings: warningsOf(configuration) }
 }
 
-/** The configuration that serves the lists in a directory, an absolute path, with every default. */
+/** The configuration that serves the lists in a directory, an absolute path: every default, and lists on, to be looked at. */
 export function sampleConfiguration(directory: string): Configuration {
   const crm: Tree = {
     kind: 'map',
@@ -59,7 +59,11 @@ export function sampleConfiguration(directory: string): Configuration {
     ]),
   }
   const findings = findingsOf('the sample', directory)
-  const configuration = settingsOf({ kind: 'map', line: 1, entries: new Map([['crm', crm]]) }, findings)
+  const entries = new Map<string, Tree>([
+    ['lists', { kind: 'scalar', line: 1, value: true }],
+    ['crm', crm],
+  ])
+  const configuration = settingsOf({ kind: 'map', line: 1, entries }, findings)
   if (configuration === null) throw new Error(findings.problems.map(({ message }) => message).join('; '))
   return configuration
 }

@@ -1,5 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
+import { isBefore, tickOfDateTime } from '../domain/tick.ts'
 import type { MediaType } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
 import { MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
@@ -51,7 +52,11 @@ export function answerSteps<Item>({ from, kind, id, row, options }: Answered<Ite
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
     { step: 'current', ok: isCurrent, detail: `${ages}${isCurrent ? '' : tooOld}.` },
-    { step: 'answered', ok: isCurrent, detail: answerDetail(kind, id, isCurrent, representations) },
+    {
+      step: 'answered',
+      ok: isCurrent,
+      detail: [answerDetail(kind, id, isCurrent, representations), ...listDetail(kind, id, options)].join(' '),
+    },
   ]
   return { shown: isCurrent, steps, representations }
 }
@@ -77,6 +82,20 @@ function represent<Item>({ list }: ListReplica<Item>, id: Guid): readonly Repres
     const sizeBytes = held.body.length
     return [{ types, etag: held.etag, sizeBytes, body: textOf(held.body).slice(0, LONGEST_BODY) }]
   })
+}
+
+/** Whether the lists have it, where they are on. */
+function listDetail(kind: ExplainedKind, id: Guid, { replica, now }: ExplainOptions): readonly string[] {
+  if (replica[`${kind}s`].list.index === null) return []
+  const event = kind === 'event' ? replica.events.list.get(id) : null
+  if (event === null) return ['It is in /api/venues.']
+  const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start
+  const isOver = isBefore(tickOfDateTime(end), { ms: Math.floor(now.wallMs), ticks: 0 })
+  return [
+    isOver
+      ? `It is over since ${end}: in /api/events only where \`from\` asks for it.`
+      : `It is in /api/events until ${end}.`,
+  ]
 }
 
 function answerDetail(

@@ -9,6 +9,8 @@ import { countWithheld } from './count-withheld.ts'
 
 interface ListStatus {
   readonly served: number
+  /** Events that `/api/events` begins with; only where lists are on. */
+  readonly notYetOver?: number
   readonly withheld: number
   readonly withheldByReason: Readonly<Record<WithheldFault, number>>
   /** Columns of the CRM's list that nothing reads. */
@@ -85,6 +87,7 @@ function listStatus<Item>(replica: ListReplica<Item>, { now, settings, ignoredCo
   const { freshness, drift, braked } = reader
   return {
     served: list.served,
+    ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
     withheld: list.withheld + list.extras.length,
     withheldByReason: countWithheld(list),
     ignoredColumns: ignoredColumns(list.kind.name),

@@ -126,6 +126,15 @@ export class ListIndex {
     return block !== undefined && at < block.count && this.#compare(block, at, start, words) === 0
   }
 
+  /** How many rows are not over by `nowMs`, epoch ms. */
+  countFrom(nowMs: number): number {
+    let count = 0
+    for (const { ends, count: entries } of this.blocks) {
+      for (let at = 0; at < entries; at++) if ((ends[at] ?? 0) >= nowMs) count++
+    }
+    return count
+  }
+
   /** The shard and slot of a handle. */
   rowOf(handle: number): readonly [Shard, number] {
     const shard = this.#shards[handle >>> SLOT_BITS]

@@ -17,6 +17,7 @@ export function showLists(status, onAccept) {
 function newCard(name, onAccept) {
   const fields = {
     Served: element('dd', { class: 'big' }),
+    'Not yet over': element('dd'),
     Withheld: element('dd'),
     Confirmed: element('dd'),
     'Read in full': element('dd'),
@@ -38,6 +39,10 @@ function newCard(name, onAccept) {
 
 function fillCard({ fields, error, ignored, brake }, name, list) {
   say(fields.Served, numberText(list.served))
+  // Only events end, and only where lists are on is it counted.
+  const isCounted = list.notYetOver !== undefined
+  for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
+  say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
   const reasons = Object.entries(list.withheldByReason).filter(([, count]) => count > 0)
   const each = reasons.map(([reason, count]) => `${REASONS[reason]}: ${numberText(count)}`).join(', ')
   say(fields.Withheld, list.withheld === 0 ? '0' : `${numberText(list.withheld)} (${each})`)
