@@ -29,7 +29,7 @@ interface Asked {
 export async function checkHistory(runtime: Runtime, seed: number, lastsMs: number): Promise<Verdict> {
   const chance = new Chance(seed)
   const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '100ms' }
-  const victim = await Victim.start(runtime, { freshness }, null)
+  const victim = await Victim.start(runtime, { freshness, lists: 'on' }, null)
   const histories = {
     events: new FileHistory('events', victim.directory.crm, chance.fork()),
     venues: new FileHistory('venues', victim.directory.crm, chance.fork()),
@@ -56,9 +56,36 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
     return reply.status
   }
 
+  /** Each id as the list tells of it: its record there, or that it is not there (contract §4). */
+  async function askList(): Promise<void> {
+    const newest = new Map(seen)
+    const sentMs = performance.now()
+    const reply = await fetch(`http://127.0.0.1:${victim.port}/api/events?from=0001-01-01&limit=200`)
+    const text = await reply.text()
+    const receivedMs = performance.now()
+    answers++
+    statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
+    const records =
+      reply.status === 200 ? (JSON.parse(text) as { readonly Events: readonly { readonly Id: string }[] }).Events : []
+    for (const id of [...IDS.constant, ...IDS.fickle]) {
+      const record = records.find(({ Id }) => Id === id)
+      const status = reply.status === 200 && record === undefined ? 404 : reply.status
+      const own = record === undefined ? '' : JSON.stringify(record)
+      const asked = { kind: 'event', id, sentMs, receivedMs } as const
+      const problem = judge(
+        asked,
+        { status, headers: reply.headers },
+        own,
+        `events ${id}`,
+        newest.get(`events ${id}`) ?? 0,
+      )
+      if (problem !== null) wrong.push(`${id} in /api/events: ${problem} (${own.slice(0, 200)})`)
+    }
+  }
+
   function judge(
     { kind, id, sentMs, receivedMs }: Asked,
-    reply: Response,
+    reply: Pick<Response, 'status' | 'headers'>,
     text: string,
     record: string,
     newest: number,
@@ -96,6 +123,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
     while (performance.now() < until) {
       const kind = own.pick(['event', 'venue', 'event-venue'] as const)
       await ask(kind, own.pick([...IDS.constant, ...IDS.fickle]))
+      if (own.happens(0.2)) await askList()
       // The machine belongs to others too.
       await pause(own.between(0, 8))
     }

@@ -1,5 +1,9 @@
+import type { DateTime } from '../../src/domain/date-time.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
+import { tickOfDateTime } from '../../src/domain/tick.ts'
+import { readGuidWords } from '../../src/replica/guid-words.ts'
+import type { RecordList } from '../../src/replica/record-list.ts'
 import type { Replica } from '../../src/replica/replica.ts'
 
 /** What an answer tells of one row: the epoch of its details, null where it was not shown; and the tickets sold. */
@@ -11,13 +15,33 @@ export interface Glimpse {
   readonly venue: Guid
 }
 
+/** The list is a second reader: as of this moment it has just the rows that are answered by their ids (contract §4). */
+function agreesWithList<Item>(list: RecordList<Item>, id: Guid, startOf: (record: Item) => DateTime | null): void {
+  const { index } = list
+  if (index === null) return
+  let listed = 0
+  for (const block of index.blocks) listed += block.count
+  if (listed !== list.served) throw new Error(`${listed} ${list.kind.name} are listed, and ${list.served} are served`)
+  const record = list.get(id)
+  if (record === null) return
+  readGuidWords(id, words)
+  const start = startOf(record)
+  const tick = start === null ? { ms: 0, ticks: 0 } : tickOfDateTime(start)
+  const [number, at] = index.seek(tick, words)
+  if (!index.isAt(number, at, tick, words)) throw new Error(`${id} is served, and not listed where it belongs`)
+}
+
+const words = new Uint32Array(4)
+
 export function glimpseEvent({ events }: Replica, id: Guid): Glimpse {
+  agreesWithList(events.list, id, ({ Start }) => Start)
   const event = events.list.get(id)
   const epoch = event === null ? null : Number(event.Name)
   return { list: 'events', id, epoch, sold: event?.TicketsAvailable ?? null, venue: event?.VenueId ?? EMPTY_GUID }
 }
 
 export function glimpseVenue({ venues }: Replica, id: Guid): Glimpse {
+  agreesWithList(venues.list, id, () => null)
   const venue = venues.list.get(id)
   return { list: 'venues', id, epoch: venue === null ? null : Number(venue.Name), sold: null, venue: EMPTY_GUID }
 }

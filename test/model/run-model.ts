@@ -114,6 +114,8 @@ export async function runModel({
   }
   history.begin()
   misfortune.begin()
+  // Nothing is held yet, so the indexes are whole at once.
+  void replica.keepIndexes()
   replica.start()
   let taken = 0
   if (untilMs !== undefined) time.after(untilMs, () => {})
