@@ -15,10 +15,13 @@ backend default {
 }
 
 sub vcl_recv {
-  # Nothing of these is looked at, so they must not make copies, nor keep an answer from the cache.
+  # Nothing of these is looked at, so they must not make copies, nor keep an answer from the cache. Of lists the query says what is
+  # asked, so only that of a record goes.
   unset req.http.Cookie;
   unset req.http.Authorization;
-  set req.url = regsub(req.url, "\?.*$", "");
+  if (req.url ~ "(?i)^[^?]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
+    set req.url = regsub(req.url, "\?.*$", "");
+  }
 
   if (req.method == "PRI") {
     return (synth(405));

@@ -10,6 +10,7 @@ declare module 'halfred' {
     readonly [property: string]: unknown
     link(rel: string): Link | null
     linkArray(rel: string): readonly Link[] | null
+    embeddedResourceArray(rel: string): readonly Resource[] | null
     validationIssues(): readonly unknown[]
   }
 

@@ -48,7 +48,7 @@ function suite(
     let proxy: Proxy
     beforeAll(async () => {
       const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '300ms' }
-      victim = await Victim.start('bun', { freshness }, { events: rows(0), venues: '[]' })
+      victim = await Victim.start('bun', { freshness, lists: 'on' }, { events: rows(0), venues: '[]' })
       proxy = await start(victim.port)
       await eventually(
         () => get(TARGET),
@@ -88,6 +88,22 @@ function suite(
       }
       await get(`${TARGET}?a`)
       expect(await eventually(() => get(`${TARGET}?b`), isHit)).toBeInstanceOf(Response)
+    })
+
+    it('lists are kept query by query, however their path is spelt', async () => {
+      const [all, none] = ['events?tag=Tag+number+7', 'events?tag=nothing']
+      for (let time = 0; time < 3; time++) {
+        for (const path of ['/api/', '/', '/API/', '/x/../api/']) {
+          expect([path, await (await get(`${path}${all}`)).text()]).toEqual([path, expect.stringContaining(ID)])
+          expect([path, await (await get(`${path}${none}`)).text()]).toEqual([
+            path,
+            expect.stringContaining('"Events":[]'),
+          ])
+          expect((await get(`${path}events/?limit=0`)).status).toBe(400)
+          expect((await get(`${path}venues/.?limit=0`)).status).toBe(400)
+        }
+      }
+      expect(await eventually(() => get(`/api/${all}`), isHit)).toBeInstanceOf(Response)
     })
 
     it('compresses, keeps the headers, and lets other methods through', async () => {

@@ -35,6 +35,7 @@ export async function startNginx(servicePort: number): Promise<Proxy> {
     ['/var/cache/nginx/marquee', join(folder, 'cache')],
     // All the clients of a test have one address.
     ['rate=100r/s', 'rate=100000r/s'],
+    ['rate=20r/s', 'rate=100000r/s'],
   ])
   writeFileSync(join(folder, 'marquee.conf'), conf)
   mkdirSync(join(folder, 'temporary'))
