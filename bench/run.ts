@@ -10,13 +10,23 @@ import { churn } from './parts/churn.ts'
 import { fullRead } from './parts/full-read.ts'
 import { large } from './parts/large.ts'
 import { leak } from './parts/leak.ts'
+import { pages } from './parts/pages.ts'
 import { servers } from './parts/servers.ts'
 import { sizes } from './parts/sizes.ts'
 import { start } from './parts/start.ts'
 import { pageOf } from './report/page.ts'
 import { Workshop } from './workshop.ts'
 
-const PARTS: Readonly<Record<string, Part>> = { servers, large, sizes, churn, 'full-read': fullRead, start, leak }
+const PARTS: Readonly<Record<string, Part>> = {
+  servers,
+  large,
+  sizes,
+  churn,
+  pages,
+  'full-read': fullRead,
+  start,
+  leak,
+}
 
 const named = process.argv.slice(2)
 const wrong = named.filter((name) => !Object.hasOwn(PARTS, name))

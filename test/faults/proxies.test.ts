@@ -94,11 +94,8 @@ function suite(
       const [all, none] = ['events?tag=Tag+number+7', 'events?tag=nothing']
       for (let time = 0; time < 3; time++) {
         for (const path of ['/api/', '/', '/API/', '/x/../api/']) {
-          expect([path, await (await get(`${path}${all}`)).text()]).toEqual([path, expect.stringContaining(ID)])
-          expect([path, await (await get(`${path}${none}`)).text()]).toEqual([
-            path,
-            expect.stringContaining('"Events":[]'),
-          ])
+          expect(await (await get(`${path}${all}`)).text()).toContain(ID)
+          expect(await (await get(`${path}${none}`)).text()).toContain('"Events":[]')
           expect((await get(`${path}events/?limit=0`)).status).toBe(400)
           expect((await get(`${path}venues/.?limit=0`)).status).toBe(400)
         }

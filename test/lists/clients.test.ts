@@ -49,7 +49,7 @@ describe.each([
       let href: string | undefined = `${root}api/events?limit=7`
       while (href !== undefined) {
         const reply: Response = await fetch(href, { headers: { Accept: 'application/hal+json' } })
-        const page = halfred.parse((await reply.json()) as object)
+        const page = halfred.parse(await reply.json())
         for (const event of page.embeddedResourceArray('event') ?? []) seen.push(String(event['Id']))
         const next = page.link('next')?.href
         href = next === undefined ? undefined : new URL(next, root).href

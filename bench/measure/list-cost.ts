@@ -1,0 +1,162 @@
+/** A program: `EVENTS` measures what pages of a list of so many cost, in this process, and prints it as one JSON object. */
+import type { DateTime } from '../../src/domain/date-time.ts'
+import { parseDecimal, ZERO } from '../../src/domain/decimal.ts'
+import type { EventRecord } from '../../src/domain/event.ts'
+import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
+import { openZone } from '../../src/domain/zone.ts'
+import { Formatter } from '../../src/formats/format.ts'
+import { ListPages } from '../../src/http/list-pages.ts'
+import type { ListQuery } from '../../src/http/list-query.ts'
+import { readListQuery } from '../../src/http/list-query.ts'
+import { eventKind } from '../../src/replica/list-kinds.ts'
+import { RecordList } from '../../src/replica/record-list.ts'
+import { Chance } from '../../test/model/chance.ts'
+
+const NOW = Date.UTC(2026, 10, 22)
+const YEAR_MS = 365 * 86_400_000
+const TAGS = ['Dinner', 'Black Tie', 'Family', 'Café', 'Talk & Tour', 'Konzert', '音楽', 'Free']
+const events = Number(process.argv[2] ?? 1000)
+const chance = new Chance(16)
+const zone = openZone('Europe/London')
+const list = new RecordList(
+  eventKind(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
+)
+const pages = new ListPages(
+  list,
+  new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
+)
+const venues = Array.from({ length: Math.max(2, Math.floor(events / 30)) }, guid)
+const records = Array.from({ length: events }, (_, index) => record(guid(), index))
+for (const each of records) write(each)
+const before = list.sizeBytes
+await list.keepIndex(() => new Promise((resolve) => setImmediate(resolve)))
+const bytesAnEvent = (list.sizeBytes - before) / events
+
+const first = query('')
+const readyPageMs = cpuMs(20_000, () => pages.page(first, 'json', NOW))
+const pageMs = cpuMs(1000, () => {
+  list.changes++
+  pages.page(first, 'json', NOW)
+})
+const filterMs = Object.fromEntries(
+  Object.entries({
+    'nothing has the tag': 'tag=nothing',
+    'a common venue and a common tag that never meet': `venue=${venues[0]}&tag=Odd&from=0001-01-01`,
+    'the last event alone': 'tag=Last&from=0001-01-01',
+    'a rare venue': `venue=${venues.at(-1)}&from=0001-01-01`,
+    'tickets left at a venue that is sold out': `venue=${venues[0]}&available=true&from=0001-01-01`,
+  }).map(([name, text]) => {
+    const asked = query(text)
+    return [
+      name,
+      cpuMs(200, () => {
+        list.changes++
+        pages.page(asked, 'json', NOW)
+      }),
+    ]
+  }),
+)
+// Each page is one that nobody has asked for, in a shape of which nothing is ready.
+const cold = [...walk(300)]
+let at = 0
+const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 'hal-json', NOW))
+
+const changed = Array.from({ length: Math.max(1, events / 100) }, (_, index) => {
+  const each = records[(index * 97) % events] ?? record(guid(), index)
+  return { ...each, TicketsAvailable: each.TicketsAvailable + 1 }
+})
+const onMs = cpuOnceMs(() => changed.forEach(write))
+list.index = null
+const offMs = cpuOnceMs(() =>
+  changed.forEach((each) => write({ ...each, TicketsAvailable: each.TicketsAvailable + 1 })),
+)
+list.index = null
+await list.keepIndex(() => new Promise((resolve) => setImmediate(resolve)))
+for (let round = 0; round < 3; round++) {
+  for (const [number, each] of records.entries()) write({ ...record(each.Id, number), TicketsAvailable: round })
+}
+const churnedBytesAnEvent = (list.sizeBytes - withoutIndex()) / events
+console.log(
+  JSON.stringify({
+    readyPageMs,
+    pageMs,
+    coldPageMs,
+    filterMs,
+    bytesAnEvent,
+    churnedBytesAnEvent,
+    churnShare: Math.max(0, onMs - offMs) / 1000,
+  }),
+)
+
+function withoutIndex(): number {
+  const { index } = list
+  list.index = null
+  const { sizeBytes } = list
+  list.index = index
+  return sizeBytes
+}
+
+function write(each: EventRecord): void {
+  const shard = list.shardOf(each.Id)
+  const slot = list.slotIn(shard)
+  list.serve(shard, slot === -1 ? list.insertIn(shard) : slot, list.kind.packing.pack(each))
+}
+
+function record(Id: EventRecord['Id'], number: number): EventRecord {
+  const tenth = number % 10
+  const startMs = NOW + Math.floor((chance.next() - 0.5) * 2 * YEAR_MS)
+  const common = tenth < 2 ? venues[0] : tenth < 4 ? venues[1] : venues[number % venues.length]
+  const tags = [TAGS[number % 8] ?? '', TAGS[(number * 3) % 8] ?? '', ...(tenth < 4 ? ['Odd'] : [])]
+  return {
+    Id,
+    Name: `winter gala lecture of the harbour society with open rehearsal and reception ${number}`,
+    VenueId: common ?? EMPTY_GUID,
+    TicketCapacity: 250,
+    TicketsAvailable: tenth < 2 ? 0 : number % 150,
+    Start: written(startMs),
+    Finish: written(startMs + 3 * 3_600_000),
+    Price: parseDecimal('12.50') ?? ZERO,
+    Tags: number === events - 1 ? ['Last'] : tenth < 2 ? ['Even'] : tags,
+    Links: [{ Rel: 'tickets', Href: `https://tickets.example.org/${Id}`, Title: 'Book' }],
+  }
+}
+
+function written(ms: number): DateTime {
+  return `${new Date(ms).toISOString().slice(0, 19)}+00:00` as DateTime
+}
+
+function guid(): EventRecord['Id'] {
+  const digits = Array.from({ length: 32 }, () => Math.floor(chance.next() * 16).toString(16)).join('')
+  return parseGuid(digits) ?? EMPTY_GUID
+}
+
+function query(text: string): ListQuery {
+  const read = zone === null ? 'no zone' : readListQuery('events', text, zone)
+  if (typeof read === 'string') throw new Error(read)
+  return read
+}
+
+function* walk(most: number): Generator<ListQuery, void> {
+  let asked = query('from=0001-01-01')
+  for (let count = 0; count < most; count++) {
+    yield asked
+    const next = pages.page(asked, 'xml', NOW)?.next
+    if (next === null || next === undefined) return
+    asked = query(next.slice(next.indexOf('?') + 1))
+  }
+}
+
+function cpuMs(count: number, work: () => unknown): number {
+  return (
+    cpuOnceMs(() => {
+      for (let done = 0; done < count; done++) work()
+    }) / count
+  )
+}
+
+function cpuOnceMs(work: () => void): number {
+  const from = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(from)
+  return (user + system) / 1000
+}

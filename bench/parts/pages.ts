@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { Runtime } from '../../test/support/child.ts'
+import { programOf, ROOT } from '../../test/support/child.ts'
+import { scaled } from '../measure/scale.ts'
+import type { Section } from '../part.ts'
+import type { Figure } from '../report/figure.ts'
+import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
+import { table } from '../report/table.ts'
+
+const SIZES: readonly number[] = scaled([100_000, 1_000_000], [2000])
+/** What a page of the larger list may cost beyond one of the smaller. */
+const LARGER = 1.5
+
+const TEXT = `
+Pages of \`/api/events\` as the service makes them, without a connection: processor time of a process of its own (\`bench/measure/list-cost.ts\`). Starts
+lie two years apart, half of them in the past; two venues and two tags have a fifth of the events each. A page has 50 events; "made again" is
+after a change, its bodies ready; "cold" is a page whose bodies are not. Filters are asked over all time, the worst of five is shown. Bytes are those of the
+index, also after each event moved three times. "Followed" is what it adds where 1 % changes each second.
+`.trim()
+
+interface Cost {
+  readonly readyPageMs: number
+  readonly pageMs: number
+  readonly coldPageMs: number
+  readonly filterMs: Readonly<Record<string, number>>
+  readonly bytesAnEvent: number
+  readonly churnedBytesAnEvent: number
+  readonly churnShare: number
+}
+
+/** What a page of a list costs, and the index it is read from. */
+export async function pages(): Promise<Section> {
+  const costs = new Map<string, Cost>()
+  for (const events of SIZES)
+    for (const runtime of RUNTIMES) costs.set(`${runtime} ${events}`, measure(runtime, events))
+  const rows = SIZES.flatMap((events) =>
+    RUNTIMES.map((runtime) => {
+      const cost = costs.get(`${runtime} ${events}`)
+      const ms = [cost?.readyPageMs, cost?.pageMs, cost?.coldPageMs, worstFilter(cost)].map(
+        (value) => value?.toFixed(3) ?? '',
+      )
+      const bytes = [cost?.bytesAnEvent, cost?.churnedBytesAnEvent].map((value) => value?.toFixed(1) ?? '')
+      return [
+        String(events),
+        RUNTIME_NAMES[runtime],
+        ...ms,
+        ...bytes,
+        `${((cost?.churnShare ?? 0) * 100).toFixed(1)} %`,
+      ]
+    }),
+  )
+  const figures = SIZES.flatMap((events, index): Figure[] => {
+    const factor = index === 0 ? 1 : LARGER
+    const figure = (name: string, ceiling: number, unit: string, of: (cost: Cost) => number): Figure =>
+      figureOf(`${name}, ${events} events`, `at most ${Number(ceiling.toFixed(3))}${unit}`, unit, (runtime) => {
+        const cost = costs.get(`${runtime} ${events}`)
+        return { value: cost === undefined ? null : of(cost), ceiling }
+      })
+    return [
+      figure('page of 50, bodies ready', 0.35 * factor, ' ms', ({ pageMs }) => pageMs),
+      figure('page of 50, cold', 0.7 * factor, ' ms', ({ coldPageMs }) => coldPageMs),
+      figure('worst filter', factor, ' ms', (cost) => worstFilter(cost)),
+      figure('index after churn', 40, ' bytes an event', ({ churnedBytesAnEvent }) => churnedBytesAnEvent),
+    ]
+  })
+  const head = ['events', 'runtime', 'ready page ms', 'made again ms', 'cold ms', 'worst filter ms']
+  const more = ['bytes an event', 'after churn', 'followed, of a core']
+  return { title: 'Lists', markdown: `${TEXT}\n\n${table([...head, ...more], rows)}`, figures }
+}
+
+function worstFilter(cost: Cost | undefined): number {
+  return Math.max(...Object.values(cost?.filterMs ?? { none: Number.NaN }))
+}
+
+function measure(runtime: Runtime, events: number): Cost {
+  const program = join(ROOT, 'bench/measure/list-cost.ts')
+  const run = spawnSync(programOf(runtime), [program, String(events)], { encoding: 'utf8', maxBuffer: 1e6 })
+  if (run.status !== 0) throw new Error(`list-cost.ts ended with ${run.status}: ${run.stderr}`)
+  return JSON.parse(run.stdout) as Cost
+}
