@@ -84,6 +84,7 @@ export async function openOperations(
     },
     onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
     token: section.token?.reveal() ?? null,
+    host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
 }

@@ -9,7 +9,13 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 const ERROR_MAX_AGE_S = 5
 
 /** On every answer that has a body of its own (contract §1.3). */
-const COMMON = { Vary: 'Accept', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' }
+const COMMON = {
+  Vary: 'Accept',
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+  // A page's script sees no others but the few that CORS names.
+  'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
+}
 
 /** The header fields of an answer, as a function of its type and age (contract §1.3). The same object while they stay the same. */
 export class HeaderBuilder {

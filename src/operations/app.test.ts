@@ -19,6 +19,7 @@ function anApp(changes: Partial<OperationsOptions> = {}) {
     accept: () => ['events'],
     onFailure: (cause) => failures.push(cause),
     token: null,
+    host: '127.0.0.1',
     ...changes,
   })
   const ask = (path: string, init: RequestInit = {}) =>

@@ -21,8 +21,10 @@ export interface OperationsOptions {
   readonly accept: () => readonly string[]
   /** Is told of a bug; the listener goes on. */
   readonly onFailure: (cause: unknown) => void
-  /** Null where none is asked for: then only local Host names are answered. */
+  /** Null where none is asked for: then only local Hosts are answered. */
   readonly token: string | null
+  /** The address that is listened on. */
+  readonly host: string
 }
 
 const HEADERS = {
@@ -40,11 +42,11 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The operations listener: health for probes, and for people who hold the token the rest. */
 export function createOperations(options: OperationsOptions): Hono {
-  const { isReady, token } = options
+  const { isReady, token, host } = options
   const app = new Hono()
   app.use(async (context, next) => {
-    if (token !== null || isLocalHost(context.req.header('host'))) await next()
-    else context.res = context.text('without operations.token only localhost is answered\n', 403)
+    if (token !== null || isLocalHost(context.req.header('host'), host)) await next()
+    else context.res = context.text('without operations.token only the Hosts of loopback are answered\n', 403)
     for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
   })
   app.get('/live', (context) => context.text('live\n'))
