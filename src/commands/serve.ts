@@ -143,7 +143,10 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void systemTime.after(ms, resolve))
 }
 
-/** Ends in order at the first SIGTERM or SIGINT, at once at the second. */
+/** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
+const SECOND_SIGNAL_MS = 1000
+
+/** Ends in order at the first signal, at once at one that comes a second or more after it. */
 function untilSignal(
   running: Running,
   listener: Listener,
@@ -152,8 +155,14 @@ function untilSignal(
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const { drainMs } = running.configuration.limits
+  let firstMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
-    if (running.stopping) return resolve(ANSWER_IS_NO)
+    const nowMs = systemTime.now().monotonicMs
+    if (firstMs !== null) {
+      if (nowMs - firstMs >= SECOND_SIGNAL_MS) resolve(ANSWER_IS_NO)
+      return
+    }
+    firstMs = nowMs
     // Not ready from now on, and said so until all is over: the operations listener closes last.
     running.stopping = true
     observe({ kind: 'stopping', signal, drainMs })
@@ -162,6 +171,6 @@ function untilSignal(
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
   return promise
 }

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'bun:test'
-import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import type { Socket } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { EVENT, LISTS } from '../contract/rows.ts'
 import type { Runtime } from '../support/child.ts'
@@ -15,6 +11,7 @@ import { accepts, exchange } from '../support/raw-client.ts'
 import { parseReply } from '../support/reply.ts'
 import { LARGE_LISTS, LARGE_TARGET, requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
+import { silentCrm } from './silent-crm.ts'
 import { RUNTIMES, Victim } from './victim.ts'
 
 /** What a stop may take where nobody holds it up. */
@@ -38,24 +35,6 @@ async function load(port: number): Promise<{ tally: Promise<Tally> }> {
 
 async function statusOf(port: number, target: string): Promise<number> {
   return parseReply(await exchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).status
-}
-
-/** A CRM that takes what it is asked, and says nothing. */
-async function silentServer(): Promise<{ port: number; asked: Promise<void>; close: () => void }> {
-  const { promise: asked, resolve } = Promise.withResolvers<void>()
-  const port = await freePort()
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}).on('data', () => resolve())
-  })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): void => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  }
-  return { port, asked, close }
 }
 
 /** Runs `serve` through a shell that does something to its standard output. */
@@ -125,22 +104,14 @@ for (const runtime of RUNTIMES) {
     })
 
     it('SIGTERM while the CRM hangs in the middle of a read: it does not wait for it', async () => {
-      const crm = await silentServer()
-      const directory = new FilesDirectory({}, null)
-      const url = join(directory.path, 'url')
-      writeFileSync(url, `postgres://marquee:secret@127.0.0.1:${crm.port}/crm?sslmode=disable`)
-      const lists = { events: { from: 'events' }, venues: { from: 'venues' } }
-      const settings = { kind: 'postgres', url: { file: url }, requestTimeout: '60s', ...lists }
-      const other = new FilesDirectory({ freshness: { bound: '10m' }, crm: settings }, null)
-      const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', other.configuration])
+      const crm = await silentCrm({})
+      const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', crm.configuration])
       await crm.asked
       await untilListening(child)
       const started = performance.now()
       expect(await child.stop()).toBe(0)
       expect(performance.now() - started).toBeLessThan(PROMPT_MS)
       crm.close()
-      directory.remove()
-      other.remove()
     })
 
     it('SIGKILL, and another on the same port serves within its start time', async () => {
