@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
-import type { Listen, Listener, ListenFetch } from '../runtime/listener.ts'
+import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
@@ -37,6 +37,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
+  warnOfIdle(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, telemetry, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
@@ -66,13 +67,19 @@ async function open(
   { service }: Marquee,
   start: Listen,
   { error }: Surroundings,
-): Promise<Listener | null> {
+): Promise<PublicListener | null> {
   try {
     return await start({ host, port, idleMs: limits.idleMs, answer: (call) => service.answer(call) })
   } catch (cause) {
     error(whyNotListening(cause, { host, port }, 'listen'))
     return null
   }
+}
+
+function warnOfIdle({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  if (idleMs >= limits.idleMs) return
+  const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
+  error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
 }
 
 /** The operations side must never keep the public from being served: without its port, the service goes on without it. */

@@ -95,7 +95,7 @@ export const GENERAL = {
     waitFor: duration().default('10s').says('How long a request may wait for a refresh; then 502.'),
     idle: duration({ leastMs: 1000 })
       .default('75s')
-      .says('Keep-alive of an idle connection; longer than that of the load balancer in front.'),
+      .says('The least that an idle connection lives; longer than the keep-alive of the load balancer in front.'),
     drain: duration()
       .default('10s')
       .says('What a stop grants requests in flight; a second signal ends at once, with exit status 1.'),

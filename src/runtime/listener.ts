@@ -4,12 +4,12 @@ export interface ListenOptions {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  /** Keep-alive of an idle connection. */
+  /** The least that an idle connection lives. */
   readonly idleMs: number
   readonly answer: (call: Call) => Answer | Promise<Answer>
 }
 
-/** A public listener that accepts connections. */
+/** A listener that accepts connections. */
 export interface Listener {
   readonly host: string
   readonly port: number
@@ -17,8 +17,13 @@ export interface Listener {
   stop(drainMs: number): Promise<void>
 }
 
+export interface PublicListener extends Listener {
+  /** The least that an idle connection lives: what was asked for, or all that the runtime can do. */
+  readonly idleMs: number
+}
+
 /** Starts to listen; rejects with a system error, whose `code` says why (`EADDRINUSE` …). */
-export type Listen = (options: ListenOptions) => Promise<Listener>
+export type Listen = (options: ListenOptions) => Promise<PublicListener>
 
 export interface FetchListenOptions {
   readonly host: string

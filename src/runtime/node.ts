@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
-import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
+import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { Ending, lingering } from './ending.ts'
 import { pathnameOfUrl } from './pathname.ts'
 
@@ -14,7 +14,7 @@ import { pathnameOfUrl } from './pathname.ts'
 setFlagsFromString('--no-allocation-site-pretenuring')
 
 /** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
-export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
   const ending = new Ending()
   const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, (request, response) => {
     // Not yet this one's turn: the one before it on the connection is not out.
@@ -47,7 +47,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     if (ending.held !== null) response.shouldKeepAlive = false
     respond(call, response, given)
   }
-  return listenerOf(server, host, port, ending)
+  return { ...(await listenerOf(server, host, port, ending)), idleMs }
 }
 
 /** As long as Bun's, which cannot be set; node:http would wait for 60 s and 300 s, and look only every 30 s. */
