@@ -44,8 +44,10 @@ async function fromRunning(
   configuration: Configuration,
   { error }: Surroundings,
 ): Promise<Explained | null> {
-  // No id is no path: it would be another question.
-  const reply = id === '' ? null : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
+  // No path ends in these: it would be another question.
+  const reply = ['', '.', '..'].includes(id)
+    ? null
+    : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
   if (reply?.kind !== 'answered') return null
   if (isTold(reply.body)) {
     return {

@@ -102,7 +102,7 @@ describe('the operations listener', () => {
       return { id, kind: null, shown: false, steps: [], representations: [] }
     }
     const { ask } = anApp({ explain })
-    const ids = ['{5f6c2a3e}', 'a/b', '100%', 'ü 1', '<b>']
+    const ids = ['{5f6c2a3e}', 'a/b', '100%', 'ü 1', '<b>', 'a\nb', '\u2028']
     for (const id of ids) await ask(`/explain/${encodeURIComponent(id)}`)
     expect(asked).toEqual(ids)
   })

@@ -77,7 +77,8 @@ function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accep
   app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/reads', (context) => context.json(reads()))
   app.get('/withheld', async (context) => answerWithheld(context, withheld))
-  app.get('/explain/:id{.+}', (context) => context.json(explain(context.req.param('id'))))
+  // An id may hold anything, line feeds too, which `.` is not.
+  app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
   app.post('/accept', (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
       return context.json({ accepted: accept() })

@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { Ending, lingering } from './ending.ts'
+import { Connections } from './node-connections.ts'
 import { pathnameOfUrl } from './pathname.ts'
 
 // From the first load of a list V8 would learn that its rows live long, and keep those of every later read until a full
@@ -16,42 +17,66 @@ setFlagsFromString('--no-allocation-site-pretenuring')
 /** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
   const ending = new Ending()
-  const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, (request, response) => {
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    const refused = refusedLikeBun(request)
+    if (refused !== 0) return void response.writeHead(refused, { Connection: 'close' }).end()
     // Not yet this one's turn: the one before it on the connection is not out.
-    if (response.socket === null && isTooMany(request, response)) return
-    if (ending.held === null) reply(request, response)
-    else void ending.held.then(() => reply(request, response))
-  })
+    if (response.socket === null && connections.owe(request, response) > MOST_PIPELINED) {
+      // Who sends on without reading is hung up on: what is queued would grow with all it sends.
+      request.socket.destroy()
+    } else if (ending.held === null) reply(request, response)
+    else {
+      connections.owe(request, response)
+      void ending.held.then(() => reply(request, response))
+    }
+  }
+  const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, take)
+  // An expectation that nobody knows changes nothing (contract §1.2 has no 417).
+  server.on('checkExpectation', take)
+  const connections = new Connections(server)
   // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
   server.timeout = idleMs
   function reply(request: IncomingMessage, response: ServerResponse): void {
     const call = new NodeCall(request)
     const given = answer(call)
     if (given instanceof Promise) void sendLater(given, call, request, response)
-    else send(call, response, given)
+    else send(call, request, response, given)
   }
   async function sendLater(
     given: Promise<Answer>,
     call: Call,
-    { socket }: IncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    const { socket } = request
+    connections.owe(request, response)
     // A connection whose answer is awaited is not idle.
     socket.setTimeout(0)
     const later = await given
     socket.setTimeout(idleMs)
-    send(call, response, later)
+    send(call, request, response, later)
   }
-  function send(call: Call, response: ServerResponse, given: Answer): void {
-    // RFC 9112 §9.6: who is told sends nothing more that would be lost.
-    if (ending.held !== null) response.shouldKeepAlive = false
+  function send(call: Call, request: IncomingMessage, response: ServerResponse, given: Answer): void {
+    // RFC 9112 §9.6: who is told sends nothing more that would be lost, and what was sent before is answered first.
+    if (ending.held !== null && connections.isNewest(request, response)) response.shouldKeepAlive = false
     respond(call, response, given)
   }
-  return { ...(await listenerOf(server, host, port, ending)), idleMs }
+  return { ...(await listenerOf(server, connections, host, port, ending)), idleMs }
 }
 
 /** As long as Bun's, which cannot be set; node:http would wait for 60 s and 300 s, and look only every 30 s. */
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2000 }
+
+/** Bun takes no more lines of headers. */
+const MOST_HEADERS = 198
+
+/** What node:http lets pass and Bun's parser refuses is refused alike, without a problem body: its status, 0 for all else. */
+function refusedLikeBun({ url = '', rawHeaders, httpVersionMajor }: IncomingMessage): number {
+  if (rawHeaders.length > 2 * MOST_HEADERS) return 431
+  return httpVersionMajor === 1 && (url.charCodeAt(0) === SLASH || /^https?:\/\//i.test(url)) ? 0 : 400
+}
+
+const SLASH = 47
 
 /** Connections that wait to be accepted: past it a crowd that comes at once waits a second and more to be let in. */
 const BACKLOG = 4096
@@ -59,33 +84,25 @@ const BACKLOG = 4096
 /** More requests of one connection than this do not wait for their turn. */
 const MOST_PIPELINED = 64
 
-const pipelined = new WeakMap<object, number>()
-
-/** Hangs up on a client that sends on without reading: what is queued for it would grow with all it sends. */
-function isTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
-  const queued = (pipelined.get(socket) ?? 0) + 1
-  if (queued > MOST_PIPELINED) {
-    socket.destroy()
-    return true
-  }
-  pipelined.set(socket, queued)
-  response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
-  return false
-}
-
 /** Listens with node:http for a web-standard handler. */
 export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
   // The adapter's own Response would replace the global one for everybody.
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
-  return listenerOf(
-    createServer((request, response) => void handle(request, response)),
-    host,
-    port,
-    new Ending(),
-  )
+  const server = createServer((request, response) => {
+    connections.owe(request, response)
+    void handle(request, response)
+  })
+  const connections = new Connections(server)
+  return listenerOf(server, connections, host, port, new Ending())
 }
 
-async function listenerOf(server: Server, host: string, port: number, ending: Ending): Promise<Listener> {
+async function listenerOf(
+  server: Server,
+  connections: Connections,
+  host: string,
+  port: number,
+  ending: Ending,
+): Promise<Listener> {
   server.listen({ port, host, backlog: BACKLOG })
   await once(server, 'listening')
   const address = server.address()
@@ -93,14 +110,13 @@ async function listenerOf(server: Server, host: string, port: number, ending: En
     host,
     port: typeof address === 'object' && address !== null ? address.port : port,
     async stop(drainMs) {
-      const closed = once(server, 'close')
       const timer = setTimeout(() => server.closeAllConnections(), drainMs)
       // Closing ends idle connections, with what is on its way on them. One whose request is held is not idle.
       const release = ending.hold()
       await lingering(drainMs)
-      server.close()
+      const ended = connections.end()
       release()
-      await closed
+      await ended
       clearTimeout(timer)
     },
   }
