@@ -12,6 +12,7 @@ import { Admissions } from '../replica/admission.ts'
 import type { Crm } from '../replica/port.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
+import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
@@ -31,6 +32,7 @@ export async function assemble(
   time: Time,
   observe: Observe,
   watch?: RequestWatch,
+  reserve: DescriptorReserve | null = null,
 ): Promise<Marquee> {
   const { freshness, limits, listen, representation, timeZone } = configuration
   const { boundMs } = freshness
@@ -40,10 +42,14 @@ export async function assemble(
     showIn: timeZone,
     requestTimeoutMs,
     boundMs,
-    loadWeb: async () => (await import('../runtime/web.ts')).openWeb,
+    loadWeb: async () => {
+      const { openWeb } = await import('../runtime/web.ts')
+      return (wayOut) => openWeb(wayOut, reserve)
+    },
     env: process.env,
     time,
     observe,
+    ...(reserve === null ? {} : { descriptors: reserve }),
   })
   const replica = new Replica({
     crm,

@@ -2,6 +2,7 @@ import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
+import { descriptorLimit } from '../runtime/descriptor-limit.ts'
 import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
@@ -33,11 +34,11 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
   }
-  const marquee = await assemble(configuration, systemTime, observe, watch)
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
+  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve())
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
-  warnOfIdle(listener, configuration, surroundings)
+  warn(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, telemetry, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
@@ -76,10 +77,17 @@ async function open(
   }
 }
 
-function warnOfIdle({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
-  if (idleMs >= limits.idleMs) return
-  const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
-  error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+/** Says which of the limits the runtime or the system cannot keep. */
+function warn({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  if (idleMs < limits.idleMs) {
+    const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
+    error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+  }
+  const descriptors = descriptorLimit()
+  if (descriptors < 2 * limits.waiting) {
+    const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
+    error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)
+  }
 }
 
 /** The operations side must never keep the public from being served: without its port, the service goes on without it. */

@@ -4,6 +4,7 @@ import type { Observe } from '../observe/observation.ts'
 import type { Crm, Examination } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
 import { countReads } from './count-reads.ts'
+import type { Descriptors } from './descriptors.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings {
@@ -17,6 +18,7 @@ export interface CrmSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly time: Time
   readonly observe: Observe
+  readonly descriptors?: Descriptors
 }
 
 type Kind = CrmSettings['kind']

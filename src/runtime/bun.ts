@@ -1,4 +1,6 @@
 import type { Answer, Call } from '../http/call.ts'
+import { descriptorLimit } from './descriptor-limit.ts'
+import { DescriptorReserve } from './descriptor-reserve.ts'
 import { Ending, lingering } from './ending.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { pathnameOfUrl } from './pathname.ts'
@@ -52,6 +54,14 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
     host,
     new Ending(),
   )
+}
+
+/** So many descriptors are held in reserve, but no more than an eighth of all. */
+const RESERVE = 32
+
+/** Bun cannot be told how many connections to accept: what the service needs itself is put aside. */
+export function openReserve(): DescriptorReserve {
+  return new DescriptorReserve(Math.min(RESERVE, Math.floor(descriptorLimit() / 8)))
 }
 
 function listenerOf(server: Bun.Server<undefined>, host: string, ending: Ending): Listener {

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
+import { descriptorLimit } from './descriptor-limit.ts'
 import { Ending, lingering } from './ending.ts'
 import { Connections } from './node-connections.ts'
 import { pathnameOfUrl } from './pathname.ts'
@@ -33,6 +34,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, take)
   // An expectation that nobody knows changes nothing (contract §1.2 has no 417).
   server.on('checkExpectation', take)
+  server.maxConnections = mostConnections()
   const connections = new Connections(server)
   // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
   server.timeout = idleMs
@@ -84,6 +86,22 @@ const BACKLOG = 4096
 /** More requests of one connection than this do not wait for their turn. */
 const MOST_PIPELINED = 64
 
+/** Descriptors that no caller may take, but no more than half of all: what reads the CRM needs, and the operations listener. */
+const KEPT = 128
+/** Of those, what the operations listener may take. */
+const MOST_OPERATIONS = 64
+
+/** One connection more is accepted only to be closed. */
+function mostConnections(): number {
+  const limit = descriptorLimit()
+  return limit - Math.min(KEPT, Math.floor(limit / 2))
+}
+
+/** None is needed: there are never so many connections that no descriptor is left. */
+export function openReserve(): null {
+  return null
+}
+
 /** Listens with node:http for a web-standard handler. */
 export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
   // The adapter's own Response would replace the global one for everybody.
@@ -92,6 +110,7 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
     connections.owe(request, response)
     void handle(request, response)
   })
+  server.maxConnections = MOST_OPERATIONS
   const connections = new Connections(server)
   return listenerOf(server, connections, host, port, new Ending())
 }

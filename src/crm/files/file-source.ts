@@ -1,9 +1,8 @@
 import { constants } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
-import { open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { CrmFailure, Cursor, Page, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
+import type { Descriptors } from '../descriptors.ts'
 import type { Batch } from './batch.ts'
 import { Gathering } from './batch.ts'
 import { openParser, placeOf } from './file-format.ts'
@@ -13,6 +12,8 @@ import { IgnoredColumns } from './ignored-columns.ts'
 import { KnownLines } from './known-lines.ts'
 import type { ListFile } from './list-file.ts'
 import { LIST_COLUMNS } from './list-file.ts'
+import type { OpenFile } from './open-file.ts'
+import { openFile } from './open-file.ts'
 import { readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
@@ -21,6 +22,7 @@ export interface FileSourceSettings<Item> {
   readonly list: ListFile<Item>
   readonly time: Time
   readonly patienceMs: number
+  readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
   readonly onColumns: (ignored: readonly string[]) => void
@@ -70,24 +72,24 @@ export class FileSource<Item> implements Source<Item> {
 
   async *#readFile(found: FoundFile, begunAt: Moment, signal: AbortSignal): AsyncGenerator<Page<Item>, Attempt, void> {
     const { name, path } = found
-    let handle: FileHandle | null = null
+    let file: OpenFile | null = null
     try {
       // Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
-      handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-      if (fingerprintOf(name, await handle.stat({ bigint: true })) !== found.fingerprint) return { kind: 'changed' }
-      return yield* this.#readOpen(handle, found, begunAt, signal)
+      file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
+      if (fingerprintOf(name, await file.stat()) !== found.fingerprint) return { kind: 'changed' }
+      return yield* this.#readOpen(file, found, begunAt, signal)
     } catch (cause) {
       const code = errorCode(cause)
       if (code === null) throw new Error(`${name} cannot be read`, { cause })
       if (code === 'ENOENT') return { kind: 'changed' }
       return ended(failed('unreachable', `${name} cannot be read: ${reasonOf(code)}`))
     } finally {
-      await handle?.close()
+      file?.close()
     }
   }
 
   async *#readOpen(
-    handle: FileHandle,
+    file: OpenFile,
     found: FoundFile,
     begunAt: Moment,
     signal: AbortSignal,
@@ -103,7 +105,7 @@ export class FileSource<Item> implements Source<Item> {
     const held: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const batches = readBatches(handle, parser, rows, isGivenUp)
+    const batches = readBatches(file, parser, rows, isGivenUp)
     let fault: SyntaxFault | null = null
     for (;;) {
       const next = await batches.next()
@@ -119,7 +121,7 @@ export class FileSource<Item> implements Source<Item> {
     }
     if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))
     const confirmedAt = time.now()
-    const standing = await this.#standing(handle, found)
+    const standing = await this.#standing(file, found)
     if (standing === 'changed' || (standing === 'replaced' && (!shown || fault !== null))) {
       return { kind: shown ? 'shown' : 'changed' }
     }
@@ -144,9 +146,9 @@ export class FileSource<Item> implements Source<Item> {
   }
 
   /** What became of the file while it was read; `replaced` is one whose bytes stayed and whose name is another's now. */
-  async #standing(handle: FileHandle, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
+  async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
-    const opened = await handle.stat({ bigint: true })
+    const opened = await file.stat()
     const named = await findFile(directory, list.name)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'

@@ -5,6 +5,8 @@ import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { PLENTY } from '../descriptors.ts'
 import { FileSource } from './file-source.ts'
 import { listFile } from './list-file.ts'
 
@@ -14,6 +16,7 @@ export interface FilesSurroundings {
   readonly time: Time
   readonly observe: Observe
   readonly patienceMs: number
+  readonly descriptors?: Descriptors
 }
 
 export interface FilesCrm extends Crm {
@@ -24,7 +27,7 @@ export interface FilesCrm extends Crm {
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
-  { showIn, time, observe, patienceMs }: FilesSurroundings,
+  { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
 ): FilesCrm {
   const zones = { wall: timeZone, showIn }
   let closed = false
@@ -36,7 +39,7 @@ export function openFilesCrm(
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, time, patienceMs, isClosed: () => closed }
+  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
   return {
     events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
     venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),

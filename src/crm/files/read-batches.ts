@@ -1,5 +1,5 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Batch, Gathering } from './batch.ts'
+import type { OpenFile } from './open-file.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { Pace } from './pace.ts'
 import { Utf8Gate } from './utf8-gate.ts'
@@ -14,7 +14,7 @@ const NOT_UTF8 = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Wind
 
 /** Reads a file from its start and gives its rows in batches; between two of them requests pass. */
 export async function* readBatches<Item>(
-  handle: Pick<FileHandle, 'read'>,
+  file: Pick<OpenFile, 'read'>,
   parser: RowParser,
   rows: Gathering<Item>,
   isGivenUp: () => boolean,
@@ -23,7 +23,7 @@ export async function* readBatches<Item>(
   const pace = new Pace()
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position)
     if (bytesRead === 0) break
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))

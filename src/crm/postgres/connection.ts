@@ -1,8 +1,9 @@
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { QueryArrayResult } from 'pg'
 import { Client } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
+import type { Descriptors } from '../descriptors.ts'
 import { Fault } from './fault.ts'
 import { faultOf } from './fault-of.ts'
 import type { Portion, TextRow } from './portions.ts'
@@ -48,9 +49,13 @@ export class Connection {
   static async open(
     address: PostgresAddress,
     encryption: Encryption,
-    { time, limitMs }: { readonly time: Time; readonly limitMs: number },
+    {
+      time,
+      limitMs,
+      descriptors,
+    }: { readonly time: Time; readonly limitMs: number; readonly descriptors: Descriptors },
   ): Promise<Connection | Fault> {
-    const socket = new Socket()
+    const socket = descriptors.newSocket()
     const client = new Client({
       host: address.host,
       port: address.port,

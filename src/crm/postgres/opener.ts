@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import { BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
 import type { Time } from '../../replica/time.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { PLENTY } from '../descriptors.ts'
 import { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Certificates, Encryption } from './tls-attempts.ts'
@@ -16,6 +18,7 @@ export interface OpenerSettings {
   readonly absolute: (path: string) => string
   readonly requestTimeoutMs: number
   readonly time: Time
+  readonly descriptors?: Descriptors
 }
 
 /** Opens connections as the URL says, with the password that its file holds now. */
@@ -43,25 +46,25 @@ export class Opener {
     if (address instanceof BadAddress) {
       return new Fault('refused', `crm.url (${url.from}) ${address.message}`, null, true)
     }
-    const certificates = await this.#certificates(address)
+    const certificates = this.#certificates(address)
     if (certificates instanceof Fault) return certificates
-    const { time, requestTimeoutMs: limitMs } = this.#settings
+    const { time, requestTimeoutMs: limitMs, descriptors = PLENTY } = this.#settings
     let last: Connection | Fault | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, { time, limitMs })
+      last = await Connection.open(address, encryption, { time, limitMs, descriptors })
       if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
     }
     return last ?? new Fault('internal', 'no way to connect', null, true)
   }
 
-  async #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Promise<Certificates | Fault> {
-    const { ca, absolute } = this.#settings
+  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | Fault {
+    const { ca, absolute, descriptors = PLENTY } = this.#settings
     const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
     const texts: (string | null)[] = []
     for (const path of paths) {
       try {
-        texts.push(path === null ? null : await readFile(path, 'utf8'))
+        texts.push(path === null ? null : descriptors.take(() => readFileSync(path, 'utf8')))
       } catch {
         return new Fault('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
       }
