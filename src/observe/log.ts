@@ -1,5 +1,6 @@
 import type { LogLine } from './log-line.ts'
 import { logLine } from './log-line.ts'
+import { lostLine } from './lost-line.ts'
 import type { Observation } from './observation.ts'
 import { printable } from './printable.ts'
 import { Repetition } from './repetition.ts'
@@ -22,6 +23,8 @@ export class Log {
   readonly #braked = new Set<string>()
   /** What came before the first line was out. */
   #held: string[] | null = []
+  /** And what there was no room for. */
+  #unheld = 0
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -31,7 +34,9 @@ export class Log {
   begin(): void {
     const held = this.#held ?? []
     this.#held = null
-    for (const line of held) this.#options.out(line)
+    const { out, isTerminal, now } = this.#options
+    for (const line of held) out(line)
+    if (this.#unheld > 0) out(lostLine(this.#unheld, !isTerminal, now()))
   }
 
   write(observation: Observation): void {
@@ -43,6 +48,7 @@ export class Log {
     const line = this.#render(observation.kind, said, new Date(nowMs).toISOString())
     if (this.#held === null) this.#options.out(line)
     else if (this.#held.length < MOST_HELD) this.#held.push(line)
+    else this.#unheld++
   }
 
   #isToldBrake(observation: Observation): boolean {

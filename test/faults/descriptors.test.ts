@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'bun:test'
+import { afterAll, afterEach, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +28,12 @@ const SETTINGS = {
   limits: { waiting: 100 },
 }
 
+/** What a test that fails would leave behind. */
+const left: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of left.splice(0).toReversed()) await end()
+})
+
 const folder = mkdtempSync(join(tmpdir(), 'marquee-descriptors-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -39,7 +45,9 @@ function serveWith(
   env: Readonly<Record<string, string>> = {},
 ): Child {
   const command = `ulimit -n ${limit}; exec "$0" src/main.ts serve --config "$1"`
-  return new Child('bash', ['-c', command, programOf(runtime), configuration], { env })
+  const child = new Child('bash', ['-c', command, programOf(runtime), configuration], { env })
+  left.push(() => child.stop())
+  return child
 }
 
 /** A CRM whose one event is named after its version. */
@@ -124,6 +132,7 @@ for (const [name, isThere, open] of SOURCES) {
         'cause no 502, and each change is served within the bound, on %s',
         async (runtime) => {
           const source = await open()
+          left.push(() => source.close())
           const child = serveWith(LIMIT, runtime, source.configuration, source.env)
           const { port } = await untilListening(child)
           const caller = (await RawConnection.open(port)).read()
@@ -139,6 +148,7 @@ for (const [name, isThere, open] of SOURCES) {
           }
           await eventually(ask, ({ status }) => status === '200')
           const flood = new Flood(port, CALLERS)
+          left.push(() => flood.stop())
           await eventually(
             async () => readdirSync(`/proc/${child.pid}/fd`).length,
             (taken) => taken >= (runtime === 'bun' ? LIMIT : LIMIT / 2),
@@ -176,7 +186,6 @@ for (const [name, isThere, open] of SOURCES) {
           )
           caller.destroy()
           expect(await child.stop()).toBe(0)
-          await source.close()
         },
         60_000,
       )
