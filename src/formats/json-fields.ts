@@ -1,5 +1,5 @@
 import type { FieldType, FieldValue } from '../domain/field.ts'
-import { jsonString } from './escape.ts'
+import { jsonString, jsonStrings } from './escape.ts'
 import type { Resource } from './resource.ts'
 
 /** The members both JSON shapes share: every field in declaration order, nulls written, no braces. */
@@ -17,7 +17,7 @@ export function jsonFields({ fields, values }: Resource): string {
 function jsonValue(value: FieldValue, type: FieldType): string {
   if (value === null) return 'null'
   if (typeof value === 'number') return String(value)
-  if (typeof value === 'object') return `[${value.map(jsonString).join(',')}]`
+  if (typeof value === 'object') return jsonStrings(value)
   if (type === 'text') return jsonString(value)
   // An integral decimal gets `.0` in JSON, and only there (contract §3.2).
   if (type === 'decimal') return value.includes('.') ? value : `${value}.0`

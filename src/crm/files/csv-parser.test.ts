@@ -20,6 +20,7 @@ async function run(text: string, size = 1000): Promise<Outcome> {
     return (row, line) => {
       rows.push(row)
       lines.push(line)
+      return null
     }
   })
   const bytes = Buffer.from(text)

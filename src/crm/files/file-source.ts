@@ -116,7 +116,10 @@ export class FileSource<Item> implements Source<Item> {
       held.push(pageOf(next.value))
       if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
       shown = true
-      for (const page of held.splice(0)) yield page
+      for (const page of held.splice(0)) {
+        yield page
+        await setImmediate()
+      }
       this.#known.applied()
     }
     if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))

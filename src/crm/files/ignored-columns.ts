@@ -1,8 +1,11 @@
 const MOST = 100
 const LONGEST = 80
+const LINK_MEMBERS = ['Rel', 'Href', 'Title']
 
 /** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
 export class IgnoredColumns {
+  /** What somebody reads of a row, or of the links in it. */
+  readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
   #before: readonly string[]
@@ -10,6 +13,7 @@ export class IgnoredColumns {
   /** @param before those of the read before this one, which a row has that it did not change */
   constructor(known: readonly string[], before: readonly string[] = []) {
     this.#known = new Set(known)
+    this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
   }
 
@@ -18,7 +22,7 @@ export class IgnoredColumns {
   }
 
   sawColumn(name: string): void {
-    if (!this.#known.has(name) && this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
+    if (this.#names.size < MOST && !this.#known.has(name)) this.#names.add(name.slice(0, LONGEST))
   }
 
   /** A row that is as it was in the read before. */
