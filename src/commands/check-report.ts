@@ -5,7 +5,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import { LIST_COLUMNS } from '../crm/files/list-file.ts'
 import { withheldWords } from '../operations/withheld-words.ts'
 import type { ListName } from '../domain/field.ts'
-import type { WithheldRow } from '../replica/record-list.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { CrmRead } from './read-crm.ts'
 

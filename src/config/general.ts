@@ -99,7 +99,9 @@ export const GENERAL = {
     drain: duration()
       .default('10s')
       .says('What a stop grants requests in flight; a second signal ends at once, with exit status 1.'),
-    memory: size().default('2GB').says('Of prepared records; a larger list is refused and the old one kept.'),
+    memory: size()
+      .default('2GB')
+      .says('Of all that is held of the lists, withheld rows included; a larger list is refused and the old one kept.'),
   }).says('What may not grow without end.'),
   log: section({
     requests: flag()

@@ -9,6 +9,9 @@ export function countReads<Item>(source: Source<Item>, observe: Observe): Source
     availabilityEveryMs,
     repeatedId,
     patienceMs,
+    get heldBytes() {
+      return source.heldBytes ?? 0
+    },
     ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
     async *read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
       // A read that took too long is abandoned, and then never returns.

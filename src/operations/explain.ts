@@ -63,16 +63,22 @@ function idStep(id: Guid, asked: string): Step {
   return { step: 'id', ok: true, detail }
 }
 
+/** A million rows may have the same id, or none. */
+const MOST_ROWS = 20
+
 /** A text that is no id may still be what a row of the CRM has for one. */
 function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
   const quoted = JSON.stringify(asked)
   const detail = `${quoted} is no id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
   for (const { list } of [replica.events, replica.venues]) {
-    for (const { withheld } of list.extras) {
-      if (withheld.fault !== 'no-id' || (withheld.found !== quoted && withheld.found !== asked)) continue
-      const { reason, remedy } = withheldWords(withheld)
-      steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+    for (const found of [quoted, asked]) {
+      for (const { withheld } of list.extras.holding(found)) {
+        if (withheld.fault !== 'no-id' || withheld.found !== found) continue
+        const { reason, remedy } = withheldWords(withheld)
+        steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+        if (steps.length > MOST_ROWS) break
+      }
     }
   }
   return notShown(asked, null, steps)
@@ -118,10 +124,12 @@ function explainIn<Item>(
 
 /** Other rows with the same id: they are left out, and the admin may have meant one of them. */
 function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[] {
-  return list.extras
-    .filter((extra) => extra.id === id)
-    .map(({ withheld: { where } }): Step => {
-      const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give it an id of its own.`
-      return { step: 'listed', ok: false, detail }
-    })
+  const steps: Step[] = []
+  for (const extra of list.extras.holding(id)) {
+    if (extra.id !== id) continue
+    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give it an id of its own.`
+    steps.push({ step: 'listed', ok: false, detail })
+    if (steps.length === MOST_ROWS) break
+  }
+  return steps
 }

@@ -1,6 +1,6 @@
-import type { WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../replica/record-list.ts'
 import type { ListName } from '../domain/field.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
 import { withheldWords } from './withheld-words.ts'
 
 const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']

@@ -23,7 +23,8 @@ export interface ListReaderOptions<Item> {
   readonly observe: Observe
   /** Lets requests pass between two slices of work. */
   readonly pause: () => Promise<void>
-  readonly isTooLarge: () => boolean
+  /** Whether all that is held, and so many bytes of what is being read, is more than there is room for. */
+  readonly isTooLarge: (readingBytes: number) => boolean
   /** Whether rows of the page point at what the other list does not serve: it may have come with them. */
   readonly pointsInVain?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
@@ -215,7 +216,7 @@ export class ListReader<Item> {
         reading.apply(next.page)
       }
       this.#tellDelays(reading)
-      if (isTooLarge()) {
+      if (isTooLarge(reading.extras.sizeBytes)) {
         return failed(failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'))
       }
     }

@@ -31,6 +31,8 @@ export interface Source<Item> {
   /** How often TicketsAvailable and TicketCapacity are read on their own; null where the other reads carry them. */
   readonly availabilityEveryMs: number | null
   readonly repeatedId: RepeatedId
+  /** What the connector itself keeps of the rows, for the limit of memory; nothing where it is left out. */
+  readonly heldBytes?: number
   /** The longest that one page may take; past it the read is given up and its late result never used. */
   readonly patienceMs: number
   /** Pages of at most 1,000 rows, then the outcome. The signal aborts: the generator must then end soon. */

@@ -163,7 +163,7 @@ describe('Reading (architecture: The port to a CRM)', () => {
     const { apply, shown } = scene()
     const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
     expect(shown()).toBe('first 1')
-    expect(reading.extras).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    expect([...reading.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
 
   it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
@@ -258,7 +258,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     const reading = full(record('a'), record('b'))
     expect(shown()).toBe('none')
     expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
-    expect(reading.extras).toMatchObject([{ id, withheld: fault }])
+    expect([...reading.extras]).toMatchObject([{ id, withheld: fault }])
     expect(list.version(id)).toBe(REPEATED)
   })
 

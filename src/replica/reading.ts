@@ -5,7 +5,8 @@ import type { Drift } from './drift.ts'
 import { WHOLE_ROW } from './drift.ts'
 import type { Change, Page, ReadKind, RepeatedId } from './port.ts'
 import { REPEATED } from './port.ts'
-import type { RecordList, WithheldRow } from './record-list.ts'
+import { PackedRows } from './packed-withheld.ts'
+import type { RecordList } from './record-list.ts'
 import type { Shard } from './shard.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -54,7 +55,7 @@ export class Reading<Item> {
   readonly number: number
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
-  readonly extras: WithheldRow[] = []
+  readonly extras: PackedRows = new PackedRows()
   readonly #postponed: { readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
@@ -127,7 +128,7 @@ export class Reading<Item> {
       case 'record':
       case 'withheld': {
         if (!hasId(change)) {
-          this.extras.push(change)
+          this.extras.add(null, change.withheld)
           return
         }
         const place = this.#place(change, where)
@@ -171,7 +172,7 @@ export class Reading<Item> {
       return [shard, inserted]
     }
     if (!this.#meetsFirst(shard, slot) && repeatedId !== 'serves-later') {
-      if (kind === 'full') this.extras.push({ id, withheld: repeated(id, where()) })
+      if (kind === 'full') this.extras.add(id, repeated(id, where()))
       if (repeatedId === 'serves-neither') this.#withholdRepeated([shard, slot], id, where())
       return null
     }

@@ -5,6 +5,8 @@ import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { hashWords, readGuidWords } from './guid-words.ts'
+import type { WithheldRow } from './packed-withheld.ts'
+import { PackedRows } from './packed-withheld.ts'
 import type { Packing } from './packing.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
@@ -38,12 +40,6 @@ interface Availability {
   readonly TicketsAvailable: number
 }
 
-/** A row that is not served; `id` is null where it has none. */
-export interface WithheldRow {
-  readonly id: Guid | null
-  readonly withheld: Withheld
-}
-
 /** What is held of one id. */
 export interface HeldRow {
   readonly served: boolean
@@ -61,7 +57,7 @@ export class RecordList<Item> implements Held {
   served = 0
   withheld = 0
   /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
-  extras: readonly WithheldRow[] = []
+  extras: PackedRows = new PackedRows()
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
@@ -76,7 +72,7 @@ export class RecordList<Item> implements Held {
   }
 
   get sizeBytes(): number {
-    let bytes = 0
+    let bytes = this.extras.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
   }
@@ -109,7 +105,7 @@ export class RecordList<Item> implements Held {
     if (slot === -1) return null
     return {
       served: shard.state[slot] === SERVED,
-      withheld: shard.withheld.get(slot) ?? null,
+      withheld: shard.withheldAt(slot),
       changedAt: shard.changedAt[slot] ?? 0,
       seenAt: shard.seenAt[slot] ?? 0,
     }
@@ -162,9 +158,7 @@ export class RecordList<Item> implements Held {
       this.served--
       this.withheld++
     }
-    shard.clear(slot)
-    shard.state[slot] = WITHHELD
-    shard.withheld.set(slot, withheld)
+    shard.withhold(slot, withheld)
   }
 
   remove(shard: Shard, slot: number): void {
@@ -181,14 +175,20 @@ export class RecordList<Item> implements Held {
   /** The same in batches of some hundred, between which reads may go on: no row comes twice, and their order stays. */
   *withheldBatches(): Generator<readonly WithheldRow[], void> {
     for (const shard of this.shards) {
-      const slots = [...shard.withheld.keys()].toSorted((left, right) => left - right)
-      yield slots.flatMap((slot) => {
-        const withheld = shard.withheld.get(slot)
-        return withheld === undefined ? [] : [{ id: shard.guid(slot), withheld }]
-      })
+      const rows: WithheldRow[] = []
+      for (let slot = 0; slot < shard.slots; slot++) {
+        const withheld = shard.withheldAt(slot)
+        if (withheld !== null) rows.push({ id: shard.guid(slot), withheld })
+      }
+      yield rows
     }
-    const { extras } = this
-    for (let at = 0; at < extras.length; at += BATCH_ROWS) yield extras.slice(at, at + BATCH_ROWS)
+    let batch: WithheldRow[] = []
+    for (const row of this.extras) {
+      if (batch.push(row) < BATCH_ROWS) continue
+      yield batch
+      batch = []
+    }
+    yield batch
   }
 
   /** Every row that is held, as its shard and slot. */

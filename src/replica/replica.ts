@@ -33,7 +33,10 @@ export class Replica {
   constructor({ crm, formatter, settings, memoryLimitBytes, time, observe, pause }: ReplicaOptions) {
     const events = new RecordList(eventKind(formatter))
     const venues = new RecordList(venueKind(formatter))
-    const isTooLarge = (): boolean => events.sizeBytes + venues.sizeBytes > memoryLimitBytes
+    const isTooLarge = (readingBytes: number): boolean => {
+      const known = (crm.events.heldBytes ?? 0) + (crm.venues.heldBytes ?? 0)
+      return events.sizeBytes + venues.sizeBytes + known + readingBytes > memoryLimitBytes
+    }
     const shared = { brake: settings.brake, time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,

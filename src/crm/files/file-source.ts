@@ -53,6 +53,10 @@ export class FileSource<Item> implements Source<Item> {
     this.patienceMs = settings.patienceMs
   }
 
+  get heldBytes(): number {
+    return this.#known.sizeBytes
+  }
+
   async *read({ cursor, held, signal }: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
     const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
