@@ -13,6 +13,7 @@ export function countReads<Item>(source: Source<Item>, observe: Observe): Source
       return source.heldBytes ?? 0
     },
     ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
+    ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
     async *read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
       // A read that took too long is abandoned, and then never returns.
       let outcome: Outcome = 'timeout'

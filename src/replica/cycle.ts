@@ -10,6 +10,8 @@ export interface CycleSettings {
   /** No back-off is longer, but where the CRM said `Retry-After` or refused the credentials. */
   readonly backOffCeilingMs: number
   readonly attempt: () => Promise<Attempt>
+  /** Whether there is something else to read than what failed: that ends a back-off. Asked every `everyMs`. */
+  readonly hasChanged?: () => Promise<boolean>
 }
 
 const FIRST_BACK_OFF_MS = 1000
@@ -24,6 +26,7 @@ export class Cycle {
   readonly #settings: CycleSettings
   #running: Promise<Attempt> | null = null
   #cancelTimer: (() => void) | null = null
+  #cancelLook: (() => void) | null = null
   /** When the timer fires, by the monotonic clock as timers do: setting the wall clock brings it no nearer. */
   #dueAtMs = 0
   #hinted = false
@@ -43,6 +46,7 @@ export class Cycle {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
+    this.#cancelLook?.()
     await this.#running
   }
 
@@ -82,6 +86,7 @@ export class Cycle {
 
   async #run(): Promise<Attempt> {
     this.#cancelTimer?.()
+    this.#cancelLook?.()
     const begun = this.#settings.time.now()
     this.#hinted = this.#retries = false
     const attempt = await this.#settings.attempt().catch(failedInternally)
@@ -95,8 +100,24 @@ export class Cycle {
       this.lastFailure = attempt.failure
       const backOffMs = this.#backOffMs(attempt.failure, this.failures++)
       this.#schedule(this.#retries ? 0 : backOffMs)
+      this.#lookLater()
     }
     return attempt
+  }
+
+  #lookLater(): void {
+    const { hasChanged, time, everyMs } = this.#settings
+    if (hasChanged === undefined || this.#stopped) return
+    this.#cancelLook = time.after(everyMs, () => void this.#look(hasChanged))
+  }
+
+  async #look(hasChanged: () => Promise<boolean>): Promise<void> {
+    const { failures } = this
+    const changed = await hasChanged().catch(() => false)
+    // Another attempt may have begun or ended meanwhile.
+    if (this.#stopped || !this.isBackingOff || this.failures !== failures) return
+    if (changed) void this.attempt()
+    else this.#lookLater()
   }
 
   #backOffMs(failure: CrmFailure, failuresBefore: number): number {

@@ -39,6 +39,8 @@ export interface Source<Item> {
   read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void>
   /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
   onHint?(callback: () => void): void
+  /** Whether what the last read found is another by now, where that costs next to nothing: after a failure it is read again then. */
+  hasChanged?(): Promise<boolean>
   /** What an admin should know of a row that is served all the same, as a sentence; null where nothing. */
   remarkOn?(id: Guid): string | null
 }

@@ -7,7 +7,7 @@ import type { Batch } from './batch.ts'
 import { Gathering } from './batch.ts'
 import { openParser, placeOf } from './file-format.ts'
 import type { FoundFile } from './found-file.ts'
-import { errorCode, failure, findFile, fingerprintOf, reasonOf } from './found-file.ts'
+import { errorCode, failure, findFile, fingerprintOf, foundAs, reasonOf } from './found-file.ts'
 import { IgnoredColumns } from './ignored-columns.ts'
 import { KnownLines } from './known-lines.ts'
 import type { ListFile } from './list-file.ts'
@@ -45,6 +45,8 @@ export class FileSource<Item> implements Source<Item> {
   readonly #known = new KnownLines()
   /** The columns that nothing read in the last read that ended well. */
   #ignored: readonly string[] = []
+  /** What was found when it was looked for last: the file, else why there is none. */
+  #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
   #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
 
@@ -62,6 +64,7 @@ export class FileSource<Item> implements Source<Item> {
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
       const found = await findFile(directory, list.name)
+      this.#lookedAt = identityOf(found)
       if ('kind' in found) return { ok: false, failure: found }
       if (found.fingerprint === cursor) return unchanged(cursor, begunAt)
       if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
@@ -74,14 +77,23 @@ export class FileSource<Item> implements Source<Item> {
     }
   }
 
+  async hasChanged(): Promise<boolean> {
+    const { directory, list } = this.#settings
+    return identityOf(await findFile(directory, list.name)) !== this.#lookedAt
+  }
+
   async *#readFile(found: FoundFile, begunAt: Moment, signal: AbortSignal): AsyncGenerator<Page<Item>, Attempt, void> {
     const { name, path } = found
     let file: OpenFile | null = null
     try {
       // Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
       file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
-      if (fingerprintOf(name, await file.stat()) !== found.fingerprint) return { kind: 'changed' }
-      return yield* this.#readOpen(file, found, begunAt, signal)
+      const stats = await file.stat()
+      if (!stats.isFile() || stats.size === 0n) return { kind: 'changed' }
+      // It may have taken the place of the one that was found.
+      const opened = foundAs(found, stats)
+      this.#lookedAt = opened.fingerprint
+      return yield* this.#readOpen(file, opened, begunAt, signal)
     } catch (cause) {
       const code = errorCode(cause)
       if (code === null) throw new Error(`${name} cannot be read`, { cause })
@@ -129,7 +141,7 @@ export class FileSource<Item> implements Source<Item> {
     if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))
     const confirmedAt = time.now()
     const standing = await this.#standing(file, found)
-    if (standing === 'changed' || (standing === 'replaced' && (!shown || fault !== null))) {
+    if (standing === 'changed' || (standing === 'replaced' && fault !== null)) {
       return { kind: shown ? 'shown' : 'changed' }
     }
     if (fault !== null) {
@@ -164,6 +176,10 @@ export class FileSource<Item> implements Source<Item> {
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
   }
+}
+
+function identityOf(found: FoundFile | CrmFailure): string {
+  return 'kind' in found ? found.message : found.fingerprint
 }
 
 type Attempt =

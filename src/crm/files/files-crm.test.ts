@@ -358,6 +358,52 @@ describe('the files CRM: when a file is read', () => {
     expect((await read(crm.events)).outcome.ok).toBe(true)
   })
 
+  it('tells whether there is another file than the last read found, or one at last', async () => {
+    const hasChanged = async (): Promise<boolean> => (await crm.events.hasChanged?.()) ?? false
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    write('events.json', '[1,')
+    expect(await hasChanged()).toBe(true)
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    write('events.json', JSON.stringify([event(1)]))
+    expect(await hasChanged()).toBe(true)
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    rmSync(join(directory, 'events.json'))
+    expect(await hasChanged()).toBe(true)
+  })
+
+  it('takes a small file that is replaced faster than it is read, each time as of its beginning', async () => {
+    const rows = (name: string): string =>
+      `${Array.from({ length: 20_000 }, (_, index) => JSON.stringify({ ...event(index % 256), Name: name })).join('\n')}\n`
+    write('events.ndjson', rows('0'))
+    let writes = 0
+    const ending = new AbortController()
+    const replacing = (async () => {
+      while (!ending.signal.aborted) {
+        write('next', rows(String(++writes)))
+        renameSync(join(directory, 'next'), join(directory, 'events.ndjson'))
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    })()
+    try {
+      for (let reads = 0; reads < 3; reads++) {
+        const [begun, before] = [writes, time.now().monotonicMs]
+        const { changes, outcome } = await read(crm.events)
+        const names = new Set(changes.map((change) => (change.kind === 'record' ? change.record.Name : change.kind)))
+        expect([changes.length, names.size]).toEqual([20_000, 1])
+        expect(Number([...names][0])).toBeGreaterThanOrEqual(begun)
+        expect(outcome.ok && (outcome.asOf?.monotonicMs ?? 0) - before).toBeLessThan(1000)
+        expect(await crm.events.hasChanged?.()).toBe(true)
+      }
+    } finally {
+      ending.abort()
+      await replacing
+    }
+    expect(writes).toBeGreaterThan(6)
+  })
+
   it('shows nothing of a small file that changes while it is read, and reads it again at once', async () => {
     const rows = Array.from({ length: 2000 }, (_, index) => JSON.stringify(event(index % 256)))
     write('events.ndjson', `${rows.join('\n')}\n`)

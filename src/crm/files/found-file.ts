@@ -41,14 +41,22 @@ export async function findFile(directory: string, list: ListName): Promise<Found
   if (first.found.size === 0n) {
     return failure('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
   }
+  return foundAs({ name, path: join(directory, name), format: first.format }, first.found)
+}
+
+/** A file as the system describes it. */
+export function foundAs(
+  { name, path, format }: Pick<FoundFile, 'name' | 'path' | 'format'>,
+  stats: BigIntStats,
+): FoundFile {
   return {
     name,
-    path: join(directory, name),
-    format: first.format,
-    fingerprint: fingerprintOf(name, first.found),
-    sizeBytes: Number(first.found.size),
-    changedAtMs: Number(first.found.ctimeNs / 1_000_000n),
-    writtenAtMs: Number(first.found.mtimeNs / 1_000_000n),
+    path,
+    format,
+    fingerprint: fingerprintOf(name, stats),
+    sizeBytes: Number(stats.size),
+    changedAtMs: Number(stats.ctimeNs / 1_000_000n),
+    writtenAtMs: Number(stats.mtimeNs / 1_000_000n),
   }
 }
 
