@@ -34,13 +34,14 @@ interface Difference {
 
 const DIFFERENCES: readonly Difference[] = [
   {
-    line: 'a blank, a tab or a control character within the target, a bare line feed, another version than HTTP/1.0 and 1.1',
+    line: 'a blank, a tab or a control character within the target, a bare line feed or carriage return, another version than HTTP/1.0 and 1.1',
     requests: [
       get('/a b'),
       get('/a\tb'),
       get('/a\x01'),
       get('/a\0'),
       `GET ${TARGET} HTTP/1.1\nHost: x\n\n`,
+      `GET ${TARGET} HTTP/1.1\rHost: x\r\r`,
       ...['HTTP/1.2', 'HTTP/2.0', 'http/1.1'].map((version) => get(TARGET, '\r\n', version)),
       `GET ${TARGET}\r\n\r\n`,
     ],
@@ -77,6 +78,30 @@ const DIFFERENCES: readonly Difference[] = [
     line: 'a `Transfer-Encoding` other than `chunked`',
     requests: ['identity', 'xchunked'].map((coding) => get(TARGET, `Transfer-Encoding: ${coding}\r\n\r\n`)),
     bun: '400 closed',
+    node: '200 closed',
+  },
+  {
+    line: '`Transfer-Encoding: gzip, chunked`',
+    requests: [get(TARGET, 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n')],
+    bun: '400 closed',
+    node: '200 404',
+  },
+  {
+    line: 'a body in broken chunks',
+    requests: ['zz', 'fffffffffffffffff'].map((size) => get(TARGET, `Transfer-Encoding: chunked\r\n\r\n${size}\r\n`)),
+    bun: '200 400 closed',
+    node: '200 closed',
+  },
+  {
+    line: 'a `Content-Length` that is said twice, alike',
+    requests: [get(TARGET, 'Content-Length: 0\r\nContent-Length: 0\r\n\r\n')],
+    bun: '200 404',
+    node: '400 closed',
+  },
+  {
+    line: 'a request that comes behind one with `Upgrade` before that is answered',
+    requests: ['websocket', 'h2c'].map((name) => get(TARGET, `Connection: Upgrade\r\nUpgrade: ${name}\r\n\r\n`)),
+    bun: '200 404',
     node: '200 closed',
   },
   {
@@ -130,7 +155,9 @@ async function statusesOf(port: number, request: string): Promise<string> {
 describe('what Bun and Node answer differently (docs/operations.md)', () => {
   let victims: Readonly<Record<Runtime, Victim>>
   beforeAll(async () => {
-    const [bun, node] = await Promise.all(RUNTIMES.map((runtime) => Victim.start(runtime, {}, LISTS)))
+    const [bun, node] = await Promise.all(
+      RUNTIMES.map((runtime) => Victim.start(runtime, { limits: { idle: '2s' } }, LISTS)),
+    )
     if (bun === undefined || node === undefined) throw new Error('there are two runtimes')
     victims = { bun, node }
   })
