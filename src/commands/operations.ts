@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
-import { bugPlace } from '../observe/bug-place.ts'
+import { bugPlace } from '../observe/printable.ts'
 import { createOperations } from '../operations/app.ts'
 import { explain } from '../operations/explain.ts'
 import { createMetrics } from '../operations/metrics/metrics.ts'

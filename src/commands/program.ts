@@ -1,6 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { bugPlace } from '../observe/bug-place.ts'
-import { printable } from '../observe/printable.ts'
+import { bugPlace, printable } from '../observe/printable.ts'
 import { commandFirst } from './command-first.ts'
 import type { CommandName } from './help.ts'
 import { FIRST_STEPS, HELP, helpAfter } from './help.ts'

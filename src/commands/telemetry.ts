@@ -3,8 +3,7 @@ import { traceIdOf } from '../http/traceparent.ts'
 import { Log } from '../observe/log.ts'
 import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'
-import { ReadMeter } from '../observe/read-meter.ts'
-import { RequestMeter, typeLabel } from '../observe/request-meter.ts'
+import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
 
 /** What becomes of the observations of a running Marquee. */

@@ -1,9 +1,8 @@
 import { basePath, host } from './addresses.ts'
-import { duration, flag, size, wholeNumber } from './numbers.ts'
+import { duration, flag, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
 import type { SettingsOf } from './section.ts'
 import { list, section } from './section.ts'
-import { secretText, text, timeZone } from './texts.ts'
 
 const port = (usual: number): Key<number> =>
   wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')

@@ -1,6 +1,6 @@
 import { clockText } from '../domain/date-time.ts'
 import { xmlAttribute, xmlText } from './escape.ts'
-import { distinctLinks, resolveHref } from './hal-links.ts'
+import { distinctLinks, resolveHref } from './hal-json.ts'
 import type { Resource } from './resource.ts'
 
 /** `application/hal+xml`: indented, links but `self` as elements, then the scalar fields in declaration order (contract §3). */

@@ -1,4 +1,4 @@
-import type { RouteLabel } from '../observe/request-meter.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 import type { Answer, Call } from './call.ts'
 import type { Resource } from './route.ts'
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Body } from '../formats/body.ts'
-import { ETAG_LENGTH, etagOf } from '../formats/etag.ts'
+import { ETAG_LENGTH, etagOf } from '../formats/body.ts'
 
 /**
  * Entity tags by place, as the bytes they are sent as. A string of its own for each would be two more places in memory to

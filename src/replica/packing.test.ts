@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import type { DateTime } from '../domain/date-time.ts'
-import type { Decimal } from '../domain/decimal.ts'
+import type { Decimal } from '../domain/number.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'

@@ -1,7 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
-import { ETAG_LENGTH } from '../formats/etag.ts'
+import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags } from './packed-etags.ts'

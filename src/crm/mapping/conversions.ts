@@ -1,6 +1,5 @@
-import type { Decimal } from '../../domain/decimal.ts'
-import { parseDecimal, ZERO } from '../../domain/decimal.ts'
-import { parseInt32 } from '../../domain/int32.ts'
+import type { Decimal } from '../../domain/number.ts'
+import { parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Cell } from './cell.ts'

@@ -1,6 +1,6 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client'
 import { Histogram } from 'prom-client'
-import type { Buckets } from '../../observe/buckets.ts'
+import type { Buckets } from '../../observe/meters.ts'
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>

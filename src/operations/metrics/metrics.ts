@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client'
-import type { ReadMeter } from '../../observe/read-meter.ts'
-import type { RequestMeter } from '../../observe/request-meter.ts'
+import type { ReadMeter, RequestMeter } from '../../observe/meters.ts'
 import type { Replica } from '../../replica/replica.ts'
 import type { Time } from '../../replica/time.ts'
 import { addListMetrics } from './list-metrics.ts'

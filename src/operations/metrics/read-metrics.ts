@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { OUTCOMES } from '../../observe/observation.ts'
-import type { ReadMeter } from '../../observe/read-meter.ts'
+import type { ReadMeter } from '../../observe/meters.ts'
 import { FilledHistogram } from './filled-histogram.ts'
 import type { Sample } from './scraped.ts'
 import { scrapedCounter } from './scraped.ts'

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { RequestMeter } from '../../observe/request-meter.ts'
+import type { RequestMeter } from '../../observe/meters.ts'
 import { FilledHistogram } from './filled-histogram.ts'
 import type { Sample } from './scraped.ts'
 import { scrapedCounter } from './scraped.ts'

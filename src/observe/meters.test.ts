@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { RequestMeter, ROUTES, typeLabel } from './request-meter.ts'
+import { RequestMeter, ROUTES, typeLabel } from './meters.ts'
 
 describe('the request meter', () => {
   it('counts by route, status and media type', () => {

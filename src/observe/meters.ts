@@ -1,4 +1,4 @@
-import { Buckets } from './buckets.ts'
+import type { Observation, Outcome } from './observation.ts'
 
 /** The routes of the public side, by their templates; `other` is a path that is none of ours. */
 export const ROUTES = ['/api/events/{id}', '/api/events/{id}/venue', '/api/venues/{id}', 'other'] as const
@@ -76,4 +76,62 @@ export class RequestMeter {
 /** The media type of a `Content-Type` header, `none` where there is none. */
 export function typeLabel(contentType: string | undefined): string {
   return contentType === undefined ? 'none' : (TYPES[TYPE_AT.get(contentType) ?? 0] ?? 'none')
+}
+
+const READ_BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const DELAY_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 3600]
+
+export interface ListReads {
+  readonly byOutcome: Map<Outcome, number>
+  readonly durations: Buckets
+}
+
+/** Counts what the observations say of the reads of the CRM. */
+export class ReadMeter {
+  readonly lists: ReadonlyMap<string, ListReads>
+  readonly crmRequests: Map<Outcome, number> = new Map()
+  readonly publishDelay: Buckets = new Buckets(DELAY_BOUNDS_S)
+
+  constructor(lists: readonly string[]) {
+    this.lists = new Map(lists.map((list) => [list, { byOutcome: new Map(), durations: new Buckets(READ_BOUNDS_S) }]))
+  }
+
+  note(observation: Observation): void {
+    if (observation.kind === 'read-ended') {
+      const { list, outcome, durationMs } = observation.read
+      const reads = this.lists.get(list)
+      if (reads === undefined) return
+      increase(reads.byOutcome, outcome)
+      reads.durations.add(durationMs / 1000)
+    } else if (observation.kind === 'crm-request') increase(this.crmRequests, observation.outcome)
+    else if (observation.kind === 'changes-published') {
+      for (const delayMs of observation.delaysMs) this.publishDelay.add(delayMs / 1000)
+    }
+  }
+}
+
+function increase(counts: Map<Outcome, number>, outcome: Outcome): void {
+  counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+}
+
+/** How often values fell under each of some bounds: what a histogram is made of, without its cost. */
+export class Buckets {
+  /** Ascending, in base units; one more bucket takes what is above the last. */
+  readonly bounds: readonly number[]
+  readonly counts: Float64Array
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  add(value: number): void {
+    const { bounds, counts } = this
+    let at = 0
+    // From the lowest up: most answers take microseconds.
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at++
+    counts[at] = (counts[at] ?? 0) + 1
+    this.sum += value
+  }
 }
