@@ -2,7 +2,8 @@ import type { Configuration } from '../config/configuration.ts'
 import { bugPlace } from '../observe/printable.ts'
 import { createOperations } from '../operations/app.ts'
 import { explain } from '../operations/explain.ts'
-import { createMetrics } from '../operations/metrics/metrics.ts'
+import { expose } from '../operations/exposition.ts'
+import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
@@ -44,7 +45,7 @@ export async function openOperations(
     const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
     return statusOf({ replica, settings: freshness, now, ...told })
   }
-  const metrics = createMetrics({
+  const metrics = metricsOf({
     replica,
     requests,
     reads,
@@ -74,7 +75,7 @@ export async function openOperations(
     },
     withheld: (query, signal) => search.search(query, signal),
     reads: () => history.reads,
-    metrics: () => metrics.metrics(),
+    metrics: () => expose(metrics),
     accept() {
       const accepted = Object.values(lists)
         .filter((list) => list.reader.braked)

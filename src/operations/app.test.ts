@@ -15,7 +15,7 @@ function anApp(changes: Partial<OperationsOptions> = {}) {
     explain: unexpected,
     withheld: async () => null,
     reads: () => [],
-    metrics: async () => 'marquee_ready 1\n',
+    metrics: () => 'marquee_ready 1\n',
     accept: () => ['events'],
     onFailure: (cause) => failures.push(cause),
     token: null,

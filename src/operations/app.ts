@@ -16,7 +16,7 @@ export interface OperationsOptions {
   /** The last reads of the CRM, as JSON. */
   readonly reads: () => unknown
   /** The metrics, in Prometheus' text format. */
-  readonly metrics: () => Promise<string>
+  readonly metrics: () => string
   /** The operator says that the shorter lists are right; returns those that were not believed. */
   readonly accept: () => readonly string[]
   /** Is told of a bug; the listener goes on. */
@@ -74,7 +74,7 @@ function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accep
     const now = status()
     return context.json(now, now.ready ? 200 : 503)
   })
-  app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'Content-Type': METRICS_TYPE }))
+  app.get('/metrics', (context) => context.body(metrics(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/reads', (context) => context.json(reads()))
   app.get('/withheld', async (context) => answerWithheld(context, withheld))
   // An id may hold anything, line feeds too, which `.` is not.
