@@ -7,7 +7,7 @@ import { withheldWords } from '../operations/withheld-words.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { CrmRead } from './read-crm.ts'
+import type { CrmRead } from './assemble.ts'
 
 export interface WithheldReport {
   readonly kind: 'event' | 'venue'

@@ -12,7 +12,7 @@ import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Telemetry } from './telemetry.ts'
-import { runtimeName, VERSION } from './version.ts'
+import { runtimeName, VERSION } from './surroundings.ts'
 
 /** A Marquee that serves. */
 export interface Running {

@@ -4,8 +4,7 @@ import { SERVED } from '../replica/shard.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
-import { paletteFor } from './palette.ts'
-import { runtimeName, VERSION } from './version.ts'
+import { runtimeName, VERSION } from './surroundings.ts'
 
 export interface StartUp {
   readonly configuration: Configuration
@@ -79,4 +78,24 @@ function counted(count: number, one: string): string {
 function firstId({ replica }: Marquee): string | null {
   for (const [shard, slot] of replica.events.list.places()) if (shard.state[slot] === SERVED) return shard.guid(slot)
   return null
+}
+
+type Paint = (text: string) => string
+
+/** How a terminal shows what a text is for. */
+interface Palette {
+  readonly strong: Paint
+  readonly quiet: Paint
+  readonly good: Paint
+  readonly bad: Paint
+  readonly link: Paint
+}
+
+const PLAIN: Paint = (text) => text
+
+/** Colours, but not where NO_COLOR is set (no-color.org) or the terminal has none. */
+function paletteFor(env: Readonly<Record<string, string | undefined>>): Palette {
+  const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
+  const sgr = (code: number): Paint => (isPlain ? PLAIN : (text) => `\x1b[${code}m${text}\x1b[0m`)
+  return { strong: sgr(1), quiet: sgr(2), good: sgr(32), bad: sgr(33), link: sgr(36) }
 }

@@ -1,3 +1,5 @@
+import manifest from '../../package.json' with { type: 'json' }
+
 /** What a command has of the world: passed in, so that tests can be it. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -16,3 +18,12 @@ export interface Surroundings {
 export const FINE = 0
 export const ANSWER_IS_NO = 1
 export const WRONG_USAGE = 2
+
+/** The version of this Marquee, as package.json has it. */
+export const VERSION: string = manifest.version
+
+/** The runtime and its version, such as `Bun 1.4.5`. */
+export function runtimeName(): string {
+  const bun = process.versions['bun']
+  return bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`
+}

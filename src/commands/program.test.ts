@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { commandFirst } from './command-first.ts'
+import { commandFirst } from './program.ts'
 
 describe('options before the command', () => {
   it.each([
