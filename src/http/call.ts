@@ -1,5 +1,6 @@
 import type { Body } from '../formats/body.ts'
 import { ownBody } from '../formats/body.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 
 /** A request as the service sees it, whatever the runtime: strings, and nothing built that is not asked for. */
 export interface Call {
@@ -45,3 +46,18 @@ export interface Answer {
 export function withOwnBody(answer: Answer): Answer {
   return answer.body === null ? answer : { ...answer, body: ownBody(answer.body) }
 }
+
+const VERSION_00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+const LATER_VERSION = /^(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
+
+/** The trace id of a valid `traceparent`, null for any other (W3C Trace Context §3.2). */
+export function traceIdOf(traceparent: string | null): string | null {
+  if (traceparent === null || traceparent.length > 512) return null
+  const match = VERSION_00.exec(traceparent) ?? LATER_VERSION.exec(traceparent)
+  const [, traceId, parentId] = match ?? []
+  if (traceId === undefined || parentId === undefined) return null
+  return /[^0]/.test(traceId) && /[^0]/.test(parentId) ? traceId : null
+}
+
+/** Is told of every answer. It must be quick, and must not throw. */
+export type RequestWatch = (route: RouteLabel, call: Call, answer: Answer, durationMs: number) => void

@@ -1,11 +1,12 @@
 import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 
-export type Resource = 'event' | 'event-venue' | 'venue'
+type Found = 'event' | 'event-venue' | 'venue'
 
 /** Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1). */
 export interface Route {
-  readonly resource: Resource
+  readonly resource: Found
   readonly id: Guid | null
 }
 
@@ -88,4 +89,15 @@ function idOf(segment: string): Guid | null {
     if (cause instanceof URIError) return null
     throw new Error('an id cannot be decoded', { cause })
   }
+}
+
+const LABELS: Readonly<Record<Found, RouteLabel>> = {
+  event: '/api/events/{id}',
+  'event-venue': '/api/events/{id}/venue',
+  venue: '/api/venues/{id}',
+}
+
+/** The route's template, whatever the path's spelling; `other` for a path that is none of ours. */
+export function routeLabel(resource: Found | null): RouteLabel {
+  return resource === null ? 'other' : LABELS[resource]
 }

@@ -1,9 +1,8 @@
 import type { Answer, Call } from '../http/call.ts'
 import { descriptorLimit } from './descriptor-limit.ts'
 import { DescriptorReserve } from './descriptor-reserve.ts'
-import { Ending, lingering } from './ending.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
-import { pathnameOfUrl } from './pathname.ts'
+import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 
 /** Listens with Bun.serve. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
