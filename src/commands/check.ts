@@ -59,7 +59,7 @@ function printReport(report: Report & Asides, { out, error }: Pick<Surroundings,
     return found === undefined ? [] : [[row, found]]
   })
   printRows(
-    'To mend',
+    'To correct',
     all.filter((row) => !isOnPurpose(row)),
     out,
   )

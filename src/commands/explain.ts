@@ -38,13 +38,13 @@ export async function explain(
   return told.shown ? FINE : ANSWER_IS_NO
 }
 
-/** Null where no instance runs, or what answers there is none. */
+/** Null where no instance runs, or something else answers there. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: Surroundings,
 ): Promise<Explained | null> {
-  // No path ends in these: it would be another question.
+  // No path ends in these: the question would be another.
   const reply = ['', '.', '..'].includes(id)
     ? null
     : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)

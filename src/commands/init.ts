@@ -9,8 +9,8 @@ const FILE = 'marquee.yaml'
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['EEXIST', 'exists already, and was left as it is'],
-  ['EACCES', 'cannot be written: this user has no right to'],
-  ['EPERM', 'cannot be written: this user has no right to'],
+  ['EACCES', 'cannot be written: permission denied'],
+  ['EPERM', 'cannot be written: permission denied'],
   ['EROFS', 'cannot be written: the file system is read-only'],
   ['ENOSPC', 'cannot be written: the disk is full'],
   ['ENOENT', 'cannot be written: the directory is gone'],
@@ -22,7 +22,7 @@ export async function init(kind: string, { cwd, out, error }: Surroundings): Pro
   if (template === undefined) {
     const nearest = nearestName(kind, kinds)
     const hint = nearest === null ? '' : `did you mean ${nearest}? `
-    error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
+    error(`unknown kind of CRM: ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
   const path = resolve(cwd, FILE)

@@ -82,7 +82,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
     // A bug of ours; a stack would tell the operator nothing.
-    surroundings.error(`Marquee failed by a fault of its own, which is worth a report: ${bugPlace(error)}`)
+    surroundings.error(`Internal error; please report it: ${bugPlace(error)}`)
     return ANSWER_IS_NO
   }
 }
@@ -112,7 +112,7 @@ export function commandFirst(args: readonly string[]): readonly string[] | null 
   for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
     if (arg === '--config') at += 2
     else if (arg === '--json' || arg.startsWith('--config=')) at += 1
-    // The program's own options, and what is none, stay where they are.
+    // The program's own options, and what is not an option, stay where they are.
     else return args
   }
   const command = args[at]

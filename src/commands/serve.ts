@@ -113,8 +113,8 @@ function whyNotListening(cause: unknown, { host, port }: { host: string; port: n
   const where = `${host}:${port} (${section}.host, ${section}.port)`
   if (code === 'EADDRINUSE')
     return `${where} is in use: stop what listens there, or set ${section}.port to another, 0 for any`
-  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a right that this user has not`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is no address of this machine`
+  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
   return `${where} cannot be listened on (${code})`
 }
 
@@ -126,7 +126,7 @@ async function firstRead({ replica }: Marquee): Promise<void> {
   cancel()
 }
 
-/** Whether anybody got a record, or could have got any: from then on what goes wrong is no matter of the start. */
+/** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
 function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
   const now = systemTime.now()
   if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true

@@ -51,7 +51,7 @@ export function startUp(
     out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
     out('')
   }
-  out(`  ${quiet('Ctrl-C ends it. What happens is said below.')}`)
+  out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
   out('')
 }
 

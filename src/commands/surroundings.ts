@@ -1,10 +1,10 @@
 import manifest from '../../package.json' with { type: 'json' }
 
-/** What a command has of the world: passed in, so that tests can be it. */
+/** What a command has of the world; passed in, for tests. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Standard output is a terminal, so that a person reads along. */
+  /** Standard output is a terminal: a person reads along. */
   readonly isTerminal: boolean
   readonly out: (line: string) => void
   readonly error: (line: string) => void

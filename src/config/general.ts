@@ -23,7 +23,7 @@ const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', isToken).says('The relation of the link.'),
     href: text('a URL without blanks, such as https://tickets.example.org/{Id}', isToken).says(
-      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is no field stays, as a template.',
+      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is not a field stays, as a template.',
     ),
     title: text('text', () => true)
       .orNull()
@@ -49,12 +49,12 @@ export const GENERAL = {
       .says('What callers must send as `Authorization: Bearer` for all but `/live` and `/ready`; null asks for none.'),
   })
     .orNull()
-    .says('Health, metrics and the dashboard, on a listener of their own; null switches it off.'),
+    .says('Health, metrics and the dashboard, on their own listener; null switches it off.'),
   timeZone: timeZone().default('UTC').says('What Start and Finish are shown in.'),
   freshness: section({
     bound: duration()
       .default('30s')
-      .says('No answer is older than this; 0 makes every request wait for a refresh of its own.'),
+      .says('No answer is older than this; 0 makes every request wait for its own refresh.'),
     refreshEvery: duration({ leastMs: MOST_OFTEN_MS })
       .optional('`5s`, or half the bound where that is less')
       .says('How often the replica is brought up to date in the background.'),

@@ -137,8 +137,8 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
 representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, href: 'x{Id' } ], venue: [ { rel: a, href: '{Id}' } ] } }`,
     )
     expect(loaded.ok && loaded.warnings).toEqual([
-      'freshness.refreshEvery is longer than freshness.bound: requests will wait for refreshes of their own',
-      'representation.links.event[0].href holds a name in braces that is no field, and stays as it is; did you mean {Id}?',
+      'freshness.refreshEvery is longer than freshness.bound: requests will wait for their own refreshes',
+      'representation.links.event[0].href holds a name in braces that is not a field, and stays as it is; did you mean {Id}?',
       'representation.links.event[1].href has a { without its }',
     ])
   })
@@ -254,7 +254,7 @@ crm:
       'crm: { kind: postgres, url: { env: URL }, sweepEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
     expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
       'marquee.yaml:1: crm.idNamespace is "x"; it must be a UUID that is not all zeros',
-      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound, so that every answer would have to wait for a sweep of its own',
+      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound: every answer would have to wait for its own sweep',
     ])
     const nested = crm
       .replace('idNamespace: x', 'requestTimeout: 20s')

@@ -20,7 +20,7 @@ interface ListTree {
 export interface MapTree {
   readonly kind: 'map'
   readonly line: number
-  /** A Map, so that `__proto__` and `constructor` are keys like others. */
+  /** A Map: `__proto__` and `constructor` are keys like others. */
   readonly entries: ReadonlyMap<string, Tree>
 }
 
@@ -146,7 +146,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
     return null
   }
   if (!isModest(text)) {
-    say(null, `is no configuration: it has more than ${MOST_TOKENS} words and signs`)
+    say(null, `is not a configuration: it has more than ${MOST_TOKENS} words and signs`)
     return null
   }
   const lines = new LineCounter()

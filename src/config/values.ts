@@ -8,7 +8,7 @@ import { leaf, Wrong } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 
-/** Text that `accepts` takes; numbers and booleans must be quoted, so that `007` and `on` stay what they are. */
+/** Text that `accepts` takes; numbers and booleans must be quoted: `007` and `on` stay what they are. */
 export function text(allowed: string, accepts: (text: string) => boolean): Key<string> {
   return leaf(allowed, ({ value }) => {
     if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)

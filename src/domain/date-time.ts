@@ -88,7 +88,7 @@ function secondsToMinute(text: string): number | null {
   return daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60
 }
 
-/** Where the fraction at `at` ends, `at` itself where there is none; null where its digits are missing. */
+/** Where the fraction at `at` ends, `at` itself without one; null where its digits are missing. */
 function fractionEnd(text: string, at: number): number | null {
   const mark = text.charCodeAt(at)
   if (mark !== 0x2e && mark !== 0x2c) return at

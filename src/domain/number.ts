@@ -13,7 +13,7 @@ const MAX_DIGITS = MAX_COEFFICIENT.length
 const MAX_SCALE = 28
 
 /**
- * The decimal a text writes, surplus fraction digits rounded once, half to even; null for what is no number and for
+ * The decimal a text writes, surplus fraction digits rounded once, half to even; null for what is not a number and for
  * one beyond .NET's decimal (contract §2).
  *
  * @example parseDecimal(' 1.50e1 ') // '15.0'

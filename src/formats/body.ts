@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 
 /**
  * The bytes of a body as a runtime sends them fastest: a text where each character is one byte, which goes out as it lies
- * in memory; else the bytes of UTF-8, so that they are not written anew for each answer.
+ * in memory; else the bytes of UTF-8, which are then not written again for each answer.
  */
 export type Body = string | Uint8Array
 
@@ -12,7 +12,7 @@ export function bodyOf(text: string): Body {
   return isAscii(text) ? text : encoder.encode(text)
 }
 
-/** The same in memory of its own, where others write over that of the given one. */
+/** A copy, where others write over the memory of the given one. */
 export function ownBody(body: Body): Body {
   return typeof body === 'string' ? body : new Uint8Array(body)
 }

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 
 const FALLBACK: MediaType = 'application/json'
 
-// Every range that can match one of our types, and for each type the indexes of its own, the most specific first.
+// Every range that can match one of our types, and for each type the indexes of those that match it, the most specific first.
 const RANGES: readonly string[] = [...new Set(MEDIA_TYPES.flatMap(rangesOf))]
 const OFFERS = MEDIA_TYPES.map((mediaType) => ({
   mediaType,

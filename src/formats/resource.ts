@@ -91,7 +91,7 @@ export interface LinkTemplate {
 
 /**
  * The link of one record: each `{Field}` becomes the field's percent-encoded value, null nothing, tags joined by commas
- * (RFC 6570 §3.2.2); a name that is no field stays, as a template for the reader.
+ * (RFC 6570 §3.2.2); a name that is not a field stays, as a template for the reader.
  */
 function expandLink<Name extends string>(
   template: LinkTemplate,

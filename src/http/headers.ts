@@ -8,7 +8,7 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 /** For what never depends on an id and cannot hide a new event for long (contract §1.3). */
 const ERROR_MAX_AGE_S = 5
 
-/** On every answer that has a body of its own (contract §1.3). */
+/** On every answer with a body (contract §1.3). */
 const COMMON = {
   Vary: 'Accept',
   'X-Content-Type-Options': 'nosniff',

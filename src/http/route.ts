@@ -10,7 +10,7 @@ export interface Route {
   readonly id: Guid | null
 }
 
-/** Routes by path alone; a path that is none of ours is null (contract §1). */
+/** Routes by path alone; any other path is null (contract §1). */
 export class Router {
   readonly #prefix: string
   readonly #events: string
@@ -68,7 +68,7 @@ export class Router {
 const SLASH = 47
 const GUID_LENGTH = 36
 
-/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is none. */
+/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is not one. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
   return scheme === -1 || url.includes('?') ? -1 : url.indexOf('/', scheme + 3)
@@ -97,7 +97,7 @@ const LABELS: Readonly<Record<Found, RouteLabel>> = {
   venue: '/api/venues/{id}',
 }
 
-/** The route's template, whatever the path's spelling; `other` for a path that is none of ours. */
+/** The route's template, whatever the path's spelling; `other` for any other path. */
 export function routeLabel(resource: Found | null): RouteLabel {
   return resource === null ? 'other' : LABELS[resource]
 }

@@ -1,6 +1,6 @@
 import type { Observation, Outcome } from './observation.ts'
 
-/** The routes of the public side, by their templates; `other` is a path that is none of ours. */
+/** The routes of the public side, by their templates; `other` is any other path. */
 export const ROUTES = ['/api/events/{id}', '/api/events/{id}/venue', '/api/venues/{id}', 'other'] as const
 
 export type RouteLabel = (typeof ROUTES)[number]
@@ -23,7 +23,7 @@ const TYPES = [
 const STATUS_AT = new Uint8Array(600)
 STATUSES.forEach((status, index) => (STATUS_AT[status] = index))
 
-/** By the header as it is sent, so that counting a request builds no string. */
+/** By the header as it is sent: counting a request builds no string. */
 const TYPE_AT: ReadonlyMap<string, number> = new Map(
   TYPES.flatMap((type, index) => [[type, index] as const, [`${type}; charset=utf-8`, index] as const]),
 )

@@ -81,7 +81,7 @@ export type FailureKind =
 
 export type Outcome = 'ok' | FailureKind
 
-/** Every outcome, so that each has its count from the start: an alert on a rise needs the 0 before it. */
+/** Every outcome: each has its count from the start, since an alert on a rise needs the 0 before it. */
 export const OUTCOMES: readonly Outcome[] = Object.values({
   ok: 'ok',
   unreachable: 'unreachable',

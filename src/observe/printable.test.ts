@@ -5,5 +5,5 @@ it('tells where a bug showed, and nothing of its message, which may hold a row o
   const place = bugPlace(new TypeError('cannot read\n    at 4 Privet Drive'))
   expect(place).toMatch(/^TypeError at .*src\/observe\/printable\.test\.ts:\d+/)
   expect(place).not.toContain('Privet')
-  expect(bugPlace('a text')).toBe('something was thrown that is no error')
+  expect(bugPlace('a text')).toBe('something that is not an Error was thrown')
 })

@@ -11,7 +11,7 @@ const MOST_FRAMES = 3
 
 /** Where a bug showed: the error's name and its nearest frames, never its message, which may hold a row. */
 export function bugPlace(cause: unknown): string {
-  if (!(cause instanceof Error)) return 'something was thrown that is no error'
+  if (!(cause instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (cause.stack ?? '')
     // A message may have lines that look like frames.
     .replace(cause.message, '')

@@ -39,7 +39,7 @@ function passwordOf(credentials: string): string {
   return text.slice(text.indexOf(':') + 1)
 }
 
-/** Of one length whatever is given, so that not even the token's length shows in the time it takes. */
+/** Of one length whatever is given: not even the token's length shows in the time it takes. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -66,10 +66,10 @@ function idStep(id: Guid, asked: string): Step {
 /** A million rows may have the same id, or none. */
 const MOST_ROWS = 20
 
-/** A text that is no id may still be what a row of the CRM has for one. */
+/** A text that is not an id may still be what a row of the CRM has for one. */
 function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
   const quoted = JSON.stringify(asked)
-  const detail = `${quoted} is no id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
+  const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
   for (const { list } of [replica.events, replica.venues]) {
     for (const found of [quoted, asked]) {
@@ -127,7 +127,7 @@ function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[]
   const steps: Step[] = []
   for (const extra of list.extras.holding(id)) {
     if (extra.id !== id) continue
-    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give it an id of its own.`
+    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give one of them another id.`
     steps.push({ step: 'listed', ok: false, detail })
     if (steps.length === MOST_ROWS) break
   }

@@ -37,7 +37,7 @@ const MOST_SEARCHES = 8
 /** Rows between two pauses, a batch more or less: a search must not be felt by the public side. */
 const SLICE_ROWS = 500
 
-/** Reads a query; null where it is none. */
+/** Reads a query; null where it is malformed. */
 export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
   const list = given('list') ?? 'events'
   const offset = given('offset') ?? '0'

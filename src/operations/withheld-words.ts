@@ -18,7 +18,7 @@ export function withheldWords({ fault, column, expected, found }: Withheld): Wit
     case 'duplicate-id':
       return {
         reason: `has the id of another row in ${name}${shown}`,
-        remedy: 'Remove one of the two rows, or give it an id of its own.',
+        remedy: 'Remove one of the two rows, or give one of them another id.',
       }
     case 'unreadable':
       return {

@@ -101,7 +101,7 @@ class BunCall implements Call {
 }
 
 function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boolean): Response {
-  // A Response copies them, so that the same can be used again and again.
+  // A Response copies them: the same can be used again and again.
   const headers = fields.native instanceof Headers ? fields.native : (fields.native = new Headers(fields.values))
   if (etag !== '') headers.set('ETag', etag)
   if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(headers), body, isLast)

@@ -72,7 +72,7 @@ const SUSPECT = /[^\w!$&'()*+,\-/:;=@[\]|~]/
 function pathnameOfTarget(target: string): string {
   if (!SUSPECT.test(target)) return target
   const end = target.search(/[?#]/)
-  // A host of our own before it: `//x` is a path here, never an authority (RFC 9112 §3.2.1).
+  // With a host before it: `//x` is a path here, never an authority (RFC 9112 §3.2.1).
   return new URL(`http://h${end === -1 ? target : target.slice(0, end)}`).pathname
 }
 

@@ -179,7 +179,7 @@ function respond(call: Call, response: ServerResponse, { status, fields, etag, b
   else response.end(byteText(body), 'latin1')
 }
 
-/** A character a byte: node:http puts a text and the head into one write, and bytes into one of their own, which costs more. */
+/** A character a byte: node:http puts a text and the head into one write, and bytes into a second, which costs more. */
 function byteText(body: NonNullable<Answer['body']>): string {
   if (typeof body === 'string') return body
   return Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')

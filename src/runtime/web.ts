@@ -17,12 +17,12 @@ export interface WayOut {
 
 interface WebRequest {
   readonly method: 'GET' | 'POST'
-  /** Sent as it is: nothing of its path or query is encoded anew. */
+  /** Sent as it is: nothing of its path or query is encoded again. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
   readonly signal: AbortSignal
-  /** On a connection of its own rather than one that was used before. */
+  /** On a new connection rather than one that was used before. */
   readonly fresh: boolean
   readonly mostBytes: number
 }
