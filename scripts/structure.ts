@@ -13,10 +13,10 @@ interface SourceFile {
   readonly text: string
 }
 
-const files: readonly SourceFile[] = globSync('src/**/*.ts')
-  .filter((path) => !path.endsWith('.test.ts'))
+const everything: readonly SourceFile[] = globSync('{src,test,scripts,bench}/**/*.ts')
   .toSorted()
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+const files = everything.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'))
 
 const problems = [...tooLarge(), ...files.flatMap(reExports), ...declaredTwice(), ...circles()]
 for (const problem of problems) console.error(problem)
@@ -63,7 +63,7 @@ function declaredTwice(): readonly string[] {
 
 /** Files that import each other, be it only for types. */
 function circles(): readonly string[] {
-  const imports = new Map(files.map(({ path, text }) => [path, importedBy(path, text)]))
+  const imports = new Map(everything.map(({ path, text }) => [path, importedBy(path, text)]))
   const done = new Set<string>()
   const found: string[] = []
   function visit(path: string, way: readonly string[]): void {
@@ -73,7 +73,7 @@ function circles(): readonly string[] {
     for (const next of imports.get(path) ?? []) visit(next, [...way, path])
     done.add(path)
   }
-  for (const { path } of files) visit(path, [])
+  for (const { path } of everything) visit(path, [])
   return found
 }
 

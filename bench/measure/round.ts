@@ -1,4 +1,4 @@
-import type { Load, Loader } from '../load/load.ts'
+import type { Load, Loader } from '../load/callers.ts'
 import { usageOf } from '../machine/process-tree.ts'
 import type { Server } from '../servers/server.ts'
 import { QUICK } from './scale.ts'

@@ -4,7 +4,7 @@ import { Child } from '../../test/support/child.ts'
 import { BROWSER, HOST, unknown } from '../load/callers.ts'
 import { findTool } from '../machine/find-tool.ts'
 import { outputOf } from '../machine/pinned.ts'
-import { eachAtOnce, SHAPES } from './bodies.ts'
+import { BODIES, eachAtOnce } from './bodies.ts'
 import { eventUrl } from './server.ts'
 
 const PATIENCE_MS = 10_000
@@ -50,7 +50,7 @@ export async function warmVarnish(port: number, ids: readonly string[]): Promise
     await response.arrayBuffer()
   }
   await eachAtOnce(ids, async (id) => {
-    for (const [, accept] of SHAPES) await ask(id, accept)
+    for (const [, accept] of BODIES) await ask(id, accept)
     // A 404 of nginx does not vary.
     await ask(unknown(id), '*/*')
   })
