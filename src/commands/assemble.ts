@@ -13,7 +13,7 @@ import type { Crm, CrmFailure } from '../replica/port.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
-import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
+import type { DescriptorReserve } from '../runtime/descriptors.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {

@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import type { ExplainOptions, Explanation } from '../operations/explain.ts'
-import { explain as explainHeld } from '../operations/explain.ts'
+import { explainId } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
 import { readConfiguration } from './configuration.ts'
 import { readCrm } from './assemble.ts'
@@ -72,7 +72,7 @@ async function fromCrm(id: string, configuration: Configuration, { error }: Surr
     remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
   }
   return {
-    told: onlyTold(explainHeld(id, options)),
+    told: onlyTold(explainId(id, options)),
     from: 'no instance runs, so the CRM was read now',
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }

@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { bugPlace } from '../observe/printable.ts'
 import { createOperations } from '../operations/app.ts'
-import { explain } from '../operations/explain.ts'
+import { explainId } from '../operations/explain.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
@@ -65,7 +65,7 @@ export async function openOperations(
     status,
     explain(id) {
       const now = systemTime.now()
-      return explain(id, {
+      return explainId(id, {
         replica,
         now,
         idsOf,

@@ -1,6 +1,4 @@
-import { fileLines } from '../observe/file-lines.ts'
-import { LineSink } from '../observe/line-sink.ts'
-import { lostLine } from '../observe/lost-line.ts'
+import { fileLines, LineSink, lostLine } from '../observe/line-sink.ts'
 
 /** How long an end waits for a reader of the output that stands still. */
 const LAST_LINES_MS = 1000

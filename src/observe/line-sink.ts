@@ -1,3 +1,6 @@
+import { Buffer } from 'node:buffer'
+import { fstatSync, writeSync } from 'node:fs'
+
 /** As much of a writable stream as lines need. */
 export interface LineStream {
   /** `then` is told why it failed, and how many bytes were written all the same, where that is known. */
@@ -88,4 +91,43 @@ export class LineSink {
     this.#ended++
     if (this.#waiting !== null && this.#ended >= this.#waiting.count) this.#waiting.done()
   }
+}
+
+/**
+ * A file, or a device that is no terminal, as a stream of lines; null for anything else. The runtimes' own streams do not
+ * say that a file took a part of a line only: Node writes once and looks no further.
+ */
+export function fileLines(descriptor: number): LineStream | null {
+  if (!isFile(descriptor)) return null
+  return {
+    write(text, then) {
+      const bytes = Buffer.from(text)
+      let written = 0
+      try {
+        while (written < bytes.length) written += writeSync(descriptor, bytes, written)
+        then()
+      } catch (cause) {
+        then(cause instanceof Error ? cause : new Error('a line could not be written', { cause }), written)
+      }
+    },
+    on() {},
+  }
+}
+
+function isFile(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor)
+    return stats.isFile() || stats.isCharacterDevice()
+  } catch {
+    // It is closed.
+    return false
+  }
+}
+
+/** The line that stands for others that could not be written, for a person or as JSON. */
+export function lostLine(lines: number, isJson: boolean, nowMs: number): string {
+  const lost = lines === 1 ? 'a line was lost' : `${lines} lines were lost`
+  const message = `${lost} here: a full disk, a reader that stood still, or more at once than is held`
+  if (!isJson) return `warning: ${message}`
+  return JSON.stringify({ time: new Date(nowMs).toISOString(), level: 'warn', event: 'lines-lost', message, lines })
 }

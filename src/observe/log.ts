@@ -1,6 +1,6 @@
 import type { LogLine } from './log-line.ts'
 import { logLine } from './log-line.ts'
-import { lostLine } from './lost-line.ts'
+import { lostLine } from './line-sink.ts'
 import type { Observation, ReadReport } from './observation.ts'
 import { printable } from './printable.ts'
 

@@ -3,7 +3,7 @@ import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
-import { countWithheld } from './count-withheld.ts'
+import { countWithheld } from './withheld.ts'
 import type { Metric, Sample } from './exposition.ts'
 
 export interface MetricsOptions {

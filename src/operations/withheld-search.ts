@@ -1,7 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
-import { withheldWords } from './withheld-words.ts'
+import { withheldWords } from './withheld.ts'
 
 const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
 

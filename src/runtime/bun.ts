@@ -1,6 +1,5 @@
 import type { Answer, Call } from '../http/call.ts'
-import { descriptorLimit } from './descriptor-limit.ts'
-import { DescriptorReserve } from './descriptor-reserve.ts'
+import { descriptorLimit, DescriptorReserve } from './descriptors.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 

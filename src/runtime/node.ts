@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
-import { descriptorLimit } from './descriptor-limit.ts'
+import { descriptorLimit } from './descriptors.ts'
 import { Connections } from './node-connections.ts'
 import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 

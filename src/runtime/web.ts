@@ -5,7 +5,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
-import type { DescriptorReserve } from './descriptor-reserve.ts'
+import type { DescriptorReserve } from './descriptors.ts'
 
 /** How requests leave the machine. */
 export interface WayOut {

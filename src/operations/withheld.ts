@@ -1,5 +1,8 @@
 import { unreachable } from '../domain/unreachable.ts'
-import type { Withheld } from '../domain/withheld.ts'
+import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+import { FAULTS } from '../replica/packed-withheld.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import { WITHHELD } from '../replica/shard.ts'
 
 export interface WithheldWords {
   /** Why the row is not served, as a sentence without its subject. */
@@ -41,4 +44,18 @@ export function withheldWords({ fault, column, expected, found }: Withheld): Wit
 
 function because(column: string | null, shown: string): string {
   return column === null ? '' : ` (${column}${shown})`
+}
+
+/** How many rows of a list are withheld for each reason. Builds nothing for a row: it is asked for every few seconds. */
+export function countWithheld<Item>({ shards, extras }: RecordList<Item>): Readonly<Record<WithheldFault, number>> {
+  const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
+  const byNumber = Float64Array.from(extras.counts)
+  for (const { slots, state, fault } of shards) {
+    for (let slot = 0; slot < slots; slot++) {
+      const number = fault[slot] ?? 0
+      if (state[slot] === WITHHELD) byNumber[number] = (byNumber[number] ?? 0) + 1
+    }
+  }
+  for (const [number, fault] of FAULTS.entries()) counts[fault] = byNumber[number] ?? 0
+  return counts
 }

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { lookup as lookUp } from 'node:dns'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { isIP, Socket } from 'node:net'
 
 const REFILL_MS = 1000
@@ -89,5 +89,15 @@ function isExhausted(): boolean {
     return false
   } catch {
     return true
+  }
+}
+
+/** How many file descriptors the process may have open (`ulimit -n`); Infinity where the system does not say, as only Linux does. */
+export function descriptorLimit(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }
