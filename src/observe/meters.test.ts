@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import { contentTypeOf, MEDIA_TYPES } from '../formats/media-types.ts'
 import { RequestMeter, ROUTES, typeLabel } from './meters.ts'
 
 describe('the request meter', () => {
@@ -53,4 +54,8 @@ describe('the request meter', () => {
     const types = ['text/xml; charset=utf-8', 'application/problem+xml', undefined, 'x/y'].map(typeLabel)
     expect(types).toEqual(['text/xml', 'application/problem+xml', 'none', 'none'])
   })
+})
+
+it('counts every type that is offered by its name', () => {
+  expect(MEDIA_TYPES.map((type) => typeLabel(contentTypeOf[type]))).toEqual([...MEDIA_TYPES])
 })
