@@ -1,3 +1,6 @@
+// The room of the commands: what a person types, and what puts all parts together (assemble.ts, serve.ts).
+// In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
+// A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { bugPlace, printable } from '../observe/printable.ts'
 import type { CommandName } from './help.ts'

@@ -1,3 +1,6 @@
+// The room of the configuration: one YAML file becomes frozen settings, or all that is wrong with it, told together.
+// In: a file and the environment. Out: a `Configuration`. On the way: tree.ts reads YAML with its lines, references.ts fills
+// in { env } and { file }, and the keys (general.ts, crm/) read the tree; what a key takes and says is also docs/configuration.md.
 import { dirname, resolve } from 'node:path'
 import type { Configuration } from './configuration.ts'
 import { brokenRules, KEYS, warningsOf } from './configuration.ts'

@@ -1,3 +1,6 @@
+// The room of the formats: a record becomes bytes, and an Accept header a media type (contract §1.3, §1.4, §3).
+// In: a record and a shape. Out: a text, the same for the same record; body.ts makes bytes and the ETag of it.
+// Nothing here knows requests or the replica.
 import type { EventRecord } from '../domain/event.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'

@@ -1,3 +1,6 @@
+// The room of the public face: a call in, an answer out, whatever the runtime (contract §1).
+// route.ts tells the paths, problem.ts what is refused and how, headers.ts the header fields, call.ts what both runtimes hand over.
+// It is the hot path: nothing is built for a request that its answer does not need.
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'

@@ -1,3 +1,6 @@
+// The room of the operations listener: health for probes; status, metrics, the dashboard and explanations for people.
+// In: the replica and the counts, which it only reads. Out: JSON, Prometheus' text, and the files in page/.
+// CRM content is shown here and nowhere trusted.
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'

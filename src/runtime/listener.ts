@@ -1,3 +1,5 @@
+// The room of the runtimes, the only files that name one: bun.ts and node.ts listen and hand each call on; web.ts asks others.
+// In: an address and a function from call to answer. Out: a listener that can be stopped without cutting anybody off.
 import type { Answer, Call } from '../http/call.ts'
 
 export interface ListenOptions {
