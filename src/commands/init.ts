@@ -22,7 +22,7 @@ export async function init(kind: string, { cwd, out, error }: Surroundings): Pro
   if (template === undefined) {
     const nearest = nearestName(kind, kinds)
     const hint = nearest === null ? '' : `did you mean ${nearest}? `
-    error(`unknown kind of CRM: ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
+    error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
   const path = resolve(cwd, FILE)
