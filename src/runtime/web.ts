@@ -34,7 +34,7 @@ interface WebReply {
   readonly body: Bytes
 }
 
-export interface Web {
+interface WebClient {
   /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
   send(request: WebRequest): Promise<WebReply>
   /** Lets go of idle connections. */
@@ -52,7 +52,7 @@ interface Agents {
  *
  * @param reserve where a connection finds its descriptor when there is no other; null where there always is
  */
-export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): Web {
+export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): WebClient {
   // The option replaces the certificates that are trusted, it does not add to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
   const pools = new Map<string | null, Agents>()
