@@ -53,7 +53,7 @@ describe('marquee init (SURFACE: Commands)', () => {
     using folder = new WorkFolder()
     const { status, stderr } = await runCommand(['init', 'postgre'], { cwd: folder.path })
     expect(status).toBe(2)
-    expect(stderr).toStartWith('unknown kind of CRM: "postgre"; did you mean postgres? known: files, ')
+    expect(stderr).toStartWith('there is no kind of CRM called "postgre"; did you mean postgres? known: files, ')
     expect(readdirSync(folder.path)).toEqual([])
   })
 })
