@@ -82,7 +82,7 @@ describe.each(RUNTIMES)('signals, on %s', (runtime) => {
     expect(
       await eventually(
         async () => started.child.stdout,
-        (text) => text.includes('Ctrl-C ends it'),
+        (text) => text.includes('Press Ctrl-C to stop'),
       ),
     ).toBeString()
     started.child.type(CTRL_C)
