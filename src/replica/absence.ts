@@ -1,3 +1,4 @@
+import { REPEATED } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Shard } from './shard.ts'
 import { FREE, SERVED } from './shard.ts'
@@ -83,4 +84,18 @@ export async function removeAbsent<Item>(
     }
   }
   return removed
+}
+
+/**
+ * A read of all rows, begun at `since`, did not find these, and a comparison of versions has seen them since: they were away in
+ * between, and may have changed then under the version they had. The next comparison reads them.
+ */
+export function doubtVersions<Item>(list: RecordList<Item>, since: number): void {
+  for (const shard of list.shards) {
+    for (let slot = 0; slot < shard.slots; slot++) {
+      if (shard.state[slot] === FREE || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED)
+        continue
+      shard.version[slot] = Number.NaN
+    }
+  }
 }

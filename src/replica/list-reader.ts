@@ -1,5 +1,5 @@
 import type { Observe } from '../observe/observation.ts'
-import { countAbsent, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { countAbsent, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
 import { Belief } from './belief.ts'
 import type { Attempt } from './cycle.ts'
@@ -268,6 +268,7 @@ export class ListReader<Item> {
       }
       reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
+      if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
       if (kind === 'full') list.extras = reading.extras
       this.isLoaded = true
     }
