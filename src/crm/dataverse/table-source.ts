@@ -27,6 +27,12 @@ const SHORT_WAIT_MS = 1000
 // Rows of three columns: five times as many of them are no larger than whole ones.
 const SMALL_ROWS = 5
 const TRACK_CHANGES = 'odata.track-changes'
+/**
+ * A row that changes again while the changes are paged may be in none of the pages, not even with its first change: only the link
+ * they end with tells of it. All is known once one page held all that a link told. Where that many links in a row had more, so
+ * much changes that the next read goes on.
+ */
+const MOST_ROUNDS = 5
 
 /** Errors that are the link's fault, or that a full read says more of. */
 const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
@@ -141,16 +147,26 @@ export class TableSource<Item> implements Source<Item> {
     // No change of a row tells that a code in it has got its word.
     if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
     const prefer = [pageSize(reader.pageRows)]
-    const first = await reader.page(cursor, prefer, signal)
-    const refusal = refusalOf(first)
-    if (refusal !== null) return this.#linkRefused(refusal)
-    const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
-    if (!ended.ok) return this.#changesFailed(ended.failure)
-    const next = ended.deltaLink ?? cursor
-    const fault = reader.client.linkFault(next)
-    if (fault !== null) return this.#linkRefused(`the answer ${fault}`)
-    tracking.followed()
-    return endOf({ cursor: cursorOf(next) })
+    let link: string = cursor
+    for (let round = 1; ; round++) {
+      const first = await reader.page(link, prefer, signal)
+      const refusal = refusalOf(first)
+      if (refusal !== null) return this.#linkRefused(refusal)
+      const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
+      if (!ended.ok) return this.#changesFailed(ended.failure)
+      const isWhole = ended.requests === 1
+      if (ended.deltaLink === null && !isWhole) {
+        const message = `${reader.table.from}: the last page of the changes has no link to go on from`
+        return this.#changesFailed({ kind: 'broken', message, retryAfterMs: null })
+      }
+      link = ended.deltaLink ?? link
+      const fault = reader.client.linkFault(link)
+      if (fault !== null) return this.#linkRefused(`the answer ${fault}`)
+      if (!isWhole && round < MOST_ROUNDS) continue
+      tracking.followed()
+      const asOf = first.kind === 'page' ? first.begunAt : null
+      return endOf({ cursor: cursorOf(link), asOf, confirms: isWhole })
+    }
   }
 
   #linkRefused(why: string): ReadOutcome {
