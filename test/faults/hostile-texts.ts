@@ -46,10 +46,10 @@ const PLACES: readonly Place[] = [
   ['a row', 'json', (pattern, bytes) => `[{${ROW},"Unread":${long(pattern, bytes)}}]`],
   ['a list in a row', 'json', (pattern, bytes) => `[{${ROW},"Links":[${long(pattern, bytes)}]}]`],
   ['a line', 'ndjson', (pattern, bytes) => `{${ROW},"Unread":[${long(pattern, bytes)}]}\n`],
-  ['a text', 'json', (pattern, bytes) => `[{${ROW},"Name":${JSON.stringify(long(pattern, bytes))}}]`],
-  ['an id', 'json', (pattern, bytes) => `[{"Id":${JSON.stringify(long(pattern, bytes))}}]`],
-  ['a date', 'json', (pattern, bytes) => `[{${ROW},"Finish":${JSON.stringify(long(pattern, bytes))}}]`],
-  ['a price', 'json', (pattern, bytes) => `[{${ROW},"TicketCapacity":${JSON.stringify(long(pattern, bytes))}}]`],
+  ['a text', 'json', (pattern, bytes) => `[{${ROW},"Name":${longText(pattern, bytes)}}]`],
+  ['an id', 'json', (pattern, bytes) => `[{"Id":${longText(pattern, bytes)}}]`],
+  ['a date', 'json', (pattern, bytes) => `[{${ROW},"Finish":${longText(pattern, bytes)}}]`],
+  ['a price', 'json', (pattern, bytes) => `[{${ROW},"TicketCapacity":${longText(pattern, bytes)}}]`],
   ['tags', 'json', (pattern, bytes) => `[{${ROW},"Tags":[${many(bytes, () => JSON.stringify(pattern))}]}]`],
   ['links', 'json', (pattern, bytes) => `[{${ROW},"Links":[${many(bytes, () => linkOf(pattern))}]}]`],
   ['names', 'json', (pattern, bytes) => `[{${ROW},${many(bytes, (index) => memberOf(`${pattern}${index}`))}}]`],
@@ -61,10 +61,14 @@ const PLACES: readonly Place[] = [
     'csv',
     (pattern, bytes) => `${HEADER},${many(bytes, (index) => quoted(`${pattern}${index}`))}\n${CELLS}\n`,
   ],
-  ['a cell', 'csv', (pattern, bytes) => `${HEADER},Name\n${CELLS},${quoted(long(pattern, bytes))}\n`],
+  ['a cell', 'csv', (pattern, bytes) => `${HEADER},Name\n${CELLS},${longCell(pattern, bytes)}\n`],
   ['a cell without quotes', 'csv', (pattern, bytes) => `${HEADER},Name\n${CELLS},${long(pattern, bytes)}\n`],
-  ['a cell of tags', 'csv', (pattern, bytes) => `${HEADER},Tags\n${CELLS},${quoted(long(pattern, bytes))}\n`],
-  ['a cell of links', 'csv', (pattern, bytes) => `${HEADER},Links\n${CELLS},${quoted(`[${long(pattern, bytes)}]`)}\n`],
+  ['a cell of tags', 'csv', (pattern, bytes) => `${HEADER},Tags\n${CELLS},${longCell(pattern, bytes)}\n`],
+  [
+    'a cell of links',
+    'csv',
+    (pattern, bytes) => `${HEADER},Links\n${CELLS},"[${longCell(pattern, bytes).slice(1, -1)}]"\n`,
+  ],
   [
     'cells of links',
     'csv',
@@ -136,6 +140,17 @@ export const HOSTILE_CALLS: readonly (readonly [name: string, of: (bytes: number
 
 function long(pattern: string, bytes: number): string {
   return pattern.repeat(Math.ceil(bytes / Buffer.byteLength(pattern)))
+}
+
+/** The same as a text of JSON, or a cell of CSV, which has so many bytes as it is written. */
+function longText(pattern: string, bytes: number): string {
+  const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(pattern)) - 2))
+  return JSON.stringify(pattern.repeat(count))
+}
+
+function longCell(pattern: string, bytes: number): string {
+  const count = Math.ceil(bytes / (Buffer.byteLength(quoted(pattern)) - 2))
+  return quoted(pattern.repeat(count))
 }
 
 function many(bytes: number, write: (index: number) => string, separator = ','): string {

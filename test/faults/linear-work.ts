@@ -17,7 +17,7 @@ const MB = 1_000_000
 const LONGEST_TURN_MS = 50
 /** An answer that is larger is not kept (docs/operations.md): it takes the time that its bytes take. */
 const LARGE_ANSWER_BYTES = 4 * 1024 * 1024
-const TRIES = 6
+const TRIES = 12
 /** Four times the text may take eight times as long on a noisy machine; quadratic work takes sixteen times. */
 const GROWTH = 8
 /** What is below is no work but noise. */
