@@ -188,9 +188,9 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () =>
       override(
         Reading.prototype,
-        'settleRemovals',
+        'removePostponed',
         (original) =>
-          function settleRemovals(this: Reading<unknown>) {
+          function removePostponed(this: Reading<unknown>) {
             original.call(this)
             this.ignored = 0
           },

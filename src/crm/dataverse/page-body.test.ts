@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { parseCell } from '../mapping/parse-cell.ts'
-import { parsePageBody } from './page-body.ts'
-import { splitPage } from './split-page.ts'
+import { parsePageBody, splitPage } from './page-body.ts'
 
 describe('a page', () => {
   it('is read row by row to the same as all at once', () => {

@@ -71,13 +71,13 @@ export class Tokens {
   }
 
   #ask(): Promise<TokenText> {
-    this.#asking ??= this.#askAnew().finally(() => {
+    this.#asking ??= this.#askDirectory().finally(() => {
       this.#asking = null
     })
     return this.#asking
   }
 
-  async #askAnew(): Promise<TokenText> {
+  async #askDirectory(): Promise<TokenText> {
     let granted = await grantToken(this.#settings, this.#secret)
     if (granted.kind === 'secret-refused') {
       // Rotation without a restart: the file may hold another one by now.

@@ -1,14 +1,12 @@
 import { unreachable } from '../../domain/unreachable.ts'
-import { CsvParser } from './csv-parser.ts'
-import { csvRows } from './csv-rows.ts'
-import type { IgnoredColumns } from './ignored-columns.ts'
+import type { Held } from '../../replica/port.ts'
+import { CsvParser, csvRows } from './csv-parser.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
 import { jsonCell, jsonLines } from './json-rows.ts'
-import type { KnownLines } from './known-lines.ts'
-import type { ListFile } from './list-file.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
+import type { RowSink } from './read-batches.ts'
 import type { RowParser } from './row-parser.ts'
-import type { RowSink } from './row-sink.ts'
 
 export const FILE_FORMATS = ['json', 'ndjson', 'csv'] as const
 
@@ -31,13 +29,13 @@ export function openParser<Item>(
   list: ListFile<Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
-  known: KnownLines,
+  held: Held,
 ): RowParser {
   switch (format) {
     case 'json':
-      return new JsonArrayParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, known))
+      return new JsonArrayParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
     case 'ndjson':
-      return new NdjsonParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, known))
+      return new NdjsonParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
     case 'csv':
       return new CsvParser(csvRows(list, sink, columns))
     default:

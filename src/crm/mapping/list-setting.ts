@@ -1,7 +1,7 @@
 import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
-import type { FlagColumn } from './conditions.ts'
+import type { FlagColumn } from './readers.ts'
 
 /** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
 export interface ListSetting {

@@ -1,12 +1,13 @@
-import type { CrmFailure } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
-import { pause } from '../web/pause.ts'
-import type { DataverseClient, Got } from './client.ts'
-import type { ListTable } from './list-table.ts'
-import { definedNames } from './column-names.ts'
-import { unknownColumn } from './error-kind.ts'
-import { readAttributes, readTables } from './metadata.ts'
 import { nearestName } from '../../config/nearest-name.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import { PAGE_ROWS, failureOf } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import { pause } from '../../replica/waiting.ts'
+import type { DataverseClient, Refused } from './client.ts'
+import { unanswered } from './client.ts'
+import type { EntityTable } from './entity-table.ts'
+import { unknownColumn } from './errors.ts'
+import { definedNames, readAttributes, readTables } from './metadata.ts'
 import type { PageBody } from './page-body.ts'
 import { parsePageBody } from './page-body.ts'
 import { CHANGE_TIME } from './table-rows.ts'
@@ -14,23 +15,21 @@ import { CHANGE_TIME } from './table-rows.ts'
 /** A page that came, or what came instead. */
 export type PageAnswer =
   | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
-  | Failed
-
-type Failed = Extract<Got, { readonly kind: 'error' }>
+  | Refused
 
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
 const MOST_WAITS = 5
 
 /** Asks for the pages of one table, and finds out what is wrong where one is refused. */
-export class TableReader<Item> {
+export class PageReader<Item> {
   readonly client: DataverseClient
-  readonly table: ListTable<Item>
+  readonly table: EntityTable<Item>
   readonly #time: Time
-  #pageRows = 1000
+  #pageRows = PAGE_ROWS
   #definitionKnown = false
 
-  constructor(client: DataverseClient, table: ListTable<Item>, time: Time) {
+  constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
     this.client = client
     this.table = table
     this.#time = time
@@ -95,7 +94,7 @@ export class TableReader<Item> {
     }
   }
 
-  #tooLarge(answer: Failed): Failed {
+  #tooLarge(answer: Refused): Refused {
     const before = this.#pageRows
     this.#pageRows = Math.max(1, Math.floor(before / 10))
     const what = before === 1 ? 'a row' : `a page of ${before} rows`
@@ -103,13 +102,12 @@ export class TableReader<Item> {
     return { ...answer, failure: { ...answer.failure, message } }
   }
 
-  #broken(message: string): PageAnswer {
-    const failure: CrmFailure = { kind: 'broken', message: `${this.table.from}: ${message}`, retryAfterMs: null }
-    return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
+  #broken(message: string): Refused {
+    return unanswered(failureOf('broken', `${this.table.from}: ${message}`))
   }
 
   /** With the table's name, where the failure is about it. */
-  #named(answer: Failed): PageAnswer {
+  #named(answer: Refused): PageAnswer {
     const { error, failure, body } = answer
     const { from, name, rows } = this.table
     if (error === 'missing-privilege') {
@@ -125,7 +123,7 @@ export class TableReader<Item> {
     return { ...answer, failure: { ...failure, message } }
   }
 
-  async #learnNames(answer: Failed, signal: AbortSignal): Promise<CrmFailure | null> {
+  async #learnNames(answer: Refused, signal: AbortSignal): Promise<CrmFailure | null> {
     const { from, rows, name } = this.table
     if (this.#definitionKnown) return null
     const tables = await readTables(this.client, signal)
@@ -142,7 +140,7 @@ export class TableReader<Item> {
     return null
   }
 
-  async #withTables(answer: Failed, signal: AbortSignal): Promise<PageAnswer> {
+  async #withTables(answer: Refused, signal: AbortSignal): Promise<PageAnswer> {
     const { from, name } = this.table
     const tables = await readTables(this.client, signal)
     let near: string | null = null

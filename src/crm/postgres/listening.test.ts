@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { VirtualTime } from '../../../test/model/virtual-time.ts'
-import { Hints } from './hints.ts'
+import { Hints } from './listening.ts'
 
 function counted(): { readonly time: VirtualTime; readonly hints: Hints; readonly count: () => number } {
   const time = new VirtualTime(1)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { Moment } from '../../replica/time.ts'
-import { SweepSchedule } from './sweep-schedule.ts'
+import { SweepSchedule } from './sweeps.ts'
 
 function at(ms: number): Moment {
   return { monotonicMs: ms, wallMs: ms }

@@ -3,18 +3,17 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../replica/port.ts'
 import type { CellObject } from '../mapping/cell.ts'
+import { Reason } from '../mapping/cell.ts'
 import type { ListSetting } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { ListMapping, RowKind } from '../mapping/map-row.ts'
 import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
-import { Reason } from '../mapping/reader.ts'
 import type { Labels } from './labels.ts'
 import { TableRows } from './table-rows.ts'
-import { UnlabelledRows } from './unlabelled-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
 /** One list as Dataverse holds it, and how its rows become records. */
-export interface ListTable<Item> {
+export interface EntityTable<Item> {
   readonly name: 'events' | 'venues'
   /** The entity set. */
   readonly from: string
@@ -36,16 +35,16 @@ export interface TableParts {
   readonly venuesFrom: string
 }
 
-export function listTable<Item extends { readonly Id: Guid }>(
+export function entityTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   setting: ListSetting,
   parts: TableParts,
-): ListTable<Item> {
+): EntityTable<Item> {
   return tableOf(kind, setting, parts).table
 }
 
 /** The events, whose availability may be read on its own. */
-export function eventsTable(setting: ListSetting, parts: TableParts): ListTable<EventRecord> {
+export function eventsTable(setting: ListSetting, parts: TableParts): EntityTable<EventRecord> {
   const { table, mapping } = tableOf(EVENT_ROWS, setting, parts)
   const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
   const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
@@ -63,7 +62,7 @@ export function eventsTable(setting: ListSetting, parts: TableParts): ListTable<
 }
 
 interface MappedTable<Item> {
-  readonly table: ListTable<Item>
+  readonly table: EntityTable<Item>
   readonly mapping: ListMapping<CellObject, Item>
 }
 
@@ -75,7 +74,7 @@ function tableOf<Item extends { readonly Id: Guid }>(
   const rows = new TableRows(setting, labels, zones)
   const unlabelled = new UnlabelledRows()
   const mapping = listMapping(kind, setting, rows, { idNamespace: null, venuesFrom, zone, showIn, lists: 'text' })
-  const table: ListTable<Item> = {
+  const table: EntityTable<Item> = {
     name: kind.table.list,
     from: setting.from,
     rows,
@@ -93,3 +92,46 @@ function noted<Item>(change: Change<Item>, row: CellObject, rows: TableRows, unl
   if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
   return change
 }
+
+/** A code in a column that has no word. */
+export interface MissingWord {
+  readonly column: string
+  readonly code: string
+}
+
+const MOST_ROWS = 10_000
+const LONGEST_CODE = 20
+
+/** The rows that are shown without a word, because the CRM has none for a code of theirs: for `check` and `explain`. */
+class UnlabelledRows {
+  readonly #rows = new Map<Guid, string>()
+
+  note(id: Guid, [first]: readonly MissingWord[]): void {
+    if (first === undefined) this.#rows.delete(id)
+    else if (this.#rows.has(id) || this.#rows.size < MOST_ROWS) {
+      this.#rows.set(id, `${first.code.slice(0, LONGEST_CODE)} in ${first.column}`)
+    }
+  }
+
+  /** A sentence on one row; null where it lacks nothing, as far as so many can be told apart. */
+  remarkOn(id: Guid): string | null {
+    const code = this.#rows.get(id)
+    if (code !== undefined)
+      return `It holds a code that has no label in the CRM, ${code}, and is shown without it: ${REMEDY}.`
+    return this.#rows.size < MOST_ROWS
+      ? null
+      : `More than ${MOST_ROWS} rows hold a code that has no label: it may be one.`
+  }
+
+  /** One sentence on all of them, null where there are none. */
+  warning(list: string): string | null {
+    const [first] = this.#rows
+    if (first === undefined) return null
+    const [id, code] = first
+    const { size } = this.#rows
+    const count = `${size}${size < MOST_ROWS ? '' : ' or more'}`
+    return `${count} of the ${list}, such as ${id}, hold a code that has no label in the CRM, such as ${code}, and are shown without it: ${REMEDY}`
+  }
+}
+
+const REMEDY = 'give its option a label again, or take it off the row'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { retryAfterMs } from './retry-after.ts'
+import { retryAfterMs } from './web.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 

@@ -1,26 +1,32 @@
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { CrmFailure, Cursor, Page, ReadEnd, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type {
+  CrmFailure,
+  Cursor,
+  Failed,
+  PageStream,
+  ReadEnd,
+  ReadOutcome,
+  ReadRequest,
+  Source,
+} from '../../replica/port.ts'
+import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
-import { pause } from '../web/pause.ts'
-import type { Pace } from './pace.ts'
+import { pause } from '../../replica/waiting.ts'
+import type { PageAnswer, PageReader } from './page-reader.ts'
 import type { StreamOptions } from './page-stream.ts'
-import { streamPages } from './page-stream.ts'
-import { changesOf } from './row-changes.ts'
-import type { PageAnswer, TableReader } from './table-reader.ts'
+import { rowChanges, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
-import type { NoTracking, Tracking } from './tracking.ts'
+import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
 
-export interface TableSourceSettings<Item> {
-  readonly reader: TableReader<Item>
+export interface EntitySourceSettings<Item> {
+  readonly reader: PageReader<Item>
   readonly tracking: Tracking
-  readonly pace: Pace
+  readonly pace: FullReadPace
   readonly time: Time
   readonly patienceMs: number
   readonly availabilityEveryMs: number | null
 }
-
-type Pages<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
 
 /** What is waited out rather than told as a failure. */
 const SHORT_WAIT_MS = 1000
@@ -48,13 +54,13 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
 const MAY_BE_THE_LINK: ReadonlySet<CrmFailure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
 
 /** One list in a table: in full by pages, then by what has changed since. */
-export class TableSource<Item> implements Source<Item> {
+export class EntitySource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
   readonly patienceMs: number
-  readonly #settings: TableSourceSettings<Item>
+  readonly #settings: EntitySourceSettings<Item>
 
-  constructor(settings: TableSourceSettings<Item>) {
+  constructor(settings: EntitySourceSettings<Item>) {
     this.#settings = settings
     this.availabilityEveryMs = settings.availabilityEveryMs
     this.patienceMs = settings.patienceMs
@@ -73,7 +79,7 @@ export class TableSource<Item> implements Source<Item> {
     return this.#settings.reader.table.unlabelled.remarkOn(id)
   }
 
-  read(request: ReadRequest): Pages<Item> {
+  read(request: ReadRequest): PageStream<Item> {
     switch (request.kind) {
       case 'full':
         return this.#readFull(request)
@@ -86,7 +92,7 @@ export class TableSource<Item> implements Source<Item> {
     }
   }
 
-  async *#readFull({ cursor, signal }: ReadRequest): Pages<Item> {
+  async *#readFull({ cursor, signal }: ReadRequest): PageStream<Item> {
     const { reader, tracking, pace, time } = this.#settings
     const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
     if (early !== null) return early
@@ -101,7 +107,7 @@ export class TableSource<Item> implements Source<Item> {
     }
     // After the columns were found to be there: of one that is not, its labels would only say that there are none.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
-    if (unlabelled !== null) return failed(unlabelled)
+    if (unlabelled !== null) return { ok: false, failure: unlabelled }
     const { finds } = reader.table.labels
     const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
     if (!ended.ok) return ended
@@ -132,14 +138,14 @@ export class TableSource<Item> implements Source<Item> {
     const { waitMs } = turn
     if (waitMs > SHORT_WAIT_MS) {
       const message = `${reader.table.from} has no change tracking that works, and more full reads would break Dataverse's limits`
-      return failed({ kind: 'throttled', message, retryAfterMs: waitMs })
+      return failed('throttled', message, waitMs)
     }
     // Of a short list a second reading, which has to agree before much is removed, follows at once.
     await pause(waitMs, time, signal)
     return null
   }
 
-  async *#readChanges(request: ReadRequest): Pages<Item> {
+  async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { reader, tracking } = this.#settings
     const { cursor, signal } = request
     if (cursor === null || reader.client.linkFault(cursor) !== null)
@@ -157,7 +163,7 @@ export class TableSource<Item> implements Source<Item> {
       const isWhole = ended.requests === 1
       if (ended.deltaLink === null && !isWhole) {
         const message = `${reader.table.from}: the last page of the changes has no link to go on from`
-        return this.#changesFailed({ kind: 'broken', message, retryAfterMs: null })
+        return this.#changesFailed(failureOf('broken', message))
       }
       link = ended.deltaLink ?? link
       const fault = reader.client.linkFault(link)
@@ -177,13 +183,13 @@ export class TableSource<Item> implements Source<Item> {
   /** Whether the link is at fault shows when a full read succeeds; where links have failed again and again, it is. */
   #changesFailed(failure: CrmFailure): ReadOutcome {
     const { tracking } = this.#settings
-    if (!MAY_BE_THE_LINK.has(failure.kind)) return failed(failure)
+    if (!MAY_BE_THE_LINK.has(failure.kind)) return { ok: false, failure }
     if (tracking.isOnTrial) return this.#linkRefused(failure.message)
     tracking.failed()
-    return failed(failure)
+    return { ok: false, failure }
   }
 
-  async *#readAvailability({ signal }: ReadRequest): Pages<Item> {
+  async *#readAvailability({ signal }: ReadRequest): PageStream<Item> {
     const { reader } = this.#settings
     const { table } = reader
     const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
@@ -207,7 +213,7 @@ export class TableSource<Item> implements Source<Item> {
       signal,
       valueMayBeMissing: false,
       isPatient: false,
-      changesOf: (rows) => changesOf(rows, reader.table),
+      changesOf: (rows) => rowChanges(rows, reader.table),
       ...given,
     }
   }
@@ -238,15 +244,6 @@ function endOf(given: Partial<ReadEnd>): ReadEnd {
   }
 }
 
-function failed(failure: CrmFailure): ReadOutcome {
-  return { ok: false, failure }
-}
-
-function cursorRefused(message: string): ReadOutcome {
-  return failed({ kind: 'cursor-refused', message: `the changes cannot be read: ${message}`, retryAfterMs: null })
-}
-
-function cursorOf(link: string): Cursor {
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- cursors are a connector's own
-  return link as Cursor
+function cursorRefused(why: string): Failed {
+  return failed('cursor-refused', `the changes cannot be read: ${why}`)
 }

@@ -1,8 +1,7 @@
 import { expect, it } from 'bun:test'
-import { loadConfiguration } from '../config/load-configuration.ts'
-import { parseGuid } from '../domain/guid.ts'
-import { idsOf } from './ids-of.ts'
-import { toNamedId } from './mapping/ids.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { parseGuid } from '../../domain/guid.ts'
+import { idsOf, toNamedId } from './ids.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 
