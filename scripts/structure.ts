@@ -3,13 +3,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const CEILINGS = { median: 100, p90: 250, largest: 400 } as const
+const CEILINGS = { median: 110, p90: 250, largest: 400 } as const
 
 /** What the two runtimes offer is asked for by one name: `main` imports one of them. */
 const EITHER_OR: ReadonlySet<string> = new Set(['src/runtime/bun.ts', 'src/runtime/node.ts'])
-
-/** Rooms that are being rebuilt, and are held to one name and no circle when that is done. */
-const REBUILT = /src\/(?:crm|replica)\//
 
 interface SourceFile {
   readonly path: string
@@ -21,8 +18,7 @@ const everything: readonly SourceFile[] = globSync('{src,test,scripts,bench}/**/
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 const files = everything.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'))
 
-const shared = [...declaredTwice(), ...circles()].filter((problem) => !REBUILT.test(problem))
-const problems = [...tooLarge(), ...files.flatMap(reExports), ...shared]
+const problems = [...tooLarge(), ...files.flatMap(reExports), ...declaredTwice(), ...circles()]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1
 

@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { IdsOf } from '../crm/ids-of.ts'
-import { idsOf } from '../crm/ids-of.ts'
+import type { IdsOf } from '../crm/mapping/ids.ts'
+import { idsOf } from '../crm/mapping/ids.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'

@@ -124,8 +124,8 @@ function eventsWithoutVenue({ events, venues }: Replica): readonly string[] {
   if (venues.list.size === 0) return []
   let count = 0
   let first = ''
-  for (const [shard, slot] of events.list.places()) {
-    const id = shard.guid(slot)
+  for (const row of events.list.rows()) {
+    const id = events.list.idOf(row)
     const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
     if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served === true) continue
     count++

@@ -1,6 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
-import { SERVED } from '../replica/shard.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -76,7 +75,8 @@ function counted(count: number, one: string): string {
 }
 
 function firstId({ replica }: Marquee): string | null {
-  for (const [shard, slot] of replica.events.list.places()) if (shard.state[slot] === SERVED) return shard.guid(slot)
+  const { list } = replica.events
+  for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
   return null
 }
 

@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs'
 import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
-import { countWithheld } from './withheld.ts'
 import type { Metric, Sample } from './exposition.ts'
+import { processMetrics } from './process-metrics.ts'
+import { countWithheld } from './withheld.ts'
 
 export interface MetricsOptions {
   readonly replica: Replica
@@ -51,7 +51,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
       type: 'counter',
       samples: () => [{ value: droppedLines() }],
     },
-    ...processMetrics(options),
+    ...processMetrics(options.time),
   ]
 }
 
@@ -172,46 +172,4 @@ function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
       series: () => [{ buckets: reads.publishDelay }],
     },
   ]
-}
-
-/** The process, in the names every Prometheus dashboard knows: only what is true on both runtimes. */
-function processMetrics({ time }: MetricsOptions): readonly Metric[] {
-  const startedAtS = time.now().wallMs / 1000 - process.uptime()
-  return [
-    {
-      name: 'process_start_time_seconds',
-      help: 'When the process started, in seconds since 1970.',
-      type: 'gauge',
-      samples: () => [{ value: startedAtS }],
-    },
-    {
-      name: 'process_cpu_seconds_total',
-      help: 'Processor time of the process, its threads included.',
-      type: 'counter',
-      samples() {
-        const { user, system } = process.cpuUsage()
-        return [{ value: (user + system) / 1e6 }]
-      },
-    },
-    {
-      name: 'process_resident_memory_bytes',
-      help: 'Resident memory of the process.',
-      type: 'gauge',
-      samples: () => [{ value: process.memoryUsage.rss() }],
-    },
-    {
-      name: 'process_open_fds',
-      help: 'Open file descriptors; absent where the system does not tell.',
-      type: 'gauge',
-      samples: openFiles,
-    },
-  ]
-}
-
-function openFiles(): readonly Sample[] {
-  try {
-    return [{ value: readdirSync('/proc/self/fd').length }]
-  } catch {
-    return []
-  }
 }

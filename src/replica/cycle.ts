@@ -1,8 +1,9 @@
-import type { CrmFailure } from './port.ts'
+import type { CrmFailure, Failed } from './port.ts'
+import { failedInternally } from './port.ts'
 import type { Time } from './time.ts'
 import { elapsedMs } from './time.ts'
 
-export type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: CrmFailure }
+export type Attempt = { readonly ok: true } | Failed
 
 export interface CycleSettings {
   readonly time: Time
@@ -134,10 +135,4 @@ export class Cycle {
     this.#dueAtMs = this.#settings.time.now().monotonicMs + delayMs
     this.#cancelTimer = this.#settings.time.after(delayMs, () => void this.attempt())
   }
-}
-
-/** A bug of ours must not end the cycle: it is a failure like another, and said. */
-function failedInternally(cause: unknown): Attempt {
-  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'a read failed'
-  return { ok: false, failure: { kind: 'internal', message, retryAfterMs: null } }
 }

@@ -4,10 +4,9 @@ import type { Body } from '../formats/body.ts'
 import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
-import { PackedEtags } from './packed-etags.ts'
+import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { FAULTS, packWithheld, unpackWithheld } from './packed-withheld.ts'
-import { ReadyPlaces } from './ready-bodies.ts'
 
 /** What a slot holds. */
 export const FREE = 0

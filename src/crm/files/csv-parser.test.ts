@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import type { CsvRow } from './csv-parser.ts'
 import { CsvParser } from './csv-parser.ts'
-import type { CsvRow } from './csv-rows.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
 interface Outcome {

@@ -1,8 +1,11 @@
 import type { Parser } from 'csv-parse'
 import { CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { CsvRow, TakeCsvRow } from './csv-rows.ts'
+import type { Cell } from '../mapping/cell.ts'
+import { parseLargeCell } from '../mapping/parse-cell.ts'
+import type { CellOf, IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
+import type { RowSink } from './read-batches.ts'
 import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
@@ -32,7 +35,7 @@ export class CsvParser implements RowParser {
         return null
       },
     })
-    // Each write tells of its own error; without a listener it would also end the process.
+    // Each write tells of its error; without a listener it would also end the process.
     this.#parser.on('error', () => {})
   }
 
@@ -105,7 +108,7 @@ export class CsvParser implements RowParser {
   #faultOf(error: unknown): SyntaxFault | null {
     if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
-    return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is no CSV' }
+    return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is not CSV' }
   }
 }
 
@@ -136,4 +139,48 @@ function lineBreaksIn(cell: string): number {
     if (back === at) back = cell.indexOf('\r', at + 1)
   }
   return breaks
+}
+
+/** A row as its cells stand side by side; null is a blank cell. */
+export type CsvRow = readonly (string | null)[]
+
+/** Takes a row below the header, and the line it begins in. */
+export type TakeCsvRow = (row: CsvRow, line: number) => Taken
+
+/** A longer cell of links is read in parts, between which requests pass. */
+const LONG = 32 * 1024
+const LINK_MEMBERS: ReadonlySet<string> = new Set(['Rel', 'Href', 'Title'])
+
+/** Takes the header row, and gives what takes the rows below it. */
+export function csvRows<Item>(
+  list: ListFile<Item>,
+  sink: RowSink<Item>,
+  columns: IgnoredColumns,
+): (header: CsvRow) => TakeCsvRow {
+  return (header) => {
+    for (const name of header) if (name !== null) columns.sawColumn(name)
+    const cellOf: CellOf<readonly Cell[]> = (column) => {
+      const index = header.indexOf(column)
+      return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
+    }
+    const mapRow = list.mapper(cellOf, 'text')
+    const linksAt = header.indexOf('Links')
+    const add = (row: readonly Cell[], line: number): null => {
+      const where = (): string => sink.whereIs(sink.rows.count, line)
+      sink.rows.add(mapRow(row, where), line)
+      return null
+    }
+    const addLater = async (row: CsvRow, links: string, line: number): Promise<null> => {
+      const pace = new Pace()
+      const parsed = await parseLargeCell(links, LINK_MEMBERS, () => (pace.isOver ? pace.rest() : null))
+      await pace.rest()
+      // What cannot be read is no more so where it is cut off.
+      const read: readonly Cell[] = row
+      return add(read.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
+    }
+    return (row, line) => {
+      const links = row[linksAt] ?? ''
+      return links.length > LONG ? addLater(row, links, line) : add(row, line)
+    }
+  }
 }

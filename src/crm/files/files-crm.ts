@@ -1,3 +1,7 @@
+// Two lists in the files of a directory. A FileSource reads a file in full when it is not what it was: bytes become rows in a
+// parser for each format (file-format.ts), and rows become changes in list-file.ts. A JSON row whose bytes are those that are
+// held is not parsed again (json-rows.ts).
+
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -19,22 +23,15 @@ export interface FilesSurroundings {
   readonly descriptors?: Descriptors
 }
 
-export interface FilesCrm extends Crm {
-  /** The columns of a list's file that nothing reads, as of its last successful read. */
-  ignoredColumns(list: ListName): readonly string[]
-}
-
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
   { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
-): FilesCrm {
+): Crm {
   const zones = { wall: timeZone, showIn }
   let closed = false
-  const ignored = new Map<ListName, readonly string[]>()
   const told = new Set<string>()
   const onColumns = (list: ListName) => (columns: readonly string[]) => {
-    ignored.set(list, columns)
     const news = columns.filter((column) => !told.has(`${list}.${column}`))
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
@@ -43,7 +40,6 @@ export function openFilesCrm(
   return {
     events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
     venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
-    ignoredColumns: (list) => ignored.get(list) ?? [],
     async close() {
       closed = true
     },

@@ -1,7 +1,6 @@
 import { unreachable } from '../../domain/unreachable.ts'
-import { CarriedBytes } from './carried-bytes.ts'
-import type { RowParser, SyntaxFault, Taken, TakeRow } from './row-parser.ts'
-import { LONGEST_ROW_BYTES } from './row-parser.ts'
+import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
+import { CarriedBytes, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -17,7 +16,7 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern. */
+/** Finds the items of a JSON array in its bytes, and a file of any size is never one text. What is in an item is not its concern. */
 export class JsonArrayParser implements RowParser {
   #line = 1
   readonly #onItem: TakeRow
@@ -63,7 +62,7 @@ export class JsonArrayParser implements RowParser {
       case 'before':
         return this.#fault('a list in [ ] is expected, and the file holds nothing')
       case 'item': {
-        // Where it broke off is a fault of its own, but for a number or a word that ended with the file.
+        // Where it broke off is another fault, but for a number or a word that ended with the file.
         const taken = this.#take(NOTHING, 0, 0)
         const cutShort = this.#fault(CUT_SHORT)
         return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)

@@ -1,15 +1,14 @@
-import type { Change } from '../../replica/port.ts'
+import type { Guid } from '../../domain/guid.ts'
+import { parseGuid } from '../../domain/guid.ts'
+import type { Change, Held } from '../../replica/port.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
-import { isObject } from '../mapping/cell.ts'
+import { Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import type { ParsedCell } from '../mapping/parse-cell.ts'
 import { parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
-import { Misfit, Reason } from '../mapping/reader.ts'
-import type { IgnoredColumns } from './ignored-columns.ts'
-import type { KnownLines } from './known-lines.ts'
-import { digestOf } from './line-digest.ts'
+import type { IgnoredColumns } from './list-file.ts'
 import { Pace } from './pace.ts'
-import type { RowSink } from './row-sink.ts'
+import type { RowSink } from './read-batches.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number) => Change<Item>
@@ -17,12 +16,15 @@ export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number
 /** Longer rows are read in parts, between which requests pass. */
 const LONG_BYTES = 32 * 1024
 
-/** Takes the bytes of one row after the other; those that are what the replica holds are not read again. */
+/**
+ * Takes the bytes of one row after the other. Their digest is the record's version: a row whose bytes are what the replica holds
+ * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
+ */
 export function jsonLines<Item>(
   mapRow: MapRow<CellObject, Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
-  known: KnownLines,
+  held: Held,
 ): TakeRow {
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => sink.whereIs(sink.rows.count, line)
@@ -33,9 +35,8 @@ export function jsonLines<Item>(
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
       const change = mapRow(parsed.cell, where, version)
-      if (change.kind === 'record') known.learn(change.version, change.id)
-      else if (change.kind === 'withheld' && change.id !== null) known.withhold(change.version, change.id)
-      sink.rows.add(change, line)
+      // Where a row stands that is withheld has to be read each time.
+      sink.rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
       sink.rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
     }
@@ -47,16 +48,35 @@ export function jsonLines<Item>(
     await pace.rest()
     return add(parsed, text, line, version)
   }
+  const idIn = idFinder()
   return (bytes, from, to, line) => {
     const digest = digestOf(bytes, from, to)
-    const id = known.unchanged(digest)
-    if (id === null) {
+    const id = idIn(bytes, from, to)
+    if (id === null || held.version(id) !== digest) {
       const text = bytes.toString('utf8', from, to)
       return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
     }
     columns.sawRowAgain()
     sink.rows.add({ kind: 'unchanged', id }, line)
     return null
+  }
+}
+
+const ID_KEY = Buffer.from('"Id"')
+const QUOTE = 0x22
+
+/** Finds what looks like the id of a row, null where nothing does: only a hint, since no other row of that id has these bytes. */
+function idFinder(): (bytes: Buffer, from: number, to: number) => Guid | null {
+  let searched: Buffer | null = null
+  let key = -1
+  return (bytes, from, to) => {
+    // Once for all rows that have none, or the search would take the square of their number.
+    if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(ID_KEY, from)
+    searched = bytes
+    if (key === -1 || key >= to) return null
+    const at = bytes.indexOf(QUOTE, key + ID_KEY.length) + 1
+    const end = bytes.indexOf(QUOTE, at)
+    return at === 0 || end === -1 || end >= to ? null : parseGuid(bytes.toString('latin1', at, end))
   }
 }
 
@@ -78,4 +98,41 @@ function syntaxFault(
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'
   return { line: line + breaks, problem: `${expected} is expected, and ${found} is found` }
+}
+
+/**
+ * 53 bits of a line's bytes: two lanes of murmur3's mixing, of which one alone would take other lines for the same too often.
+ * Not for secrecy: it tells a line from what it was before.
+ */
+export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length): number {
+  let low = 0x9747b28c
+  let high = 0x85ebca6b
+  const whole = from + ((to - from) & ~3)
+  for (let at = from; at < whole; at += 4) {
+    const word = wordAt(bytes, at)
+    low = Math.imul(low ^ mixed(word, 0xcc9e2d51), 5) + 0xe6546b64
+    high = Math.imul(high ^ mixed(word, 0x1b873593), 5) + 0x38b34ae5
+    low = (low << 13) | (low >>> 19)
+    high = (high << 17) | (high >>> 15)
+  }
+  let rest = to - from
+  for (let at = whole; at < to; at++) rest = (rest << 8) | (bytes[at] ?? 0)
+  low = finished(low ^ rest)
+  high = finished(high ^ Math.imul(rest, 0xcc9e2d51) ^ (to - from))
+  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0)
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
+}
+
+function mixed(word: number, factor: number): number {
+  const product = Math.imul(word, factor)
+  return (product << 15) | (product >>> 17)
+}
+
+function finished(hash: number): number {
+  let mixing = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  mixing = Math.imul(mixing ^ (mixing >>> 13), 0xc2b2ae35)
+  return mixing ^ (mixing >>> 16)
 }

@@ -1,6 +1,5 @@
-import { CarriedBytes } from './carried-bytes.ts'
-import type { RowParser, SyntaxFault, Taken, TakeRow } from './row-parser.ts'
-import { LONGEST_ROW_BYTES } from './row-parser.ts'
+import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
+import { CarriedBytes, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 const LINE_FEED = 0x0a
 const OPEN_OBJECT = 0x7b

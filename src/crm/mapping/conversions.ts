@@ -3,9 +3,8 @@ import { parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Cell } from './cell.ts'
-import { isBlank, isList, isObject, plainText } from './cell.ts'
+import { Misfit, isBlank, isList, isObject, plainText } from './cell.ts'
 import { parseCell } from './parse-cell.ts'
-import { Misfit } from './reader.ts'
 
 /** The text of a cell as it is; a number's is its source text. */
 export function toText(cell: Cell): string | null | Misfit {

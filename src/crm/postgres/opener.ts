@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { checkServerIdentity } from 'node:tls'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import { BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
+import { unreachable } from '../../domain/unreachable.ts'
 import type { Time } from '../../replica/time.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
+import type { Encryption } from './connection.ts'
 import { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
-import type { Certificates, Encryption } from './tls-attempts.ts'
-import { tlsAttempts } from './tls-attempts.ts'
 
 export interface OpenerSettings {
   readonly url: Secret
@@ -82,4 +84,41 @@ function isRefusal({ code }: Fault): boolean {
 /** Whether the other way of `prefer` and `allow` may do better: the server has no TLS, or pg_hba.conf wants the other. */
 function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
+}
+
+/** Certificates and keys as their files hold them; `ca` is null for those the runtime trusts by itself. */
+export interface Certificates {
+  readonly ca: string | null
+  readonly cert: string | null
+  readonly key: string | null
+}
+
+/** The ways to connect in the order in which `sslmode` tries them (libpq, table 34.1). */
+function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certificates): readonly Encryption[] {
+  // A Unix socket knows no TLS; libpq ignores sslmode there.
+  if (host.startsWith('/')) return [false]
+  const { ca, cert, key } = certificates
+  const own = { ...(cert === null ? {} : { cert }), ...(key === null ? {} : { key }) }
+  const anyone: ConnectionOptions = { ...own, rejectUnauthorized: false }
+  const trusted = { ...own, ...(ca === null ? {} : { ca }), rejectUnauthorized: true }
+  const anyHost: ConnectionOptions = { ...trusted, checkServerIdentity: () => undefined }
+  // The host is named here because for an IP address `pg` sets no server name.
+  const thisHost: ConnectionOptions = { ...trusted, checkServerIdentity: (_, peer) => checkServerIdentity(host, peer) }
+  switch (sslMode) {
+    case 'disable':
+      return [false]
+    case 'allow':
+      return [false, anyone]
+    case 'prefer':
+      return [anyone, false]
+    case 'require':
+      // With a root certificate at hand, `require` verifies the chain: libpq does, so operators count on it.
+      return [ca === null ? anyone : anyHost]
+    case 'verify-ca':
+      return [anyHost]
+    case 'verify-full':
+      return [thisHost]
+    default:
+      return unreachable(sslMode)
+  }
 }

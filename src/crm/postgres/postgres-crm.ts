@@ -1,3 +1,7 @@
+// Two tables or views of PostgreSQL. A read (table-source.ts) is one transaction on a lane (lane.ts), which is one connection:
+// changes by their stamps, a sweep of all ids and stamps now and then, or all rows (reads.ts). Notifications are hints
+// (listening.ts), and name rows that may be gone (suspects.ts).
+
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -8,7 +12,7 @@ import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
-import { listTable } from './list-tables.ts'
+import { listTable } from './list-table.ts'
 import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
 import { Suspects } from './suspects.ts'

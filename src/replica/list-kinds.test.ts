@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import type { DateTime } from '../domain/date-time.ts'
+import type { Decimal } from '../domain/number.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import { eventPacking, venuePacking } from './list-kinds.ts'
+import { PackedTexts } from './packed-texts.ts'
+
+const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
+/** Heavy on what the packing itself uses: NUL, U+0001 and the letters of its escapes; lone surrogates too. */
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom('\u0000', '\u0001', 'a', 'b', '\ud800', '\udfff', '€'), maxLength: 6 }),
+  fc.string({ unit: 'binary' }),
+)
+const nullable = fc.option(text, { freq: 3 })
+const decimal = fc.constantFrom('0', '-1.50', '79228162514264337593543950335').map((digits) => digits as Decimal)
+const dateTime = fc.constantFrom('0001-01-01T00:00:00+00:00', '2026-07-12T19:30:00.5+01:00').map((t) => t as DateTime)
+const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
+const links = fc.array(fc.record({ Rel: text, Href: text, Title: nullable }), { maxLength: 3 })
+
+const event: fc.Arbitrary<EventRecord> = fc.record({
+  Id: fc.constant(id),
+  Name: nullable,
+  VenueId: fc.uuid().map((uuid) => uuid as Guid),
+  TicketCapacity: int32,
+  TicketsAvailable: int32,
+  Start: dateTime,
+  Finish: dateTime,
+  Price: decimal,
+  Tags: fc.array(text, { maxLength: 3 }),
+  Links: links,
+})
+
+const venue: fc.Arbitrary<VenueRecord> = fc.record({
+  Id: fc.constant(id),
+  Name: nullable,
+  AddressStreet1: nullable,
+  AddressStreet2: nullable,
+  AddressStreet3: nullable,
+  AddressCity: nullable,
+  AddressPostalCode: nullable,
+  AddressState: nullable,
+  AddressCountry: nullable,
+  Longitude: decimal,
+  Latitude: decimal,
+  Telephone: nullable,
+  Description: nullable,
+  Website: nullable,
+  Links: links,
+})
+
+describe('the packing of records', () => {
+  it('gives back any event, texts as they were', () => {
+    fc.assert(
+      fc.property(event, (record) => expect(eventPacking.unpack(id, eventPacking.pack(record))).toEqual(record)),
+    )
+  })
+
+  it('gives back any venue, texts as they were', () => {
+    fc.assert(
+      fc.property(venue, (record) => expect(venuePacking.unpack(id, venuePacking.pack(record))).toEqual(record)),
+    )
+  })
+
+  it('gives back any record through the bytes in memory, lone surrogates as U+FFFD (contract §3.2)', () => {
+    const texts = new PackedTexts()
+    texts.grow(1)
+    fc.assert(
+      fc.property(venue, (record) => {
+        texts.write(0, venuePacking.pack(record))
+        const wellFormed = JSON.parse(
+          JSON.stringify(record, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)),
+        ) as VenueRecord
+        expect(venuePacking.unpack(id, texts.read(0))).toEqual(wellFormed)
+      }),
+    )
+  })
+
+  it('tells null from the empty text, and no tag from an empty one', () => {
+    const [sample] = fc.sample(event, { numRuns: 1, seed: 1 })
+    if (sample === undefined) throw new Error('no sample')
+    for (const changed of [{ Name: null }, { Name: '' }, { Tags: [] }, { Tags: [''] }, { Tags: ['', ''] }]) {
+      const record = { ...sample, ...changed, Links: [] }
+      expect(eventPacking.unpack(id, eventPacking.pack(record))).toEqual(record)
+    }
+  })
+})
