@@ -38,7 +38,7 @@ export class Workshop {
     return this.#folderIn(tmpdir())
   }
 
-  /** One in memory where there is room, so that the disk adds nothing. */
+  /** One in memory where there is room: the disk adds nothing. */
   folderInMemory(): string {
     return this.#folderIn(hasRoom() ? SHARED_MEMORY : tmpdir())
   }

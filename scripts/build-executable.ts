@@ -18,7 +18,7 @@ export function readPageFile(name) {
   return text
 }`
 
-/** The module that says where the sample is: nowhere, until it is unpacked into a folder of its own. */
+/** The module that says where the sample is: nowhere, until it is unpacked into its own folder. */
 const SAMPLE = `
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -29,7 +29,7 @@ One YAML file (so JSON too), UTF-8, of at most 1 MB. \`marquee serve\`, \`check\
 - Any value may be \`{ env: NAME }\`, an environment variable, or \`{ file: PATH }\`, the text of a file without the newline at its
   end. A variable that is not set, or empty, is a problem, as is a file that cannot be read or is empty.
 - Secrets must be given so, never in the file itself; a URL with a password in it is a secret. No message shows what a reference
-  holds, only its name. A secret's file is read again when the CRM refuses the secret, so that rotation needs no restart.
+  holds, only its name. A secret's file is read again when the CRM refuses the secret: rotation needs no restart.
 `
 
 /** The page an operator reads: every key with its default, its meaning and what is allowed. */

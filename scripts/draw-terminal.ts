@@ -59,7 +59,7 @@ function spans(line: string): string {
     .join('')
 }
 
-/** Each piece says where it begins, so that columns stay columns in whatever font there is. */
+/** Each piece says where it begins: columns stay columns in any font. */
 function span(text: string, column: number, style: string): string {
   if (text === '') return ''
   const x = (MARGIN + column * CELL_WIDTH).toFixed(1)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Child, programOf, ROOT } from '../test/support/child.ts'
 
-const LAST_LINE = 'What happens is said below.'
+const LAST_LINE = 'What happens is logged below.'
 
 /** What `marquee` with these arguments prints on a terminal when it starts, with its escape sequences; it is then ended. */
 export async function startUpOnTerminal(

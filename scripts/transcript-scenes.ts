@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../test/support/files-directory.ts'
+import { MEDIA_TYPES } from '../src/formats/media-types.ts'
 
 export interface Shot {
   readonly says: string
@@ -17,14 +18,6 @@ export interface Scene {
   readonly shots: readonly Shot[]
 }
 
-const TYPES = [
-  'application/json',
-  'text/json',
-  'application/xml',
-  'text/xml',
-  'application/hal+json',
-  'application/hal+xml',
-]
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 const NEVER = '00000000-0000-4000-8000-000000000000'
 const EVENT = idOf('events', 'Rope & Reel: an evening of sea songs')
@@ -45,7 +38,7 @@ const records: readonly Scene[] = ENDPOINTS.map(([title, path]) => ({
   title,
   settings: {},
   crm: 'sample',
-  shots: TYPES.map((type) => ({ says: type, path, headers: [['Accept', type]] })),
+  shots: MEDIA_TYPES.map((type) => ({ says: type, path, headers: [['Accept', type]] })),
 }))
 
 export const SCENES: readonly Scene[] = [

@@ -1,5 +1,5 @@
 /**
- * A program: `FILE SECONDS [ROUNDS [ONE_IN]]` puts a list anew every so many seconds, with the tickets of one row in so
+ * A program: `FILE SECONDS [ROUNDS [ONE_IN]]` writes a list again every so many seconds, with the tickets of one row in so
  * many changed (a hundred where it is not said; 1 is every row), and says so each time. It shares a core with the client
  * that measures, so it never works for long: a slice of the file, then a rest. The last row is changed in the first round.
  */

@@ -11,7 +11,7 @@ interface Changes {
 }
 
 /**
- * Has a list put anew every so many seconds with some of its rows changed. Resolves when it has read the list, which is
+ * Has a list written again every so many seconds with some of its rows changed. Resolves when it has read the list, which is
  * more work at once than it does from then on; the first round follows.
  */
 export async function startWriter(

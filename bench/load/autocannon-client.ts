@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline'
 import autocannon from 'autocannon'
 import { CONNECTIONS, HOST } from './callers.ts'
-import type { Load } from './load.ts'
+import type { Load } from './callers.ts'
 import { RandomRequests } from './random-requests.ts'
 
 const REQUESTS_A_CONNECTION = 64

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { programOf } from '../../test/support/child.ts'
 import { CLIENT_CORE, pin } from '../machine/pinned.ts'
-import type { Load, Loader } from './load.ts'
+import type { Load, Loader } from './callers.ts'
 import type { Popularity } from './zipf.ts'
 
 /** One process of autocannon for all loads: what it has compiled for one server it need not for the next. */

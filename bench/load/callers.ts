@@ -21,3 +21,21 @@ export const UNKNOWN_ENDING = 'ffffffffffff'
 export function unknown(id: string): string {
   return id.slice(0, -UNKNOWN_ENDING.length) + UNKNOWN_ENDING
 }
+
+/** What a server made of as many requests as it could take. */
+export interface Load {
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  /** Answers with a status of 400 or more; 404 to the unknown ids among them. */
+  readonly refused: number
+  /** Connections that failed, and requests that were not answered in time. */
+  readonly errors: number
+}
+
+/** A client that asks for random events in random formats, as fast as it is answered. */
+export interface Loader {
+  readonly load: (port: number, seconds: number) => Promise<Load>
+}

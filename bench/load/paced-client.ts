@@ -11,7 +11,7 @@ import type { Paced } from './paced-load.ts'
 import { RandomRequests } from './random-requests.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** Until then runtimes compile, here and there. It takes the same way as the rest: a new branch would be compiled anew. */
+/** Until then runtimes compile, here and there. It takes the same way as the rest: a new branch would have to be compiled. */
 const WARM_UP_S = 2
 /** How long answers that are late at the end are waited for. */
 const PATIENCE_MS = 15_000

@@ -18,7 +18,7 @@ export interface Paced {
 
 const PATIENCE_MS = 60_000
 
-/** A steady load that has begun; SIGTERM ends it before its time, with a result. */
+/** A steady load that has begun; SIGTERM ends it early, with a result. */
 export function startPaced(port: number, idsFile: string, rate: number, seconds: number): Child {
   const program = join(import.meta.dirname, 'paced-client.ts')
   const args = [program, String(port), idsFile, String(Math.round(rate)), String(seconds)]

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLIENT_CORE, outputOf, pinned } from '../machine/pinned.ts'
 import { ACCEPTS, CONNECTIONS, HOST, UNKNOWN_ENDING, UNKNOWN_SHARE } from './callers.ts'
-import type { Load, Loader } from './load.ts'
+import type { Load, Loader } from './callers.ts'
 import type { Popularity } from './zipf.ts'
 import { ZIPF_LUA } from './zipf.ts'
 

@@ -1,6 +1,6 @@
 /** A program: `EVENTS` measures what pages of a list of so many cost, in this process, and prints it as one JSON object. */
 import type { DateTime } from '../../src/domain/date-time.ts'
-import { parseDecimal, ZERO } from '../../src/domain/decimal.ts'
+import { parseDecimal, ZERO } from '../../src/domain/number.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
@@ -97,9 +97,8 @@ function withoutIndex(): number {
 }
 
 function write(each: EventRecord): void {
-  const shard = list.shardOf(each.Id)
-  const slot = list.slotIn(shard)
-  list.serve(shard, slot === -1 ? list.insertIn(shard) : slot, list.kind.packing.pack(each))
+  const row = list.find(each.Id)
+  list.serve(row === -1 ? list.insert(each.Id) : row, list.kind.packing.pack(each))
 }
 
 function record(Id: EventRecord['Id'], number: number): EventRecord {

@@ -1,4 +1,4 @@
-import type { Load, Loader } from '../load/load.ts'
+import type { Load, Loader } from '../load/callers.ts'
 import { usageOf } from '../machine/process-tree.ts'
 import type { Server } from '../servers/server.ts'
 import { QUICK } from './scale.ts'
@@ -23,7 +23,7 @@ export interface Subject {
 }
 
 /**
- * Every subject in turn, round after round, so that a machine that grows slow is slow for all. The first round, in which
+ * Every subject in turn, round after round: a machine that grows slow is slow for all. The first round, in which
  * they compile and fill their caches, does not count (a quick run goes without). Returns the rounds of each, in their order.
  */
 export async function interleave(

@@ -22,7 +22,7 @@ const [MOST_TIMES_IDLE, MOST_MS] = [2, 5]
 const [CEILING_MB, HUGE_CEILING_MB] = [400, 2500]
 
 const TEXT = `
-${SETTING.events} events. A program puts the list anew each second with 1 % of the records changed; the service looks for a change every
+${SETTING.events} events. A program writes the list again each second with 1 % of the records changed; the service looks for a change every
 5 s, as it does by default, and then reads the whole list. Requests come at half the rate of what the service answered under full
 load, at even distances, whether answered or not, over 64 keep-alive connections; a latency counts from when the request was due.
 "Idle" is the same without changes, "floor" the same runtime answering constant bytes at that rate: what it, this machine and the client

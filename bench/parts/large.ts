@@ -10,7 +10,7 @@ import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
 import { median, ratios, spread } from '../report/statistics.ts'
 import { table } from '../report/table.ts'
 import { NAMES, startMarquees, startStores } from '../servers/contestants.ts'
-import { SHAPES } from '../servers/bodies.ts'
+import { BODIES } from '../servers/bodies.ts'
 import type { Workshop } from '../workshop.ts'
 
 const EVENTS = scaled(100_000, 2000)
@@ -19,7 +19,7 @@ const ROUNDS = scaled(7, 1)
 const SECONDS = scaled(4, 1)
 
 const SETTING = `
-As above with ${EVENTS} events, which are ${EVENTS * SHAPES.length} files for nginx, and once more with ids as callers ask for them: the second most popular half
+As above with ${EVENTS} events, which are ${EVENTS * BODIES.length} files for nginx, and once more with ids as callers ask for them: the second most popular half
 as often as the first, the third a third as often (Zipf's law, s = 1). Each load has a Marquee for itself; one with ${FEW} events has
 the second load as well.
 `.trim()
@@ -58,7 +58,7 @@ ${contestTables(even)}
 ${contestTables(zipf)}
 ${growthTable(zipf, few)}${await tellCache()}`,
     figures: [
-      against(even, `nginx, ${EVENTS * SHAPES.length} files`, 1, Object.values(NAMES.nginx)),
+      against(even, `nginx, ${EVENTS * BODIES.length} files`, 1, Object.values(NAMES.nginx)),
       against(even, 'Varnish', 0.6, [NAMES.varnish]),
       figureOf(`CPU per request at ${EVENTS} events against ${FEW}, ids by Zipf's law`, '≤ 1.2×', '×', (runtime) => ({
         value: median(growth(zipf, few, NAMES.marquee[runtime])),

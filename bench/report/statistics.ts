@@ -12,7 +12,7 @@ export function spread(values: readonly number[]): string {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
-/** The ratio of each value with its neighbour of the same round, so that a machine that grows slow is slow for both. */
+/** The ratio of each value with its neighbour of the same round: a machine that grows slow is slow for both. */
 export function ratios(values: readonly number[], against: readonly number[]): number[] {
   return values.flatMap((value, round) => {
     const other = against[round]

@@ -1,22 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MEDIA_TYPES, shapeOf, SHAPES } from '../../src/formats/media-types.ts'
 import { CONNECTIONS } from '../load/callers.ts'
 import { eventUrl } from './server.ts'
 
 /** The four shapes: the ending of the file, and what asks for it. */
-export const SHAPES = [
-  ['json', 'application/json'],
-  ['xml', 'application/xml'],
-  ['haljson', 'application/hal+json'],
-  ['halxml', 'application/hal+xml'],
-] as const
+export const BODIES: readonly (readonly [ending: string, accept: string])[] = SHAPES.map((shape) => [
+  shape.replace('-', ''),
+  MEDIA_TYPES.find((type) => shapeOf[type] === shape) ?? shape,
+])
 
 /** Asks a running Marquee for every body and writes each to `api/events/ID.SHAPE`, for nginx to serve the very same bytes. */
 export async function writeBodies(bodies: string, ids: readonly string[], port: number): Promise<void> {
   const folder = join(bodies, 'api/events')
   mkdirSync(folder, { recursive: true })
   await eachAtOnce(ids, async (id) => {
-    for (const [shape, accept] of SHAPES) {
+    for (const [shape, accept] of BODIES) {
       const response = await fetch(eventUrl(port, id), { headers: { accept } })
       if (response.status !== 200) throw new Error(`${id} was answered with ${response.status}`)
       writeFileSync(join(folder, `${id}.${shape}`), await response.bytes())

@@ -48,7 +48,7 @@ export async function startFrameworks(workshop: Workshop, lists: Lists): Promise
 
 export interface Stores {
   readonly servers: readonly Server[]
-  /** Where Varnish keeps what it counts; null where there is none. */
+  /** Where Varnish keeps what it counts, or null. */
   readonly home: string | null
 }
 

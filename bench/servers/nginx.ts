@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BROWSER, CONNECTIONS } from '../load/callers.ts'
 import { openFilesAllowed } from '../machine/open-files.ts'
-import { SHAPES } from './bodies.ts'
+import { BODIES } from './bodies.ts'
 
 /** For the clients, for Varnish, and as many to spare. */
 const OWN_FILES = 4 * CONNECTIONS
@@ -12,7 +12,7 @@ const OWN_FILES = 4 * CONNECTIONS
  * process it heeds no worker_rlimit_nofile, so the limit is the one it inherits.
  */
 export function mayKeepOpen(events: number, allowed: number = openFilesAllowed()): boolean {
-  return events * SHAPES.length + OWN_FILES <= allowed
+  return events * BODIES.length + OWN_FILES <= allowed
 }
 
 /** How the file gets into the connection. Which is cheaper for bodies of 1 kB differs by machine. */
@@ -34,7 +34,7 @@ export function nginxArguments(
 ): string[] {
   mkdirSync(home, { recursive: true })
   const file = join(home, 'nginx.conf')
-  const most = events * SHAPES.length
+  const most = events * BODIES.length
   const openFiles = mayKeepOpen(events) ? `open_file_cache max=${most} inactive=1h; open_file_cache_valid 1h;` : ''
   writeFileSync(file, configuration(home, bodies, `${SENDING[sending]} ${openFiles}`, port))
   return ['-c', file, '-p', home, '-e', `${home}/error.log`]

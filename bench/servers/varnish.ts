@@ -4,13 +4,13 @@ import { Child } from '../../test/support/child.ts'
 import { BROWSER, HOST, unknown } from '../load/callers.ts'
 import { findTool } from '../machine/find-tool.ts'
 import { outputOf } from '../machine/pinned.ts'
-import { eachAtOnce, SHAPES } from './bodies.ts'
+import { BODIES, eachAtOnce } from './bodies.ts'
 import { eventUrl } from './server.ts'
 
 const PATIENCE_MS = 10_000
 const LOOK_AGAIN_MS = 1500
 const MOST_LOOKS = 8
-/** Four times what the objects of an event take, so that none is thrown out. */
+/** Four times what the objects of an event take: nothing is evicted. */
 const EVENT_BYTES = 64_000
 
 /**
@@ -42,7 +42,7 @@ export function varnishArguments(home: string, port: number, backendPort: number
   return ['-F', '-n', instanceOf(home), '-a', `127.0.0.1:${port}`, '-f', file, '-s', storage, ...parameters]
 }
 
-/** Asks for every event in every shape, and for every unknown id, so that all that follows is in the cache. */
+/** Asks for every event in every shape, and for every unknown id: all that follows is in the cache. */
 export async function warmVarnish(port: number, ids: readonly string[]): Promise<void> {
   // Varnish keeps what it is told by address and Host.
   const ask = async (id: string, accept: string): Promise<void> => {
@@ -50,7 +50,7 @@ export async function warmVarnish(port: number, ids: readonly string[]): Promise
     await response.arrayBuffer()
   }
   await eachAtOnce(ids, async (id) => {
-    for (const [, accept] of SHAPES) await ask(id, accept)
+    for (const [, accept] of BODIES) await ask(id, accept)
     // A 404 of nginx does not vary.
     await ask(unknown(id), '*/*')
   })

@@ -1,5 +1,7 @@
 vcl 4.1;
 
+import std;
+
 # Marquee behind Varnish: a cache that never carries an answer past the bound. Yours to change: the backend.
 # TLS is for what stands before Varnish. Start it with a ceiling: varnishd -s malloc,256m -s Transient=malloc,64m
 # (without one Transient has none). test/faults/proxies.test.ts runs this file as it is.
@@ -15,6 +17,10 @@ backend default {
 }
 
 sub vcl_recv {
+  # Several lines of Accept are one list to Marquee, and Varnish would look at the first alone: what is stored would not be
+  # what the next caller with that line asked for.
+  std.collect(req.http.Accept);
+
   # Nothing of these is looked at, so they must not make copies, nor keep an answer from the cache. Of lists the query says what is
   # asked, so only that of a record goes.
   unset req.http.Cookie;
@@ -57,9 +63,10 @@ sub vcl_backend_response {
   if (beresp.http.Content-Type ~ "(json|xml)") {
     set beresp.do_gzip = true;
   }
-  # An error, no-store, no-cache, or nothing left of the bound: not kept. For a second it is remembered that it is not (hit
-  # for miss), for else those who ask meanwhile would wait for one another.
-  if (beresp.status >= 500 || beresp.http.Cache-Control ~ "no-(store|cache)" || beresp.ttl <= 0s) {
+  # An error, no-store, no-cache, nothing left of the bound, or a problem that tells a caller's own trace id: not kept. For a
+  # second it is remembered that it is not (hit for miss), for else those who ask meanwhile would wait for one another.
+  if (beresp.status >= 500 || beresp.http.Cache-Control ~ "no-(store|cache)" || beresp.ttl <= 0s ||
+      (beresp.status >= 400 && bereq.http.traceparent)) {
     set beresp.uncacheable = true;
     set beresp.ttl = 1s;
   }
@@ -75,6 +82,9 @@ sub vcl_backend_error {
   set beresp.http.Retry-After = "5";
   set beresp.http.Cache-Control = "no-store";
   set beresp.http.Vary = "Accept";
+  set beresp.http.X-Content-Type-Options = "nosniff";
+  set beresp.http.Access-Control-Allow-Origin = "*";
+  set beresp.http.Access-Control-Expose-Headers = "ETag, Age, Link, Retry-After";
   set beresp.body = {"{"type":"about:blank","title":"Bad Gateway","status":502,"detail":"The service cannot be reached. Try again after the seconds that Retry-After names.""} + "}";
   return (deliver);
 }

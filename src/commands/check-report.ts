@@ -3,11 +3,11 @@ import { EMPTY_GUID } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { LIST_COLUMNS } from '../crm/files/list-file.ts'
-import { withheldWords } from '../operations/withheld-words.ts'
+import { withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import type { WithheldRow } from '../replica/record-list.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { CrmRead } from './read-crm.ts'
+import type { CrmRead } from './assemble.ts'
 
 export interface WithheldReport {
   readonly kind: 'event' | 'venue'
@@ -124,8 +124,8 @@ function eventsWithoutVenue({ events, venues }: Replica): readonly string[] {
   if (venues.list.size === 0) return []
   let count = 0
   let first = ''
-  for (const [shard, slot] of events.list.places()) {
-    const id = shard.guid(slot)
+  for (const row of events.list.rows()) {
+    const id = events.list.idOf(row)
     const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
     if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served === true) continue
     count++

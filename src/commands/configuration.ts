@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Configuration } from '../config/configuration.ts'
-import { findConfiguration } from '../config/find-configuration.ts'
-import { loadConfiguration, sampleConfiguration } from '../config/load-configuration.ts'
+import { findConfiguration, loadConfiguration, sampleConfiguration } from '../config/load-configuration.ts'
 import type { Problem } from '../config/problem.ts'
 import { renderProblem } from '../config/problem.ts'
 import { readSmallFile } from '../config/read-text.ts'

@@ -1,10 +1,10 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import type { ExplainOptions, Explanation } from '../operations/explain.ts'
-import { explain as explainHeld } from '../operations/explain.ts'
+import { explainId } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
 import { readConfiguration } from './configuration.ts'
-import { readCrm } from './read-crm.ts'
+import { readCrm } from './assemble.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -38,14 +38,16 @@ export async function explain(
   return told.shown ? FINE : ANSWER_IS_NO
 }
 
-/** Null where no instance runs, or what answers there is none. */
+/** Null where no instance runs, or something else answers there. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: Surroundings,
 ): Promise<Explained | null> {
-  // No id is no path: it would be another question.
-  const reply = id === '' ? null : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
+  // No path ends in these: the question would be another.
+  const reply = ['', '.', '..'].includes(id)
+    ? null
+    : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
   if (reply?.kind !== 'answered') return null
   if (isTold(reply.body)) {
     return {
@@ -70,7 +72,7 @@ async function fromCrm(id: string, configuration: Configuration, { error }: Surr
     remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
   }
   return {
-    told: onlyTold(explainHeld(id, options)),
+    told: onlyTold(explainId(id, options)),
     from: 'no instance runs, so the CRM was read now',
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }

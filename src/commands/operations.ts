@@ -1,8 +1,9 @@
 import type { Configuration } from '../config/configuration.ts'
-import { bugPlace } from '../observe/bug-place.ts'
+import { bugPlace } from '../observe/printable.ts'
 import { createOperations } from '../operations/app.ts'
-import { explain } from '../operations/explain.ts'
-import { createMetrics } from '../operations/metrics/metrics.ts'
+import { explainId } from '../operations/explain.ts'
+import { expose } from '../operations/exposition.ts'
+import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
@@ -11,7 +12,7 @@ import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Telemetry } from './telemetry.ts'
-import { runtimeName, VERSION } from './version.ts'
+import { runtimeName, VERSION } from './surroundings.ts'
 
 /** A Marquee that serves. */
 export interface Running {
@@ -44,7 +45,7 @@ export async function openOperations(
     const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
     return statusOf({ replica, settings: freshness, now, ...told })
   }
-  const metrics = createMetrics({
+  const metrics = metricsOf({
     replica,
     requests,
     reads,
@@ -64,7 +65,7 @@ export async function openOperations(
     status,
     explain(id) {
       const now = systemTime.now()
-      return explain(id, {
+      return explainId(id, {
         replica,
         now,
         idsOf,
@@ -74,7 +75,7 @@ export async function openOperations(
     },
     withheld: (query, signal) => search.search(query, signal),
     reads: () => history.reads,
-    metrics: () => metrics.metrics(),
+    metrics: () => expose(metrics),
     accept() {
       const accepted = Object.values(lists)
         .filter((list) => list.reader.braked)
@@ -84,6 +85,7 @@ export async function openOperations(
     },
     onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
     token: section.token?.reveal() ?? null,
+    host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
 }

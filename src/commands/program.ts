@@ -1,12 +1,12 @@
+// The room of the commands: what a person types, and what puts all parts together (assemble.ts, serve.ts).
+// In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
+// A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { bugPlace } from '../observe/bug-place.ts'
-import { printable } from '../observe/printable.ts'
-import { commandFirst } from './command-first.ts'
+import { bugPlace, printable } from '../observe/printable.ts'
 import type { CommandName } from './help.ts'
 import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
 import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
-import { VERSION } from './version.ts'
+import { ANSWER_IS_NO, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
 
 interface ConfigOption {
   readonly config?: string
@@ -64,7 +64,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       const { explain } = await import('./explain.ts')
       status = await explain(id, options, surroundings)
     })
-  const { kinds } = await import('./init-templates.ts')
+  const { kinds } = await import('./init.ts')
   command('init')
     .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
     .action(async (kind: string) => {
@@ -72,11 +72,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       status = await init(kind, surroundings)
     })
   configured('accept').action(async ({ config }: ConfigOption) => {
-    const { accept } = await import('./accept.ts')
+    const { accept } = await import('./ask-running.ts')
     status = await accept(config, surroundings)
   })
   configured('ready').action(async ({ config }: ConfigOption) => {
-    const { ready } = await import('./ready.ts')
+    const { ready } = await import('./ask-running.ts')
     status = await ready(config, surroundings)
   })
   try {
@@ -85,7 +85,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
     // A bug of ours; a stack would tell the operator nothing.
-    surroundings.error(`Marquee failed by a fault of its own, which is worth a report: ${bugPlace(error)}`)
+    surroundings.error(`Internal error; please report it: ${bugPlace(error)}`)
     return ANSWER_IS_NO
   }
 }
@@ -104,4 +104,21 @@ function oneSentence(text: string, help: string): string {
   const [message = '', ...hints] = text.trim().split('\n')
   const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
   return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
+}
+
+/**
+ * Null where there are such options and no command; else the arguments with options that stand before the command's name moved behind it, where the command knows them.
+ * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
+ */
+export function commandFirst(args: readonly string[]): readonly string[] | null {
+  let at = 0
+  for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
+    if (arg === '--config') at += 2
+    else if (arg === '--json' || arg.startsWith('--config=')) at += 1
+    // The program's own options, and what is not an option, stay where they are.
+    else return args
+  }
+  const command = args[at]
+  if (command === undefined) return at === 0 ? args : null
+  return [command, ...args.slice(0, at), ...args.slice(at + 1)]
 }

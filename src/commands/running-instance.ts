@@ -30,11 +30,11 @@ export async function askRunning({ operations }: Configuration, method: 'GET' | 
   return { kind: 'answered', status: exchanged.status, body: parse(exchanged.text), address }
 }
 
-/** Why an answer is none that was hoped for, as a sentence. */
+/** Why an answer is not the one that was asked for, as a sentence. */
 export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {
   if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
   if (status === 403)
-    return `${address} refused to answer: it was started without operations.token, and answers localhost alone`
+    return `${address} refused to answer: it was started without operations.token, and answers only the Hosts of loopback`
   return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
 }
 

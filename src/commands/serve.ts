@@ -2,7 +2,8 @@ import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
-import type { Listen, Listener, ListenFetch } from '../runtime/listener.ts'
+import { descriptorLimit } from '../runtime/descriptors.ts'
+import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
@@ -33,10 +34,11 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
   }
-  const marquee = await assemble(configuration, systemTime, observe, watch)
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
+  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve())
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
+  warn(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, telemetry, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
@@ -66,12 +68,25 @@ async function open(
   { service }: Marquee,
   start: Listen,
   { error }: Surroundings,
-): Promise<Listener | null> {
+): Promise<PublicListener | null> {
   try {
     return await start({ host, port, idleMs: limits.idleMs, answer: (call) => service.answer(call) })
   } catch (cause) {
     error(whyNotListening(cause, { host, port }, 'listen'))
     return null
+  }
+}
+
+/** Says which of the limits the runtime or the system cannot keep. */
+function warn({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  if (idleMs < limits.idleMs) {
+    const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
+    error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+  }
+  const descriptors = descriptorLimit()
+  if (descriptors < 2 * limits.waiting) {
+    const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
+    error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)
   }
 }
 
@@ -98,8 +113,8 @@ function whyNotListening(cause: unknown, { host, port }: { host: string; port: n
   const where = `${host}:${port} (${section}.host, ${section}.port)`
   if (code === 'EADDRINUSE')
     return `${where} is in use: stop what listens there, or set ${section}.port to another, 0 for any`
-  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a right that this user has not`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is no address of this machine`
+  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
   return `${where} cannot be listened on (${code})`
 }
 
@@ -111,7 +126,7 @@ async function firstRead({ replica }: Marquee): Promise<void> {
   cancel()
 }
 
-/** Whether anybody got a record, or could have got any: from then on what goes wrong is no matter of the start. */
+/** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
 function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
   const now = systemTime.now()
   if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
@@ -143,7 +158,10 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void systemTime.after(ms, resolve))
 }
 
-/** Ends in order at the first SIGTERM or SIGINT, at once at the second. */
+/** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
+const SECOND_SIGNAL_MS = 1000
+
+/** Ends in order at the first signal, at once at one that comes a second or more after it. */
 function untilSignal(
   running: Running,
   listener: Listener,
@@ -152,8 +170,14 @@ function untilSignal(
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const { drainMs } = running.configuration.limits
+  let firstMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
-    if (running.stopping) return resolve(ANSWER_IS_NO)
+    const nowMs = systemTime.now().monotonicMs
+    if (firstMs !== null) {
+      if (nowMs - firstMs >= SECOND_SIGNAL_MS) resolve(ANSWER_IS_NO)
+      return
+    }
+    firstMs = nowMs
     // Not ready from now on, and said so until all is over: the operations listener closes last.
     running.stopping = true
     observe({ kind: 'stopping', signal, drainMs })
@@ -162,6 +186,6 @@ function untilSignal(
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
   return promise
 }

@@ -1,10 +1,15 @@
-import { LineSink } from '../observe/line-sink.ts'
+import { fileLines, LineSink, lostLine } from '../observe/line-sink.ts'
 
 /** How long an end waits for a reader of the output that stands still. */
 const LAST_LINES_MS = 1000
 
-const output = new LineSink(process.stdout)
-const errors = new LineSink(process.stderr)
+const output = sinkOf(process.stdout, !process.stdout.isTTY)
+const errors = sinkOf(process.stderr, false)
+
+function sinkOf(stream: typeof process.stdout | typeof process.stderr, isJson: boolean): LineSink {
+  const lines = stream.isTTY ? null : fileLines(stream.fd)
+  return new LineSink(lines ?? stream, (lost) => lostLine(lost, isJson, Date.now()))
+}
 
 export const out = (line: string): void => output.write(line)
 export const error = (line: string): void => errors.write(line)

@@ -1,11 +1,9 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
-import { SERVED } from '../replica/shard.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
-import { paletteFor } from './palette.ts'
-import { runtimeName, VERSION } from './version.ts'
+import { runtimeName, VERSION } from './surroundings.ts'
 
 export interface StartUp {
   readonly configuration: Configuration
@@ -53,7 +51,7 @@ export function startUp(
     if (configuration.lists) out(`${label("what's on")}${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
     out('')
   }
-  out(`  ${quiet('Ctrl-C ends it. What happens is said below.')}`)
+  out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
   out('')
 }
 
@@ -78,6 +76,27 @@ function counted(count: number, one: string): string {
 }
 
 function firstId({ replica }: Marquee): string | null {
-  for (const [shard, slot] of replica.events.list.places()) if (shard.state[slot] === SERVED) return shard.guid(slot)
+  const { list } = replica.events
+  for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
   return null
+}
+
+type Paint = (text: string) => string
+
+/** How a terminal shows what a text is for. */
+interface Palette {
+  readonly strong: Paint
+  readonly quiet: Paint
+  readonly good: Paint
+  readonly bad: Paint
+  readonly link: Paint
+}
+
+const PLAIN: Paint = (text) => text
+
+/** Colours, but not where NO_COLOR is set (no-color.org) or the terminal has none. */
+function paletteFor(env: Readonly<Record<string, string | undefined>>): Palette {
+  const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
+  const sgr = (code: number): Paint => (isPlain ? PLAIN : (text) => `\x1b[${code}m${text}\x1b[0m`)
+  return { strong: sgr(1), quiet: sgr(2), good: sgr(32), bad: sgr(33), link: sgr(36) }
 }

@@ -1,8 +1,10 @@
-/** What a command has of the world: passed in, so that tests can be it. */
+import manifest from '../../package.json' with { type: 'json' }
+
+/** What a command has of the world; passed in, for tests. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Standard output is a terminal, so that a person reads along. */
+  /** Standard output is a terminal: a person reads along. */
   readonly isTerminal: boolean
   readonly out: (line: string) => void
   readonly error: (line: string) => void
@@ -16,3 +18,12 @@ export interface Surroundings {
 export const FINE = 0
 export const ANSWER_IS_NO = 1
 export const WRONG_USAGE = 2
+
+/** The version of this Marquee, as package.json has it. */
+export const VERSION: string = manifest.version
+
+/** The runtime and its version, such as `Bun 1.4.5`. */
+export function runtimeName(): string {
+  const bun = process.versions['bun']
+  return bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`
+}

@@ -1,10 +1,9 @@
-import type { RequestWatch } from '../http/request-watch.ts'
-import { traceIdOf } from '../http/traceparent.ts'
+import type { RequestWatch } from '../http/call.ts'
+import { traceIdOf } from '../http/call.ts'
 import { Log } from '../observe/log.ts'
 import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'
-import { ReadMeter } from '../observe/read-meter.ts'
-import { RequestMeter, typeLabel } from '../observe/request-meter.ts'
+import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
 
 /** What becomes of the observations of a running Marquee. */

@@ -10,8 +10,7 @@ export function host(): Key<string> {
     ({ value }) => {
       if (typeof value !== 'string') return null
       const bare = /^\[.*\]$/.test(value) ? value.slice(1, -1) : value
-      if (isIP(bare) !== 0) return bare
-      return isHostName(value) ? value.toLowerCase() : null
+      return isIP(bare) !== 0 || isHostName(value) ? canonicalHost(bare) : null
     },
   )
 }
@@ -28,6 +27,13 @@ function isHostName(text: string): boolean {
 /** Tells whether only this machine can reach what listens there. */
 export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
+}
+
+/** A host in one spelling: `::1` has several, and so has each name. */
+export function canonicalHost(given: string): string {
+  // An address with a zone (`fe80::1%eth0`) is none that a URL can have.
+  if (isIP(given) !== 6 || given.includes('%')) return given.toLowerCase()
+  return new URL(`http://[${given}]`).hostname.slice(1, -1)
 }
 
 /** Tells whether two listeners on one port would meet. */

@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
     check({ listen, operations }) {
       if (operations === null || listen.port !== operations.port || listen.port === 0) return null
       if (!sharesAddress(listen.host, operations.host)) return null
-      const message = 'is the same as listen.port; each listener needs a port of its own'
+      const message = 'is the same as listen.port; each listener needs its own port'
       return { key: 'operations.port', because: 'listen.port', message }
     },
   },
@@ -87,7 +87,7 @@ const RULES: readonly Rule[] = [
     reads: ['crm', 'crm.sweepEvery', 'freshness', 'freshness.bound'],
     check({ freshness, crm }) {
       if (crm?.kind !== 'postgres' || crm.sweepEveryMs <= freshness.boundMs) return null
-      const message = 'is longer than freshness.bound, so that every answer would have to wait for a sweep of its own'
+      const message = 'is longer than freshness.bound: every answer would have to wait for its own sweep'
       return { key: 'crm.sweepEvery', because: 'freshness.bound', message }
     },
   },
@@ -121,7 +121,7 @@ export function warningsOf({ freshness, representation: { links } }: Configurati
   const isLate = boundMs > 0 && refreshEveryMs > boundMs
   return [
     ...(isLate
-      ? ['freshness.refreshEvery is longer than freshness.bound: requests will wait for refreshes of their own']
+      ? ['freshness.refreshEvery is longer than freshness.bound: requests will wait for their own refreshes']
       : []),
     ...[EVENTS, VENUES].flatMap(({ kind, fields }) =>
       links[kind].flatMap(({ href }, index) =>
@@ -139,7 +139,7 @@ function misspelt(href: string, names: readonly string[]): string[] {
   for (const [, name = ''] of href.matchAll(/\{(\w+)\}/g)) {
     const near = names.includes(name) ? null : nearestName(name, names)
     if (near !== null)
-      warnings.push(`holds a name in braces that is no field, and stays as it is; did you mean {${near}}?`)
+      warnings.push(`holds a name in braces that is not a field, and stays as it is; did you mean {${near}}?`)
   }
   if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without its }')
   return warnings

@@ -1,9 +1,8 @@
 import { basePath, host } from './addresses.ts'
-import { duration, flag, size, wholeNumber } from './numbers.ts'
+import { duration, flag, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
 import type { SettingsOf } from './section.ts'
 import { list, section } from './section.ts'
-import { secretText, text, timeZone } from './texts.ts'
 
 const port = (usual: number): Key<number> =>
   wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')
@@ -24,7 +23,7 @@ const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', isToken).says('The relation of the link.'),
     href: text('a URL without blanks, such as https://tickets.example.org/{Id}', isToken).says(
-      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is no field stays, as a template.',
+      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is not a field stays, as a template.',
     ),
     title: text('text', () => true)
       .orNull()
@@ -50,12 +49,12 @@ export const GENERAL = {
       .says('What callers must send as `Authorization: Bearer` for all but `/live` and `/ready`; null asks for none.'),
   })
     .orNull()
-    .says('Health, metrics and the dashboard, on a listener of their own; null switches it off.'),
+    .says('Health, metrics and the dashboard, on their own listener; null switches it off.'),
   timeZone: timeZone().default('UTC').says('What Start and Finish are shown in.'),
   freshness: section({
     bound: duration()
       .default('30s')
-      .says('No answer is older than this; 0 makes every request wait for a refresh of its own.'),
+      .says('No answer is older than this; 0 makes every request wait for its own refresh.'),
     refreshEvery: duration({ leastMs: MOST_OFTEN_MS })
       .optional('`5s`, or half the bound where that is less')
       .says('How often the replica is brought up to date in the background.'),
@@ -98,11 +97,13 @@ export const GENERAL = {
     waitFor: duration().default('10s').says('How long a request may wait for a refresh; then 502.'),
     idle: duration({ leastMs: 1000 })
       .default('75s')
-      .says('Keep-alive of an idle connection; longer than that of the load balancer in front.'),
+      .says('The least that an idle connection lives; longer than the keep-alive of the load balancer in front.'),
     drain: duration()
       .default('10s')
       .says('What a stop grants requests in flight; a second signal ends at once, with exit status 1.'),
-    memory: size().default('2GB').says('Of prepared records; a larger list is refused and the old one kept.'),
+    memory: size()
+      .default('2GB')
+      .says('Of all that is held of the lists, withheld rows included; a larger list is refused and the old one kept.'),
   }).says('What may not grow without end.'),
   log: section({
     requests: flag()

@@ -87,7 +87,7 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, { ...this.notes, isNullable: true }, this.unit)
   }
 
-  /** What has a problem is null, so that what stands around it is read all the same. */
+  /** What has a problem is null; what stands around it is still read. */
   nullWhereBad(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => {
       const value = this.read(node, place)

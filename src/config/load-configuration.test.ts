@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
 import type { CrmSettings } from './configuration.ts'
-import { loadConfiguration, sampleConfiguration } from './load-configuration.ts'
+import { findConfiguration, loadConfiguration, sampleConfiguration } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 import { renderProblem } from './problem.ts'
 import type { ReadFile } from './read-text.ts'
@@ -139,8 +139,8 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
 representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, href: 'x{Id' } ], venue: [ { rel: a, href: '{Id}' } ] } }`,
     )
     expect(loaded.ok && loaded.warnings).toEqual([
-      'freshness.refreshEvery is longer than freshness.bound: requests will wait for refreshes of their own',
-      'representation.links.event[0].href holds a name in braces that is no field, and stays as it is; did you mean {Id}?',
+      'freshness.refreshEvery is longer than freshness.bound: requests will wait for their own refreshes',
+      'representation.links.event[0].href holds a name in braces that is not a field, and stays as it is; did you mean {Id}?',
       'representation.links.event[1].href has a { without its }',
     ])
   })
@@ -256,7 +256,7 @@ crm:
       'crm: { kind: postgres, url: { env: URL }, sweepEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
     expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
       'marquee.yaml:1: crm.idNamespace is "x"; it must be a UUID that is not all zeros',
-      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound, so that every answer would have to wait for a sweep of its own',
+      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound: every answer would have to wait for its own sweep',
     ])
     const nested = crm
       .replace('idNamespace: x', 'requestTimeout: 20s')
@@ -288,3 +288,42 @@ it('the sample is what a file with nothing but its directory and lists sets', as
 function directoryOf(crm: CrmSettings): string | null {
   return crm.kind === 'files' ? crm.directory : null
 }
+
+function found(given: { option?: string; env?: Record<string, string>; files?: string[] }): string {
+  const files = new Set(given.files)
+  const { option, env = {} } = given
+  const result = findConfiguration({ option, env, cwd: '/app', exists: (path) => files.has(path) })
+  return result.kind === 'file' ? `${result.path}, ${result.because}` : `sample, ${result.because}`
+}
+
+const NPM_START = { npm_lifecycle_event: 'start', INIT_CWD: '/home/me' }
+
+describe('the configuration', () => {
+  it('is the file of --config, before MARQUEE_CONFIG, before ./marquee.yaml, before the sample', () => {
+    const files = ['/app/marquee.yaml']
+    const env = { MARQUEE_CONFIG: 'b.yaml' }
+    expect(found({ option: 'a.yaml', env, files })).toBe('/app/a.yaml, named by --config')
+    expect(found({ env, files })).toBe('/app/b.yaml, named by MARQUEE_CONFIG')
+    expect(found({ env: { MARQUEE_CONFIG: '' }, files })).toBe('/app/marquee.yaml, found here')
+    expect(found({})).toBe('sample, there is no marquee.yaml here')
+  })
+
+  it('is looked for where the person stands inside npm start and start:node, and only there', () => {
+    expect(found({ option: 'a.yaml', env: NPM_START })).toBe('/home/me/a.yaml, named by --config')
+    const startNode = { ...NPM_START, npm_lifecycle_event: 'start:node' }
+    expect(found({ option: 'a.yaml', env: startNode })).toBe('/home/me/a.yaml, named by --config')
+    const other = { ...NPM_START, npm_lifecycle_event: 'test' }
+    expect(found({ option: 'a.yaml', env: other })).toBe('/app/a.yaml, named by --config')
+    expect(found({ option: 'a.yaml', env: { INIT_CWD: '/home/me' } })).toBe('/app/a.yaml, named by --config')
+  })
+
+  it('beside the person comes before the one beside the package', () => {
+    const files = ['/app/marquee.yaml', '/home/me/marquee.yaml']
+    expect(found({ env: NPM_START, files })).toBe('/home/me/marquee.yaml, found here')
+    expect(found({ env: NPM_START, files: ['/app/marquee.yaml'] })).toBe('/app/marquee.yaml, found here')
+  })
+
+  it('may be named by a whole path', () => {
+    expect(found({ option: '/etc/m.yaml', env: NPM_START })).toBe('/etc/m.yaml, named by --config')
+  })
+})

@@ -1,3 +1,6 @@
+// The room of the configuration: one YAML file becomes frozen settings, or all that is wrong with it, told together.
+// In: a file and the environment. Out: a `Configuration`. On the way: tree.ts reads YAML with its lines, references.ts fills
+// in { env } and { file }, and the keys (general.ts, crm/) read the tree; what a key takes and says is also docs/configuration.md.
 import { dirname, resolve } from 'node:path'
 import type { Configuration } from './configuration.ts'
 import { brokenRules, KEYS, warningsOf } from './configuration.ts'
@@ -39,7 +42,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     return { ok: false, problems: findings.problems }
   }
   // Loaded with the first file: the sample needs no parser.
-  const { parseYaml } = await import('./parse-yaml.ts')
+  const { parseYaml } = await import('./tree.ts')
   const parsed = parseYaml(read.text, say)
   if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
   const tree = await resolveReferences(parsed, { folder, env, readFile, say })
@@ -100,4 +103,42 @@ function inOrder(problems: readonly Problem[]): readonly Problem[] {
   const message = `has ${sorted.length - MOST_PROBLEMS} more problems`
   const more: Problem = { file: sorted[0]?.file ?? '', key: '', line: null, found: null, message }
   return [...sorted.slice(0, MOST_PROBLEMS), more]
+}
+
+export interface Whereabouts {
+  /** What `--config` named; undefined where it was not given. */
+  readonly option: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The directory the process was started in. */
+  readonly cwd: string
+  readonly exists: (path: string) => boolean
+}
+
+/** Which configuration to read, and why that one: `because` completes `the configuration is …, `. */
+export type FoundConfiguration =
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      readonly because: 'named by --config' | 'named by MARQUEE_CONFIG' | 'found here'
+    }
+  | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
+
+/** `--config`, else the file MARQUEE_CONFIG names, else ./marquee.yaml where it exists, else the sample that ships with Marquee. */
+export function findConfiguration({ option, env, cwd, exists }: Whereabouts): FoundConfiguration {
+  const stand = standOf(env, cwd)
+  if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
+  const named = env['MARQUEE_CONFIG']
+  if (named) return { kind: 'file', path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
+  for (const directory of new Set([stand, cwd])) {
+    const path = resolve(directory, 'marquee.yaml')
+    if (exists(path)) return { kind: 'file', path, because: 'found here' }
+  }
+  return { kind: 'sample', because: 'there is no marquee.yaml here' }
+}
+
+/** Where the person stands: npm runs its scripts in the package's directory. Other scripts inherit INIT_CWD and mean nothing by it. */
+function standOf(env: Whereabouts['env'], cwd: string): string {
+  const script = env['npm_lifecycle_event']
+  const start = env['INIT_CWD']
+  return start && (script === 'start' || script === 'start:node') ? start : cwd
 }

@@ -49,7 +49,7 @@ describe('a URL of PostgreSQL', () => {
 
   it.each([
     ['mysql://marquee@db.example.org/crm', 'must begin with postgres://'],
-    ['db.example.org', 'is no URL; percent-encode what is no letter or digit in the password'],
+    ['db.example.org', 'is not a URL; percent-encode what is not a letter or digit in the password'],
     ['postgres://db.example.org/crm', 'must name a user: postgres://user@host/database'],
     ['postgres://marquee@/crm', 'must name a host; a Unix socket is ?host=/var/run/postgresql'],
     ['postgres:///crm?host=/var/run/postgresql', 'must name a user: postgres://user@host/database'],

@@ -53,7 +53,7 @@ export function parsePostgresUrl(text: string): PostgresAddress | BadAddress {
     return new BadAddress(
       /^[^?]*@[^/?]*,/.test(trimmed)
         ? 'must name one host'
-        : 'is no URL; percent-encode what is no letter or digit in the password',
+        : 'is not a URL; percent-encode what is not a letter or digit in the password',
     )
   }
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')

@@ -47,13 +47,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist: a part of its path is not a directory'],
   ['EISDIR', 'is a directory, not a file'],
-  ['EACCES', 'cannot be read: this user has no right to'],
-  ['EPERM', 'cannot be read: this user has no right to'],
+  ['EACCES', 'cannot be read: permission denied'],
+  ['EPERM', 'cannot be read: permission denied'],
   ['ELOOP', 'cannot be read: it is a link to itself'],
   ['ENAMETOOLONG', 'cannot be read: its name is too long'],
   ['EFBIG', 'is larger than 1 MB'],
   ['ERR_FS_FILE_TOO_LARGE', 'is larger than 1 MB'],
-  ['ERR_INVALID_ARG_VALUE', 'cannot be read: that is no path'],
+  ['ERR_INVALID_ARG_VALUE', 'cannot be read: that is not a path'],
 ])
 
 function whyUnreadable(error: unknown): string {

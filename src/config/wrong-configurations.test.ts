@@ -209,10 +209,10 @@ const WRONG: readonly (readonly [string, string])[] = [
     'operations: { host: 0.0.0.0 }',
     '2: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
   ],
-  ['listen: { port: 8081 }', '2: operations.port is the same as listen.port; each listener needs a port of its own'],
+  ['listen: { port: 8081 }', '2: operations.port is the same as listen.port; each listener needs its own port'],
   [
     'operations: { host: localhost, port: 8080 }',
-    '2: operations.port is the same as listen.port; each listener needs a port of its own',
+    '2: operations.port is the same as listen.port; each listener needs its own port',
   ],
   // YAML
   ['listen: {', 'syntax'],

@@ -1,9 +1,12 @@
+// Where the CRMs are: one folder each, and `mapping/` and `web/`, which they share. What each must give the replica is the port
+// (replica/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
+
 import type { CrmSettings } from '../config/configuration.ts'
 import type { Zone } from '../domain/zone.ts'
-import type { Observe } from '../observe/observation.ts'
-import type { Crm, Examination } from '../replica/port.ts'
+import type { Observe, Outcome } from '../observe/observation.ts'
+import type { Crm, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
-import { countReads } from './count-reads.ts'
+import type { Descriptors } from './descriptors.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings {
@@ -17,6 +20,7 @@ export interface CrmSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly time: Time
   readonly observe: Observe
+  readonly descriptors?: Descriptors
 }
 
 type Kind = CrmSettings['kind']
@@ -79,4 +83,28 @@ async function examine(crm: Crm): Promise<Examination> {
 /** An exchange is tried once more on a fresh connection before a page is given up. */
 function patienceOf(requestTimeoutMs: number): number {
   return requestTimeoutMs * 2 + 1000
+}
+
+/** The source, each of whose reads is told as one exchange with the CRM. */
+function countReads<Item>(source: Source<Item>, observe: Observe): Source<Item> {
+  const { reportsChanges, availabilityEveryMs, repeatedId, patienceMs } = source
+  return {
+    reportsChanges,
+    availabilityEveryMs,
+    repeatedId,
+    patienceMs,
+    ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
+    ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
+    async *read(request: ReadRequest): PageStream<Item> {
+      // A read that took too long is abandoned, and then never returns.
+      let outcome: Outcome = 'timeout'
+      try {
+        const ended = yield* source.read(request)
+        outcome = ended.ok ? 'ok' : ended.failure.kind
+        return ended
+      } finally {
+        observe({ kind: 'crm-request', outcome })
+      }
+    },
+  }
 }

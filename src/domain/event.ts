@@ -1,3 +1,6 @@
+// The room of what is served: records and the values of their fields, in canonical text (contract §2). It imports nothing of ours.
+// In: texts as a CRM has them. Out: a `Guid`, `Decimal`, `DateTime` … or null for what is not one; the parsers never guess.
+// The tables here and in venue.ts say each field once.
 import type { RecordOf, RecordTable } from './field.ts'
 
 // The examples are the sample's, in which the event takes place at the venue of the other table.

@@ -1,5 +1,5 @@
 import type { DateTime } from './date-time.ts'
-import type { Decimal } from './decimal.ts'
+import type { Decimal } from './number.ts'
 import type { Guid } from './guid.ts'
 import type { Link } from './link.ts'
 

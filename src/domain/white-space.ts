@@ -7,7 +7,7 @@ function isWhiteSpace(code: number): boolean {
   return code === 0x1680 || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f || code === 0x3000
 }
 
-/** `text` without the white space around it; the very same string where there is none. */
+/** `text` without the white space around it; the very same string where there was nothing to cut. */
 export function trimWhiteSpace(text: string): string {
   let start = 0
   let end = text.length

@@ -1,5 +1,5 @@
 import type { DateTime, Instant, Wall } from './date-time.ts'
-import { writeDateTime } from './write-date-time.ts'
+import { writeDateTime } from './date-time.ts'
 
 /** A time zone of the IANA database as the runtime knows it. */
 export interface Zone {

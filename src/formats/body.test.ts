@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
-import { bodyOf, textOf } from './body.ts'
-import { etagOf } from './etag.ts'
+import { bodyOf, etagOf, textOf } from './body.ts'
 
 describe('a body as it is kept', () => {
   it('is a text where each character is one byte, and bytes where not', () => {

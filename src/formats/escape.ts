@@ -1,53 +1,95 @@
 const JSON_SPECIAL = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/
-const JSON_ESCAPED = /["\\\u0000-\u001f\u0085\u2028\u2029]/g
-const JSON_SHORT: ReadonlyMap<string, string> = new Map([
-  ['"', '\\"'],
-  ['\\', '\\\\'],
-  ['\b', '\\b'],
-  ['\t', '\\t'],
-  ['\n', '\\n'],
-  ['\f', '\\f'],
-  ['\r', '\\r'],
-])
+/** What JSON.stringify leaves as it is. */
+const JSON_BREAKS = ['\u0085', '\u2028', '\u2029'].map((character) => ({
+  character,
+  written: `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+}))
 
 /** The JSON string of `text`, quotes included, with the reference's escapes and no others (contract §3.2). */
 export function jsonString(text: string): string {
   if (!JSON_SPECIAL.test(text)) return `"${text}"`
-  return `"${text.toWellFormed().replace(JSON_ESCAPED, jsonEscape)}"`
+  return withoutBreaks(JSON.stringify(text.toWellFormed()))
 }
 
-function jsonEscape(character: string): string {
-  return JSON_SHORT.get(character) ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** The JSON array of texts: where they are many, a call for each would take long. */
+export function jsonStrings(texts: readonly string[]): string {
+  if (texts.length < MANY || !texts.every((text) => text.isWellFormed())) return `[${texts.map(jsonString).join(',')}]`
+  return withoutBreaks(JSON.stringify(texts))
+}
+
+const MANY = 1000
+
+function withoutBreaks(json: string): string {
+  let text = json
+  // Each at once: a call for each would take a hundred times as long.
+  for (const { character, written } of JSON_BREAKS)
+    if (text.includes(character)) text = text.split(character).join(written)
+  return text
 }
 
 const XML_TEXT_SPECIAL = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/
 const XML_ATTRIBUTE_SPECIAL = /[&<>"\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
-// What XML 1.0 cannot carry, not even as a character reference (XML 1.0 §2.2, Char).
-const XML_FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
-const XML_TEXT_ESCAPED = /[&<>\r]/g
-const XML_ATTRIBUTE_ESCAPED = /[&<>"\t\n\r]/g
-const XML_ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ['\t', '&#x9;'],
-  ['\n', '&#xA;'],
-  ['\r', '&#xD;'],
-])
+
+type Entities = readonly (string | undefined)[]
+
+/** By character code. What XML 1.0 cannot carry, not even as a character reference (XML 1.0 §2.2, Char), becomes U+FFFD. */
+function entitiesOf(entities: Readonly<Record<string, string>>): Entities {
+  const carried = [0x09, 0x0a, 0x0d]
+  const table = Array.from({ length: 0x40 }, (_, code): string | undefined =>
+    code < 0x20 && !carried.includes(code) ? '\ufffd' : undefined,
+  )
+  for (const [character, entity] of Object.entries(entities)) table[character.charCodeAt(0)] = entity
+  return table
+}
+
+const TEXT_ENTITIES = entitiesOf({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' })
+const ATTRIBUTE_ENTITIES = entitiesOf({
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#x9;',
+  '\n': '&#xA;',
+  '\r': '&#xD;',
+})
 
 /** `text` as the content of an XML element; what XML cannot carry becomes U+FFFD (contract §3.2). */
 export function xmlText(text: string): string {
-  if (!XML_TEXT_SPECIAL.test(text)) return text
-  return text.toWellFormed().replace(XML_FORBIDDEN, '\ufffd').replace(XML_TEXT_ESCAPED, xmlEntity)
+  return XML_TEXT_SPECIAL.test(text) ? escaped(text, TEXT_ENTITIES) : text
 }
+
+/** Texts as the content of elements, each between `open` and `close`. */
+export function xmlTexts(texts: readonly string[], open: string, close: string): string {
+  if (texts.length >= MANY) {
+    const escapedTexts = xmlText(texts.join(SEPARATOR)).split(SEPARATOR)
+    if (escapedTexts.length === texts.length) return open + escapedTexts.join(close + open) + close
+  }
+  let elements = ''
+  for (const text of texts) elements += open + xmlText(text) + close
+  return elements
+}
+
+/** Without a meaning, so that hardly any text has it. */
+const SEPARATOR = '\ue000'
 
 /** `text` as the value of a double-quoted XML attribute, quotes not included (contract §3.2). */
 export function xmlAttribute(text: string): string {
-  if (!XML_ATTRIBUTE_SPECIAL.test(text)) return text
-  return text.toWellFormed().replace(XML_FORBIDDEN, '\ufffd').replace(XML_ATTRIBUTE_ESCAPED, xmlEntity)
+  return XML_ATTRIBUTE_SPECIAL.test(text) ? escaped(text, ATTRIBUTE_ENTITIES) : text
 }
 
-function xmlEntity(character: string): string {
-  return XML_ENTITIES.get(character) ?? character
+/** In one pass, without a call for each character: a text may hold nothing else than what is escaped. */
+function escaped(text: string, entities: Entities): string {
+  const possible = text.toWellFormed()
+  const pieces: string[] = []
+  let from = 0
+  for (let at = 0; at < possible.length; at++) {
+    const code = possible.charCodeAt(at)
+    const entity = code < 0x40 ? entities[code] : code >= 0xfffe ? '\ufffd' : undefined
+    if (entity === undefined) continue
+    if (at > from) pieces.push(possible.slice(from, at))
+    pieces.push(entity)
+    from = at + 1
+  }
+  pieces.push(possible.slice(from))
+  return pieces.join('')
 }

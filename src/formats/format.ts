@@ -1,8 +1,11 @@
+// The room of the formats: a record becomes bytes, and an Accept header a media type (contract §1.3, §1.4, §3).
+// In: a record and a shape. Out: a text, the same for the same record; body.ts makes bytes and the ETag of it.
+// Nothing here knows requests or the replica.
 import type { EventRecord } from '../domain/event.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { halJson } from './hal-json.ts'
-import { resolveHref } from './hal-links.ts'
+import { resolveHref } from './hal-json.ts'
 import { halXml } from './hal-xml.ts'
 import type { Shape } from './media-types.ts'
 import type { PageFrame, PageOutline } from './page-frame.ts'

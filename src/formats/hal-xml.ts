@@ -1,6 +1,6 @@
 import { clockText } from '../domain/date-time.ts'
 import { xmlAttribute, xmlText } from './escape.ts'
-import { distinctLinks, resolveHref } from './hal-links.ts'
+import { distinctLinks, resolveHref } from './hal-json.ts'
 import type { Resource } from './resource.ts'
 
 /** The first line, which a record within a list leaves out (contract §4.2). */

@@ -27,7 +27,7 @@ export const shapeOf: Readonly<Record<MediaType, Shape>> = {
   'application/hal+xml': 'hal-xml',
 }
 
-/** The `Content-Type` of a media type, written out so that a response builds no string (contract §1.3). */
+/** The `Content-Type` of a media type, written out: a response builds no string (contract §1.3). */
 export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` } = {
   'application/json': 'application/json; charset=utf-8',
   'text/json': 'text/json; charset=utf-8',

@@ -1,5 +1,5 @@
 import type { Link } from '../domain/link.ts'
-import { xmlAttribute, xmlText } from './escape.ts'
+import { xmlAttribute, xmlText, xmlTexts } from './escape.ts'
 import type { Resource } from './resource.ts'
 
 const HAL = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
@@ -59,7 +59,5 @@ function fieldElements({ fields, values }: Resource): string {
 
 function itemsElement(name: string, items: readonly string[]): string {
   if (items.length === 0) return `<${name} xmlns:d2p1="${ARRAYS}" />`
-  let elements = ''
-  for (const item of items) elements += `<d2p1:string>${xmlText(item)}</d2p1:string>`
-  return `<${name} xmlns:d2p1="${ARRAYS}">${elements}</${name}>`
+  return `<${name} xmlns:d2p1="${ARRAYS}">${xmlTexts(items, '<d2p1:string>', '</d2p1:string>')}</${name}>`
 }

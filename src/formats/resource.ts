@@ -1,13 +1,9 @@
 import type { EventRecord } from '../domain/event.ts'
 import { EVENTS } from '../domain/event.ts'
-import type { Field, FieldValue } from '../domain/field.ts'
+import type { Field, FieldType, FieldValue } from '../domain/field.ts'
 import type { Link } from '../domain/link.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { VENUES } from '../domain/venue.ts'
-import type { LinkTemplate } from './link-template.ts'
-import { expandLink } from './link-template.ts'
-import type { WrittenField } from './written-field.ts'
-import { writtenFields } from './written-field.ts'
 
 /** A record as a format sees it: what its fields are, what they hold, and all its links (contract §2.1). */
 export interface Resource {
@@ -60,4 +56,67 @@ function resourceOf<Name extends string>(
 
 function link(Rel: string, Href: string): Link {
   return { Rel, Href, Title: null }
+}
+
+/** A field with what stands around its value in each format, built once. */
+interface WrittenField {
+  readonly name: string
+  readonly type: FieldType
+  readonly jsonKey: string
+  readonly open: string
+  readonly close: string
+  /** The element of a null, and of nothing, as XML. */
+  readonly nil: string
+  readonly empty: string
+}
+
+function writtenFields(fields: readonly Field[]): readonly WrittenField[] {
+  return fields.map(({ name, type }) => ({
+    name,
+    type,
+    jsonKey: `"${name}":`,
+    open: `<${name}>`,
+    close: `</${name}>`,
+    nil: `<${name} i:nil="true" />`,
+    empty: `<${name} />`,
+  }))
+}
+
+/** A link the operator configured; `{Field}` in its href is filled in from each record. */
+export interface LinkTemplate {
+  readonly rel: string
+  readonly href: string
+  readonly title: string | null
+}
+
+/**
+ * The link of one record: each `{Field}` becomes the field's percent-encoded value, null nothing, tags joined by commas
+ * (RFC 6570 §3.2.2); a name that is not a field stays, as a template for the reader.
+ */
+function expandLink<Name extends string>(
+  template: LinkTemplate,
+  fields: readonly { readonly name: Name }[],
+  record: Readonly<Record<Name, FieldValue>>,
+): Link {
+  const href = template.href.includes('{')
+    ? template.href.replace(/\{(\w+)\}/g, (whole, name: string) => {
+        const field = fields.find((candidate) => candidate.name === name)
+        return field === undefined ? whole : encodeValue(record[field.name])
+      })
+    : template.href
+  return { Rel: template.rel, Href: href, Title: template.title }
+}
+
+function encodeValue(value: FieldValue): string {
+  if (value === null) return ''
+  if (typeof value === 'object') return value.map(percentEncode).join(',')
+  return percentEncode(String(value))
+}
+
+/** Everything but RFC 3986 §2.3's unreserved characters, which is stricter than encodeURIComponent by `!'()*`. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

@@ -8,8 +8,14 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 /** For what never depends on an id and cannot hide a new event for long (contract §1.3). */
 const ERROR_MAX_AGE_S = 5
 
-/** On every answer that has a body of its own (contract §1.3). */
-const COMMON = { Vary: 'Accept', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' }
+/** On every answer with a body (contract §1.3). */
+const COMMON = {
+  Vary: 'Accept',
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+  // A page's script sees no others but the few that CORS names.
+  'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
+}
 
 /** The header fields of an answer, as a function of its type and age (contract §1.3). The same object while they stay the same. */
 export class HeaderBuilder {
@@ -83,3 +89,11 @@ export const OPTIONS_FIELDS: Fields = new Fields({
   'Access-Control-Max-Age': '86400',
   ...COMMON,
 })
+
+/** Whether `If-None-Match` names this strong tag, or any: weak comparison (RFC 9110 §13.1.2). */
+export function matchesNone(header: string, etag: string): boolean {
+  if (header.trim() === '*') return true
+  // Entity tags may hold commas, so they are matched whole, never split.
+  for (const [, tag] of header.matchAll(/(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g)) if (tag === etag) return true
+  return false
+}

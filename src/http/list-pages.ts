@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Body } from '../formats/body.ts'
-import { etagOf } from '../formats/etag.ts'
+import { etagOf } from '../formats/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { recordsOf } from '../formats/page-frame.ts'

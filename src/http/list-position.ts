@@ -4,7 +4,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { TICKS_PER_MS } from '../domain/tick.ts'
-import type { Position } from '../replica/list-index.ts'
+import type { ListPosition } from '../replica/list-index.ts'
 
 // What `after` carries, for ever (contract §4.1): a byte for the version of this layout and the list, the Start of an event
 // in units of 100 ns since 1970, the id, and a check of all that.
@@ -15,7 +15,7 @@ const ID_BYTES = 16
 const CHECK_BYTES = 4
 
 /** A position as a link carries it: what is asked for next stands after it, on any instance, in any release. */
-export function writePosition(list: ListName, { start, id }: Position): string {
+export function writePosition(list: ListName, { start, id }: ListPosition): string {
   const bytes = Buffer.alloc(1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES)
   bytes[0] = (VERSION << 4) | LISTS[list]
   if (START_BYTES[list] > 0) bytes.writeBigInt64BE(BigInt(start.ms) * BigInt(TICKS_PER_MS) + BigInt(start.ticks), 1)
@@ -25,7 +25,7 @@ export function writePosition(list: ListName, { start, id }: Position): string {
 }
 
 /** The position that `writePosition` wrote for this list; null for any other text (contract §4.3). */
-export function readPosition(list: ListName, text: string): Position | null {
+export function readPosition(list: ListName, text: string): ListPosition | null {
   const length = 1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES
   if (text.length !== Math.ceil((length * 4) / 3)) return null
   const bytes = Buffer.from(text, 'base64url')

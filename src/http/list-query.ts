@@ -6,8 +6,8 @@ import type { Tick } from '../domain/tick.ts'
 import { isBefore, tickOf } from '../domain/tick.ts'
 import type { Zone } from '../domain/zone.ts'
 import { instantOfWall } from '../domain/zone.ts'
-import { percentEncode } from '../formats/link-template.ts'
-import type { Position } from '../replica/list-index.ts'
+import { percentEncode } from '../formats/resource.ts'
+import type { ListPosition } from '../replica/list-index.ts'
 import { readPosition } from './list-position.ts'
 import { pairsOf } from './query-pairs.ts'
 
@@ -21,7 +21,7 @@ export interface ListQuery {
   readonly tags: readonly string[]
   readonly available: boolean
   readonly limit: number
-  readonly after: Position | null
+  readonly after: ListPosition | null
   /** The parameters given but `after`, as links name them; empty where there were none. */
   readonly named: string
   /** `after` as it was given, null where it was not. */

@@ -42,7 +42,7 @@ export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
   'crm-unavailable': {
     status: 502,
     title: 'Bad Gateway',
-    detail: 'The current data cannot be had right now. Try again after the seconds that Retry-After names.',
+    detail: 'Current data is temporarily unavailable. Retry after the number of seconds in Retry-After.',
   },
   'event-not-found': { status: 404, title: 'Not Found', detail: 'No event with this id is published.' },
   'venue-not-found': { status: 404, title: 'Not Found', detail: 'No venue with this id is published.' },

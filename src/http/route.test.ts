@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { pathnameOfUrl } from '../runtime/pathname.ts'
+import { pathnameOfUrl } from '../runtime/listener.ts'
 import { Router } from './route.ts'
 
 const ID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'

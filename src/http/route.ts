@@ -1,22 +1,23 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 
 /** A record. */
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-export type Resource = RecordResource | ListName
+type Found = RecordResource | ListName
 
 /**
  * Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1); a list
  * has none.
  */
 export interface Route {
-  readonly resource: Resource
+  readonly resource: Found
   readonly id: Guid | null
 }
 
-/** Routes by path alone; a path that is none of ours is null (contract §1). */
+/** Routes by path alone; any other path is null (contract §1). */
 export class Router {
   readonly #prefix: string
   readonly #events: string
@@ -76,7 +77,7 @@ export class Router {
 const SLASH = 47
 const GUID_LENGTH = 36
 
-/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is none. */
+/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is not one. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
   return scheme === -1 || url.includes('?') ? -1 : url.indexOf('/', scheme + 3)
@@ -97,4 +98,17 @@ function idOf(segment: string): Guid | null {
     if (cause instanceof URIError) return null
     throw new Error('an id cannot be decoded', { cause })
   }
+}
+
+const LABELS: Readonly<Record<Found, RouteLabel>> = {
+  event: '/api/events/{id}',
+  'event-venue': '/api/events/{id}/venue',
+  venue: '/api/venues/{id}',
+  events: '/api/events',
+  venues: '/api/venues',
+}
+
+/** The route's template, whatever the path's spelling; `other` for any other path. */
+export function routeLabel(resource: Found | null): RouteLabel {
+  return resource === null ? 'other' : LABELS[resource]
 }

@@ -1,3 +1,6 @@
+// The room of the public face: a call in, an answer out, whatever the runtime (contract §1).
+// route.ts tells the paths, problem.ts what is refused and how, headers.ts the header fields, call.ts what both runtimes hand over.
+// It is the hot path: nothing is built for a request that its answer does not need.
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
@@ -10,19 +13,15 @@ import type { ListReplica } from '../replica/list-replica.ts'
 import type { Representation } from '../replica/record-list.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
-import type { Answer, Call } from './call.ts'
-import { withOwnBody } from './call.ts'
-import { HeaderBuilder, METHODS, OPTIONS_FIELDS } from './headers.ts'
-import { matchesNone } from './if-none-match.ts'
+import type { Answer, Call, RequestWatch } from './call.ts'
+import { traceIdOf, withOwnBody } from './call.ts'
+import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
 import type { Refusal } from './problem.ts'
 import { problemJson, problemXml, REFUSALS } from './problem.ts'
-import type { RequestWatch } from './request-watch.ts'
-import { routeLabel } from './request-watch.ts'
 import type { RecordResource, Route } from './route.ts'
-import { Router } from './route.ts'
-import { traceIdOf } from './traceparent.ts'
+import { routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
   readonly replica: Replica

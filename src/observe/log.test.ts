@@ -28,6 +28,13 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { changed: number }).changed)).toEqual([2, 3])
   })
 
+  it('says how many lines there was no room for before the start-up was out', () => {
+    const { log, lines } = aLog(false)
+    for (let line = 0; line < 1003; line++) log.write(readEnded({ changed: 1 }))
+    log.begin()
+    expect([lines.length, JSON.parse(lines.at(-1) ?? '')]).toMatchObject([1001, { event: 'lines-lost', lines: 3 }])
+  })
+
   it('writes JSON lines to a machine: time, level, event, a sentence, and its parts', () => {
     const { log, lines } = aLog(false)
     log.begin()

@@ -1,3 +1,6 @@
+// The room of what is told: everything worth telling is one of these; log lines, counts and the dashboard's history derive from it.
+// In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads (read-history.ts).
+// It fails nobody and waits for nobody: what cannot be written is counted.
 /** Everything worth telling: log lines and metrics derive from it. No CRM value and no secret is ever in one. */
 export type Observation =
   | { readonly kind: 'read-ended'; readonly read: ReadReport }
@@ -81,7 +84,7 @@ export type FailureKind =
 
 export type Outcome = 'ok' | FailureKind
 
-/** Every outcome, so that each has its count from the start: an alert on a rise needs the 0 before it. */
+/** Every outcome: each has its count from the start, since an alert on a rise needs the 0 before it. */
 export const OUTCOMES: readonly Outcome[] = Object.values({
   ok: 'ok',
   unreachable: 'unreachable',

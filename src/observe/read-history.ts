@@ -13,7 +13,7 @@ export interface PastReads {
 const MOST = 50
 const MOST_COLUMNS = 100
 
-/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, so that faults stay in sight. */
+/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, and faults stay in sight. */
 export class ReadHistory {
   readonly #past: PastReads[] = []
   readonly #ignored = new Map<string, Set<string>>()

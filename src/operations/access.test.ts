@@ -4,8 +4,29 @@ import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`
 
 describe('the Hosts that are answered without a token (DNS rebinding)', () => {
-  it.each(['localhost', 'LOCALHOST:8081', '127.0.0.1', '127.0.0.1:1', '[::1]', '[::1]:8081'])('%s is', (host) => {
-    expect(isLocalHost(host)).toBe(true)
+  const STOCK = [
+    'localhost',
+    'LOCALHOST:8081',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    '[::1]',
+    '[::1]:8081',
+    '[0:0:0:0:0:0:0:1]:8081',
+  ]
+
+  it.each(STOCK)('%s is, whatever is listened on', (host) => {
+    for (const listensOn of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
+      expect(isLocalHost(host, listensOn)).toBe(true)
+    }
+  })
+
+  it.each(['127.0.0.2', '127.0.0.2:8081'])('%s is where it is listened on', (host) => {
+    expect([isLocalHost(host, '127.0.0.2'), isLocalHost(host, '127.0.0.3')]).toEqual([true, false])
+  })
+
+  it('what is listened on is not where it is no loopback address', () => {
+    expect(isLocalHost('192.0.2.1:8081', '192.0.2.1')).toBe(false)
+    expect(isLocalHost('ops.example.org', 'ops.example.org')).toBe(false)
   })
 
   it.each([
@@ -20,8 +41,13 @@ describe('the Hosts that are answered without a token (DNS rebinding)', () => {
     '::1',
     'localhost\n',
     'localhost:8081@evil',
+    'localhost:',
+    '[::1',
+    '[::2]',
+    '[1::1::1]',
+    '[127.0.0.1]:x',
   ])('%p is not', (host) => {
-    expect(isLocalHost(host)).toBe(false)
+    expect(isLocalHost(host, '127.0.0.1')).toBe(false)
   })
 })
 

@@ -1,10 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { canonicalHost, isLoopback } from '../config/addresses.ts'
 
-const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d+)?$/i
 
-/** Whether a `Host` is this machine's own: a name that an attacker's DNS points here is not (DNS rebinding). */
-export function isLocalHost(host: string | undefined): boolean {
-  return host !== undefined && LOCAL_HOST.test(host)
+/** Whether a `Host` is this machine's own, or the loopback address that is listened on: a name that an attacker's DNS points here is not (DNS rebinding). */
+export function isLocalHost(host: string | undefined, listensOn: string): boolean {
+  const [, bracketed, plain] = HOST.exec(host ?? '') ?? []
+  const name = canonicalHost(bracketed ?? plain ?? '')
+  return LOCAL_HOSTS.includes(name) || (isLoopback(listensOn) && name === listensOn)
 }
 
 /**
@@ -35,7 +39,7 @@ function passwordOf(credentials: string): string {
   return text.slice(text.indexOf(':') + 1)
 }
 
-/** Of one length whatever is given, so that not even the token's length shows in the time it takes. */
+/** Of one length whatever is given: not even the token's length shows in the time it takes. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -15,10 +15,11 @@ function anApp(changes: Partial<OperationsOptions> = {}) {
     explain: unexpected,
     withheld: async () => null,
     reads: () => [],
-    metrics: async () => 'marquee_ready 1\n',
+    metrics: () => 'marquee_ready 1\n',
     accept: () => ['events'],
     onFailure: (cause) => failures.push(cause),
     token: null,
+    host: '127.0.0.1',
     ...changes,
   })
   const ask = (path: string, init: RequestInit = {}) =>
@@ -101,7 +102,7 @@ describe('the operations listener', () => {
       return { id, kind: null, shown: false, steps: [], representations: [] }
     }
     const { ask } = anApp({ explain })
-    const ids = ['{5f6c2a3e}', 'a/b', '100%', 'ü 1', '<b>']
+    const ids = ['{5f6c2a3e}', 'a/b', '100%', 'ü 1', '<b>', 'a\nb', '\u2028']
     for (const id of ids) await ask(`/explain/${encodeURIComponent(id)}`)
     expect(asked).toEqual(ids)
   })

@@ -1,3 +1,6 @@
+// The room of the operations listener: health for probes; status, metrics, the dashboard and explanations for people.
+// In: the replica and the counts, which it only reads. Out: JSON, Prometheus' text, and the files in page/.
+// CRM content is shown here and nowhere trusted.
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
@@ -16,13 +19,15 @@ export interface OperationsOptions {
   /** The last reads of the CRM, as JSON. */
   readonly reads: () => unknown
   /** The metrics, in Prometheus' text format. */
-  readonly metrics: () => Promise<string>
+  readonly metrics: () => string
   /** The operator says that the shorter lists are right; returns those that were not believed. */
   readonly accept: () => readonly string[]
   /** Is told of a bug; the listener goes on. */
   readonly onFailure: (cause: unknown) => void
-  /** Null where none is asked for: then only local Host names are answered. */
+  /** Null where none is asked for: then only local Hosts are answered. */
   readonly token: string | null
+  /** The address that is listened on. */
+  readonly host: string
 }
 
 const HEADERS = {
@@ -40,11 +45,11 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The operations listener: health for probes, and for people who hold the token the rest. */
 export function createOperations(options: OperationsOptions): Hono {
-  const { isReady, token } = options
+  const { isReady, token, host } = options
   const app = new Hono()
   app.use(async (context, next) => {
-    if (token !== null || isLocalHost(context.req.header('host'))) await next()
-    else context.res = context.text('without operations.token only localhost is answered\n', 403)
+    if (token !== null || isLocalHost(context.req.header('host'), host)) await next()
+    else context.res = context.text('without operations.token only the Hosts of loopback are answered\n', 403)
     for (const [name, value] of Object.entries(HEADERS)) context.res.headers.set(name, value)
   })
   app.get('/live', (context) => context.text('live\n'))
@@ -72,10 +77,11 @@ function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accep
     const now = status()
     return context.json(now, now.ready ? 200 : 503)
   })
-  app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'Content-Type': METRICS_TYPE }))
+  app.get('/metrics', (context) => context.body(metrics(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/reads', (context) => context.json(reads()))
   app.get('/withheld', async (context) => answerWithheld(context, withheld))
-  app.get('/explain/:id{.+}', (context) => context.json(explain(context.req.param('id'))))
+  // An id may hold anything, line feeds too, which `.` is not.
+  app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
   app.post('/accept', (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
       return context.json({ accepted: accept() })

@@ -1,23 +1,25 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import { parseGuid } from '../domain/guid.ts'
-import type { Representation } from './explain-answer.ts'
-import { answerSteps } from './explain-answer.ts'
-import { withheldSteps } from './explain-withheld.ts'
+import { EMPTY_GUID, parseGuid } from '../domain/guid.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment } from '../replica/time.ts'
-import { agoText } from './ago.ts'
-import { withheldWords } from './withheld-words.ts'
+import { withheldWords } from './withheld.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import type { MediaType } from '../formats/media-types.ts'
+import { textOf } from '../formats/body.ts'
+import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
+import type { HeldRow } from '../replica/record-list.ts'
 
 /** One step on the way from the CRM's row to the answer; `detail` is a sentence for an admin. */
-export interface Step {
+interface Step {
   readonly step: 'id' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
   readonly ok: boolean
   readonly detail: string
 }
 
-export type ExplainedKind = 'event' | 'venue'
+type ExplainedKind = 'event' | 'venue'
 
 export interface Explanation {
   readonly id: string
@@ -26,7 +28,7 @@ export interface Explanation {
   readonly shown: boolean
   readonly steps: readonly Step[]
   /** What is answered, where it is. */
-  readonly representations: readonly Representation[]
+  readonly representations: readonly AnsweredBody[]
 }
 
 export interface ExplainOptions {
@@ -40,7 +42,7 @@ export interface ExplainOptions {
 }
 
 /** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */
-export function explain(asked: string, options: ExplainOptions): Explanation {
+export function explainId(asked: string, options: ExplainOptions): Explanation {
   const guid = parseGuid(asked)
   const own = options.idsOf?.(asked) ?? []
   const ids = guid === null ? own : [guid, ...own]
@@ -63,16 +65,22 @@ function idStep(id: Guid, asked: string): Step {
   return { step: 'id', ok: true, detail }
 }
 
-/** A text that is no id may still be what a row of the CRM has for one. */
+/** A million rows may have the same id, or none. */
+const MOST_ROWS = 20
+
+/** A text that is not an id may still be what a row of the CRM has for one. */
 function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
   const quoted = JSON.stringify(asked)
-  const detail = `${quoted} is no id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
+  const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
   for (const { list } of [replica.events, replica.venues]) {
-    for (const { withheld } of list.extras) {
-      if (withheld.fault !== 'no-id' || (withheld.found !== quoted && withheld.found !== asked)) continue
-      const { reason, remedy } = withheldWords(withheld)
-      steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+    for (const found of [quoted, asked]) {
+      for (const { withheld } of list.extras.holding(found)) {
+        if (withheld.fault !== 'no-id' || withheld.found !== found) continue
+        const { reason, remedy } = withheldWords(withheld)
+        steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+        if (steps.length > MOST_ROWS) break
+      }
     }
   }
   return notShown(asked, null, steps)
@@ -118,10 +126,136 @@ function explainIn<Item>(
 
 /** Other rows with the same id: they are left out, and the admin may have meant one of them. */
 function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[] {
-  return list.extras
-    .filter((extra) => extra.id === id)
-    .map(({ withheld: { where } }): Step => {
-      const detail = `A second row (${where}) has the same id and is left out: remove one of the two, or give it an id of its own.`
-      return { step: 'listed', ok: false, detail }
-    })
+  const steps: Step[] = []
+  for (const extra of list.extras.holding(id)) {
+    if (extra.id !== id) continue
+    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give one of them another id.`
+    steps.push({ step: 'listed', ok: false, detail })
+    if (steps.length === MOST_ROWS) break
+  }
+  return steps
+}
+
+/** The steps of a row that is not served, up to the one that fails: conditions come before values. */
+function withheldSteps(kind: ExplainedKind, withheld: Withheld): readonly Step[] {
+  const { fault, column, where } = withheld
+  const { reason, remedy } = withheldWords(withheld)
+  const failed = { ok: false, detail: `The ${kind} (${where}) ${reason}. ${remedy}` }
+  const active: Step = { step: 'active', ok: true, detail: 'It is active.' }
+  if (fault === 'inactive' || column === 'Active') return [{ step: 'active', ...failed }]
+  if (fault === 'not-shown' || column === 'ShowOnWeb') return [active, { step: 'shown', ...failed }]
+  const shown: Step = { step: 'shown', ok: true, detail: 'It is marked to be shown on the web.' }
+  return [active, ...(kind === 'event' ? [shown] : []), { step: 'mapped', ...failed }]
+}
+
+/** One of the four bodies of a record, and the media types it is sent for. */
+interface AnsweredBody {
+  readonly types: readonly MediaType[]
+  readonly etag: string
+  readonly sizeBytes: number
+  /** CRM content, cut to 64 Ki characters. */
+  readonly body: string
+}
+
+interface Answered<Item> {
+  readonly from: ListReplica<Item>
+  readonly kind: ExplainedKind
+  readonly id: Guid
+  readonly row: HeldRow
+  readonly options: ExplainOptions
+}
+
+interface AnswerSteps {
+  readonly shown: boolean
+  readonly steps: readonly Step[]
+  readonly representations: readonly AnsweredBody[]
+}
+
+const LONGEST_BODY = 65_536
+
+/** The steps of a row that is held to be served. */
+function answerSteps<Item>({ from, kind, id, row, options }: Answered<Item>): AnswerSteps {
+  const { now, mayAnswer, remarkOn } = options
+  const { freshness } = from.reader
+  const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
+  const remark = remarkOn(from.list.kind.name, id)
+  const isCurrent = mayAnswer(from.list.kind.name)
+  const representations = represent(from, id)
+  const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
+  const heldMs = Math.max(0, now.monotonicMs - row.changedAt)
+  const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
+  const tooOld = ': too old to be answered from, so callers get 502'
+  const steps: Step[] = [
+    { step: 'active', ok: true, detail: visible },
+    { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' },
+    ...(kind === 'event' ? [venueStep(id, options)] : []),
+    { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
+    { step: 'current', ok: isCurrent, detail: `${ages}${isCurrent ? '' : tooOld}.` },
+    {
+      step: 'answered',
+      ok: isCurrent,
+      detail: [answerDetail(kind, id, isCurrent, representations), ...listDetail(kind, id, options)].join(' '),
+    },
+  ]
+  return { shown: isCurrent, steps, representations }
+}
+
+/** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
+function venueStep(id: Guid, { replica }: ExplainOptions): Step {
+  const venue = replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
+  if (venue === EMPTY_GUID) {
+    return { step: 'venue', ok: true, detail: 'No venue is assigned, so its venue is answered with 404.' }
+  }
+  const row = replica.venues.list.inspect(venue)
+  if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${venue} is on the web too.` }
+  const why =
+    row === null ? "is not in the CRM's list of venues" : 'is not on the web: have its id explained to learn why'
+  return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
+}
+
+function represent<Item>({ list }: ListReplica<Item>, id: Guid): readonly AnsweredBody[] {
+  return SHAPES.flatMap((shape) => {
+    const held = list.represent(id, shape)
+    if (held === null) return []
+    const types = MEDIA_TYPES.filter((type) => shapeOf[type] === shape)
+    const sizeBytes = held.body.length
+    return [{ types, etag: held.etag, sizeBytes, body: textOf(held.body).slice(0, LONGEST_BODY) }]
+  })
+}
+
+/** Whether the lists have it, where they are on. */
+function listDetail(kind: ExplainedKind, id: Guid, { replica, now }: ExplainOptions): readonly string[] {
+  if (replica[`${kind}s`].list.index === null) return []
+  const event = kind === 'event' ? replica.events.list.get(id) : null
+  if (event === null) return ['It is in /api/venues.']
+  const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start
+  const isOver = isBefore(tickOfDateTime(end), { ms: Math.floor(now.wallMs), ticks: 0 })
+  return [
+    isOver
+      ? `It is over since ${end}: in /api/events only where \`from\` asks for it.`
+      : `It is in /api/events until ${end}.`,
+  ]
+}
+
+function answerDetail(
+  kind: ExplainedKind,
+  id: Guid,
+  isCurrent: boolean,
+  representations: readonly AnsweredBody[],
+): string {
+  const bodies = representations.map(
+    ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
+  )
+  const verb = isCurrent ? 'is answered' : 'would be answered'
+  return `It ${verb} at /api/${kind}s/${id} (${bodies.join('; ')}).`
+}
+
+/** A time span in the words of a person: `3 s`, `5 min`, `2 h`, `4 days`. */
+function agoText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
 }

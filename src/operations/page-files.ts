@@ -7,7 +7,7 @@ interface PageFile {
   readonly read: () => string
 }
 
-/** The dashboard's files: a fixed table, so that no path from outside ever names a file. */
+/** The dashboard's files: a fixed table: no path from outside ever names a file. */
 export const PAGE_FILES: readonly PageFile[] = [
   pageFile('/', 'index.html', 'text/html; charset=utf-8'),
   pageFile('/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'),

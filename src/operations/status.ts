@@ -1,11 +1,11 @@
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
-import type { RefreshSettings, ListReplica } from '../replica/list-replica.ts'
+import type { ListReplica, RefreshSettings } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Standing } from '../replica/staleness.ts'
-import { standingOf } from '../replica/staleness.ts'
+import type { Standing } from '../replica/freshness.ts'
+import { standingOf } from '../replica/freshness.ts'
 import type { Moment } from '../replica/time.ts'
-import { countWithheld } from './count-withheld.ts'
+import { countWithheld } from './withheld.ts'
 
 interface ListStatus {
   readonly served: number

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../replica/record-list.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { WithheldQuery } from './withheld-search.ts'
 import { withheldQuery, WithheldSearch } from './withheld-search.ts'
 

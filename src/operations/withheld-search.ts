@@ -1,7 +1,7 @@
-import type { WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../replica/record-list.ts'
 import type { ListName } from '../domain/field.ts'
-import { withheldWords } from './withheld-words.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
+import { withheldWords } from './withheld.ts'
 
 const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
 
@@ -37,7 +37,7 @@ const MOST_SEARCHES = 8
 /** Rows between two pauses, a batch more or less: a search must not be felt by the public side. */
 const SLICE_ROWS = 500
 
-/** Reads a query; null where it is none. */
+/** Reads a query; null where it is malformed. */
 export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
   const list = given('list') ?? 'events'
   const offset = given('offset') ?? '0'

@@ -1,6 +1,7 @@
-import type { Bounds } from './staleness.ts'
-import { standingOf } from './staleness.ts'
+import type { Bounds } from './freshness.ts'
+import { standingOf } from './freshness.ts'
 import type { Moment, Time } from './time.ts'
+import { TOO_LATE, within } from './waiting.ts'
 
 export interface WaitingLimits {
   /** How many requests may wait for a refresh at once. */
@@ -58,17 +59,14 @@ export class Admissions {
   async wait(lists: readonly Aged[], arrived: Moment): Promise<Admission> {
     if (this.waiting >= this.#limits.waiting) return this.#refusal(lists)
     this.waiting++
-    const { promise: tooLate, resolve } = Promise.withResolvers<Admission>()
     const patience = { over: false }
-    const cancel = this.#time.after(this.#limits.waitForMs, () => {
+    try {
+      const admission = await within(this.#time, this.#limits.waitForMs, this.#untilKnown(lists, arrived, patience))
+      if (admission !== TOO_LATE) return admission
       patience.over = true
       // The read that is waited for may hang while another one, an audit, has brought what is needed.
-      resolve(this.#unmet(lists, arrived).length === 0 ? this.#leave(lists) : this.#refusal(lists))
-    })
-    try {
-      return await Promise.race([tooLate, this.#untilKnown(lists, arrived, patience)])
+      return this.#unmet(lists, arrived).length === 0 ? this.#leave(lists) : this.#refusal(lists)
     } finally {
-      cancel()
       this.waiting--
     }
   }

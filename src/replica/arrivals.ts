@@ -1,5 +1,5 @@
 import type { Attempt } from './cycle.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './waiting.ts'
 
 /**
  * What the other list may wait for: that a read of this one has applied its pages, its removals aside. Those may wait for
@@ -34,18 +34,11 @@ export class Arrivals {
     this.#added = { ok: true }
     this.isWaiting = true
     await other().finally(() => (this.isWaiting = false))
-    const letGo = await this.#additions.take()
-    letGo()
-    return this.#added
+    return this.#additions.run(async () => this.#added)
   }
 
   /** Reads what came while a refresh waits, one at a time. */
-  async readAdditions(read: () => Promise<Attempt>): Promise<Attempt> {
-    const letGo = await this.#additions.take()
-    try {
-      return (this.#added = await read())
-    } finally {
-      letGo()
-    }
+  readAdditions(read: () => Promise<Attempt>): Promise<Attempt> {
+    return this.#additions.run(async () => (this.#added = await read()))
   }
 }

@@ -11,7 +11,9 @@ function failing(kind: CrmFailure['kind'] = 'unreachable', retryAfterMs: number 
 }
 
 /** A cycle whose attempts take 100 ms and end as `outcome` says at that time. */
-function scene(options: { everyMs?: number; ceilingMs?: number; random?: number } = {}) {
+function scene(
+  options: { everyMs?: number; ceilingMs?: number; random?: number; hasChanged?: () => Promise<boolean> } = {},
+) {
   const time = new VirtualTime(1)
   if (options.random !== undefined) time.random = () => options.random ?? 0
   const state = { outcome: OK, running: 0, most: 0, begun: [] as number[] }
@@ -19,6 +21,7 @@ function scene(options: { everyMs?: number; ceilingMs?: number; random?: number 
     time,
     everyMs: options.everyMs ?? 5000,
     backOffCeilingMs: options.ceilingMs ?? 30_000,
+    ...(options.hasChanged === undefined ? {} : { hasChanged: options.hasChanged }),
     attempt: () => {
       state.begun.push(Math.round(time.trueMs))
       state.most = Math.max(state.most, ++state.running)
@@ -139,6 +142,33 @@ describe('Cycle', () => {
     await time.pass(19_995)
     expect(cycle.isRunning).toBe(true)
     expect(cycle.nextTryInMs).toBe(0)
+  })
+
+  it('ends a back-off where there is something else to read, which it looks for every so often, and for nothing else', async () => {
+    const changed = { now: false, looks: 0 }
+    const hasChanged = async (): Promise<boolean> => {
+      changed.looks++
+      if (changed.looks === 1) throw new Error('a look that fails tells nothing')
+      return changed.now
+    }
+    const { time, state, cycle } = scene({ everyMs: 1000, random: 0.999, hasChanged })
+    state.outcome = failing('throttled', 60_000)
+    cycle.start(0)
+    await time.pass(10_050)
+    expect([state.begun, changed.looks]).toEqual([[0], 9])
+    changed.now = true
+    state.outcome = OK
+    await time.pass(1000)
+    expect([state.begun, cycle.failures]).toEqual([[0, 10_100], 0])
+    await time.pass(5000)
+    expect([state.begun.length, changed.looks]).toEqual([7, 10])
+    const stopped = scene({ everyMs: 1000, random: 0.999, hasChanged })
+    stopped.state.outcome = failing('throttled', 60_000)
+    stopped.cycle.start(0)
+    await stopped.time.pass(500)
+    await stopped.cycle.stop()
+    await stopped.time.pass(5000)
+    expect([stopped.state.begun, changed.looks]).toEqual([[0], 10])
   })
 
   it('begins nothing after it was stopped, and stop resolves with the attempt under way', async () => {

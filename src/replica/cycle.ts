@@ -1,8 +1,9 @@
-import type { CrmFailure } from './port.ts'
+import type { CrmFailure, Failed } from './port.ts'
+import { failedInternally } from './port.ts'
 import type { Time } from './time.ts'
 import { elapsedMs } from './time.ts'
 
-export type Attempt = { readonly ok: true } | { readonly ok: false; readonly failure: CrmFailure }
+export type Attempt = { readonly ok: true } | Failed
 
 export interface CycleSettings {
   readonly time: Time
@@ -10,6 +11,8 @@ export interface CycleSettings {
   /** No back-off is longer, but where the CRM said `Retry-After` or refused the credentials. */
   readonly backOffCeilingMs: number
   readonly attempt: () => Promise<Attempt>
+  /** Whether there is something else to read than what failed: that ends a back-off. Asked every `everyMs`. */
+  readonly hasChanged?: () => Promise<boolean>
 }
 
 const FIRST_BACK_OFF_MS = 1000
@@ -24,6 +27,7 @@ export class Cycle {
   readonly #settings: CycleSettings
   #running: Promise<Attempt> | null = null
   #cancelTimer: (() => void) | null = null
+  #cancelLook: (() => void) | null = null
   /** When the timer fires, by the monotonic clock as timers do: setting the wall clock brings it no nearer. */
   #dueAtMs = 0
   #hinted = false
@@ -43,6 +47,7 @@ export class Cycle {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
+    this.#cancelLook?.()
     await this.#running
   }
 
@@ -82,6 +87,7 @@ export class Cycle {
 
   async #run(): Promise<Attempt> {
     this.#cancelTimer?.()
+    this.#cancelLook?.()
     const begun = this.#settings.time.now()
     this.#hinted = this.#retries = false
     const attempt = await this.#settings.attempt().catch(failedInternally)
@@ -95,8 +101,24 @@ export class Cycle {
       this.lastFailure = attempt.failure
       const backOffMs = this.#backOffMs(attempt.failure, this.failures++)
       this.#schedule(this.#retries ? 0 : backOffMs)
+      this.#lookLater()
     }
     return attempt
+  }
+
+  #lookLater(): void {
+    const { hasChanged, time, everyMs } = this.#settings
+    if (hasChanged === undefined || this.#stopped) return
+    this.#cancelLook = time.after(everyMs, () => void this.#look(hasChanged))
+  }
+
+  async #look(hasChanged: () => Promise<boolean>): Promise<void> {
+    const { failures } = this
+    const changed = await hasChanged().catch(() => false)
+    // Another attempt may have begun or ended meanwhile.
+    if (this.#stopped || !this.isBackingOff || this.failures !== failures) return
+    if (changed) void this.attempt()
+    else this.#lookLater()
   }
 
   #backOffMs(failure: CrmFailure, failuresBefore: number): number {
@@ -113,10 +135,4 @@ export class Cycle {
     this.#dueAtMs = this.#settings.time.now().monotonicMs + delayMs
     this.#cancelTimer = this.#settings.time.after(delayMs, () => void this.attempt())
   }
-}
-
-/** A bug of ours must not end the cycle: it is a failure like another, and said. */
-function failedInternally(cause: unknown): Attempt {
-  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'a read failed'
-  return { ok: false, failure: { kind: 'internal', message, retryAfterMs: null } }
 }

@@ -25,12 +25,12 @@ export class Drift {
   }
 
   /** The read of changes named the row after all. */
-  acquit(id: Guid): void {
+  clear(id: Guid): void {
     if (this.#suspects.size > 0) this.#suspects.delete(id)
   }
 
   /** Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. */
-  settle(asOf: number): ReadonlyMap<string, number> {
+  countUnreported(asOf: number): ReadonlyMap<string, number> {
     const found = new Map<string, number>()
     for (const [id, { columns, foundAt }] of this.#suspects) {
       if (foundAt > asOf) continue
@@ -45,7 +45,7 @@ export class Drift {
   }
 
   /** Counts at once: the row had changed while its version had not. */
-  convict(id: Guid, columns: readonly string[]): void {
+  count(id: Guid, columns: readonly string[]): void {
     this.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { Freshness } from './freshness.ts'
+import { Freshness, standingOf } from './freshness.ts'
 import type { Moment } from './time.ts'
 
 function at(monotonicMs: number, wallMs: number = monotonicMs): Moment {
@@ -56,5 +56,26 @@ describe('Freshness (architecture: Freshness)', () => {
     expect(freshness.confirmedAgeMs(at(200))).toBe(100)
     freshness.confirmDetails(at(160), 0)
     expect(freshness.confirmedAgeMs(at(200))).toBe(50)
+  })
+})
+
+describe('standingOf (architecture: Freshness)', () => {
+  it.each([
+    [null, 1000, 0, 'empty'],
+    [null, 0, 5000, 'empty'],
+    [0, 1000, 0, 'fresh'],
+    [999, 1000, 0, 'fresh'],
+    [1000, 1000, 0, 'fresh'],
+    [1001, 1000, 0, 'expired'],
+    [1001, 1000, 5000, 'stale'],
+    [5999, 1000, 5000, 'stale'],
+    [6000, 1000, 5000, 'stale'],
+    [6001, 1000, 5000, 'expired'],
+    [0, 0, 0, 'expired'],
+    [1, 0, 0, 'expired'],
+    [0, 0, 1, 'stale'],
+    [2, 0, 1, 'expired'],
+  ] as const)('age %p, bound %p, staleIfError %p: %s', (ageMs, boundMs, staleIfErrorMs, standing) => {
+    expect(standingOf(ageMs, { boundMs, staleIfErrorMs })).toBe(standing)
   })
 })

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { parseGuid } from '../domain/guid.ts'
-import { GuidTable } from './guid-table.ts'
-import { guidText, hashWords, readGuidWords } from './guid-words.ts'
+import { GuidTable, guidText, hashWords, readGuidWords } from './guid-table.ts'
 
 describe('readGuidWords and guidText', () => {
   it('read a GUID into four words and write it back, whatever its digits', () => {

@@ -1,5 +1,5 @@
+import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
-import { guidText, hashWords } from './guid-words.ts'
 
 const EMPTY = -1
 
@@ -74,7 +74,7 @@ export class GuidTable {
     const mask = this.#buckets.length - 1
     let hole = hashWords(this.#keys, slot * 4) & mask
     while (this.#buckets[hole] !== slot) hole = (hole + 1) & mask
-    // Backward-shift deletion: what was pushed past the hole moves into it, so that no probe ends too early.
+    // Backward-shift deletion: what was pushed past the hole moves into it, and no probe ends too early.
     for (let bucket = (hole + 1) & mask; ; bucket = (bucket + 1) & mask) {
       const moved = this.#buckets[bucket] ?? EMPTY
       if (moved === EMPTY) break
@@ -107,4 +107,62 @@ export class GuidTable {
     // Growing happens only when every slot is in use.
     for (let slot = 0; slot < this.slots; slot++) this.#place(slot, hashWords(keys, slot * 4))
   }
+}
+
+/** A GUID as four 32-bit words, the form an index of numbers can compare. Reused between calls: copy what must last. */
+export type GuidWords = Uint32Array
+
+const DIGITS = '0123456789abcdef'
+const DASH = 0x2d
+
+// Tables, because whether a hex digit is a letter is what no branch predictor can guess.
+const VALUE_OF = new Uint8Array(128)
+const CODE_OF = new Uint8Array(16)
+for (let value = 0; value < 16; value++) {
+  const code = DIGITS.charCodeAt(value)
+  VALUE_OF[code] = value
+  CODE_OF[value] = code
+}
+
+/** Reads a canonical GUID into `words`. */
+export function readGuidWords(id: Guid, words: GuidWords): void {
+  words[0] = (fourDigits(id, 0) << 16) | fourDigits(id, 4)
+  words[1] = (fourDigits(id, 9) << 16) | fourDigits(id, 14)
+  words[2] = (fourDigits(id, 19) << 16) | fourDigits(id, 24)
+  words[3] = (fourDigits(id, 28) << 16) | fourDigits(id, 32)
+}
+
+function fourDigits(id: Guid, at: number): number {
+  return (digit(id, at) << 12) | (digit(id, at + 1) << 8) | (digit(id, at + 2) << 4) | digit(id, at + 3)
+}
+
+function digit(id: Guid, at: number): number {
+  return VALUE_OF[id.charCodeAt(at)] ?? 0
+}
+
+/** Where a GUID is written; the dashes stay. */
+const written = Buffer.alloc(36, DASH)
+
+/** The canonical text of the GUID at `offset` of `words`. */
+export function guidText(words: Uint32Array, offset: number): Guid {
+  let at = 0
+  for (let word = offset; word < offset + 4; word++) {
+    for (let shift = 28; shift >= 0; shift -= 4) {
+      if (at === 8 || at === 13 || at === 18 || at === 23) at++
+      written[at++] = CODE_OF[((words[word] ?? 0) >>> shift) & 15] ?? 0
+    }
+  }
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- canonical by construction
+  return written.toString('latin1') as Guid
+}
+
+/** Mixes all 128 bits: sequential GUIDs of a database must spread as well as random ones (murmur3's finaliser). */
+export function hashWords(words: Uint32Array, offset: number): number {
+  let hash = 0x9747b28c
+  for (let word = 0; word < 4; word++) {
+    hash = Math.imul(hash ^ (words[offset + word] ?? 0), 0x85ebca6b)
+    hash ^= hash >>> 15
+  }
+  hash = Math.imul(hash, 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }

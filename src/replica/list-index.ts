@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import type { Entry } from './index-block.ts'
 import { BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { Place, Placing } from './row-places.ts'
+import type { RowPlace, Placing } from './row-places.ts'
 import type { Shard } from './shard.ts'
 import { SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
@@ -17,7 +17,7 @@ const ROWS_A_LOOK = 32
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 
 /** Where a row stands in the order of its list. */
-export interface Position {
+export interface ListPosition {
   readonly start: Tick
   readonly id: Guid
 }
@@ -143,7 +143,7 @@ export class ListIndex {
   }
 
   /** Where the row of a handle stands. */
-  positionOf(handle: number): Position {
+  positionOf(handle: number): ListPosition {
     const [shard, slot] = this.rowOf(handle)
     return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }
   }
@@ -172,7 +172,7 @@ export class ListIndex {
     return [block, at]
   }
 
-  #insert(shard: Shard, slot: number, { start }: Place): void {
+  #insert(shard: Shard, slot: number, { start }: RowPlace): void {
     shard.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]

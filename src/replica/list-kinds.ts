@@ -1,14 +1,34 @@
 import type { EventRecord } from '../domain/event.ts'
 import { EVENTS } from '../domain/event.ts'
-import type { Field, RecordTable } from '../domain/field.ts'
+import type { Field, ListName, RecordTable } from '../domain/field.ts'
 import { LINKS } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import { VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
+import type { Shape } from '../formats/media-types.ts'
 import type { Packing } from './packing.ts'
 import { eventPacking, venuePacking } from './packing.ts'
-import type { ListKind } from './record-list.ts'
+import type { Placing } from './row-places.ts'
 import { eventPlacing, venuePlacing } from './row-places.ts'
+
+/** What a list needs to know of its kind of record. */
+export interface ListKind<Item> {
+  readonly name: ListName
+  readonly packing: Packing<Item>
+  readonly format: (item: Item, shape: Shape) => string
+  /** Where a packed record stands in lists. */
+  readonly placing: Placing
+  /** `details` with the availability of another; the record itself where the kind has none. */
+  readonly withAvailability: (details: Item, availability: Availability | Item) => Item
+  /** The names of the fields in which two packed records differ. */
+  readonly differences: (id: Guid, before: string, after: string) => readonly string[]
+}
+
+interface Availability {
+  readonly TicketCapacity: number
+  readonly TicketsAvailable: number
+}
 
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {

@@ -141,6 +141,26 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(29)
   })
 
+  it('doubts the version of a row that an audit did not find though a sweep saw it since: it was away, and may have changed', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    const hidden = guidOf(1)
+    const others = ids.slice(1)
+    const versions = rows(ids).map((row) => ({ ...row, version: 7 }) as const)
+    const unchanged = ids.map((id) => ({ kind: 'unchanged', id }) as const)
+    await refresh({ pages: [versions] })
+    scripts.push({ pages: [versions.slice(1), []] })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [unchanged], end: { complete: true } })
+    await auditing
+    expect(list.served).toBe(30)
+    expect(list.version(hidden)).toBeNaN()
+    expect(others.map((id) => list.version(id))).toEqual(others.map(() => 7))
+    // The next sweep reads it.
+    await refresh({ pages: [versions.slice(0, 1), unchanged.slice(1)], end: { complete: true } })
+    expect(list.version(hidden)).toBe(7)
+  })
+
   it('a row that was deleted while an audit runs stays deleted', async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     await refresh({ pages: [rows(ids)] })

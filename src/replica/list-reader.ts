@@ -1,19 +1,18 @@
 import type { Observe } from '../observe/observation.ts'
-import { countAbsent, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { Belief, countAbsent, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
-import { Belief } from './belief.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { Pages } from './pages.ts'
 import type { CrmFailure, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
-import { failureOf } from './port.ts'
+import { failed } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
 import { Tombstones } from './tombstones.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './waiting.ts'
 
 export interface ListReaderOptions<Item> {
   readonly list: RecordList<Item>
@@ -23,9 +22,10 @@ export interface ListReaderOptions<Item> {
   readonly observe: Observe
   /** Lets requests pass between two slices of work. */
   readonly pause: () => Promise<void>
-  readonly isTooLarge: () => boolean
+  /** Whether all that is held, and so many bytes of what is being read, is more than there is room for. */
+  readonly isTooLarge: (readingBytes: number) => boolean
   /** Whether rows of the page point at what the other list does not serve: it may have come with them. */
-  readonly pointsInVain?: (page: Page<Item>) => boolean
+  readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
   readonly beforePointing?: () => Promise<CrmFailure | null>
   /** Runs before served rows are removed: venues are removed after the events that point at them. */
@@ -83,7 +83,7 @@ export class ListReader<Item> {
 
   /** Brings the list up to date by the cheapest read there is. */
   refresh(): Promise<Attempt> {
-    return this.#alone(() => this.#readCheaply('refresh'))
+    return this.#turns.run(() => this.#readCheaply('refresh'))
   }
 
   /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
@@ -119,14 +119,14 @@ export class ListReader<Item> {
    * would gain nothing, since an answer is as old as the older of the two.
    */
   async readAvailability(): Promise<Attempt> {
-    return this.isLoaded ? this.#alone(() => this.#read('availability', 'refresh')) : { ok: true }
+    return this.isLoaded ? this.#turns.run(() => this.#read('availability', 'refresh')) : { ok: true }
   }
 
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, observe, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
     // An audit begins between two refreshes: what changed before it is then either in them or found by it.
-    const begun = audit ? await this.#alone(async () => this.#beginAudit()) : time.now()
+    const begun = audit ? await this.#turns.run(async () => this.#beginAudit()) : time.now()
     const reading = new Reading<Item>({
       list,
       tombstones: this.#tombstones,
@@ -180,7 +180,7 @@ export class ListReader<Item> {
     } catch (cause) {
       // A bug: told by its name alone, for its message may hold a row.
       const name = cause instanceof Error ? cause.name : 'an error'
-      attempt = failed(failureOf('internal', `a page could not be applied (${name})`))
+      attempt = failed('internal', `a page could not be applied (${name})`)
     }
     if (attempt.ok) return attempt
     pages.abandon()
@@ -190,7 +190,7 @@ export class ListReader<Item> {
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
-    const { pointsInVain, beforePointing, isTooLarge } = this.#options
+    const { pointsAtMissing, beforePointing, isTooLarge } = this.#options
     const { kind, purpose, reading } = read
     const { isLoaded, arrivals } = this
     const number = purpose === 'refresh' && kind !== 'availability' ? ++arrivals.begun : null
@@ -201,22 +201,22 @@ export class ListReader<Item> {
         if (!next.outcome.ok) return next.outcome
         // Nothing is answered from a list that was never read in full: then it is enough to wait here.
         const failure = isPointing && !isLoaded ? await beforePointing?.() : null
-        if (failure) return failed(failure)
+        if (failure) return { ok: false, failure }
         if (number !== null) arrivals.tell(number)
         return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
       }
-      if (isLoaded || !isPointing) isPointing = pointsInVain?.(next.page) ?? false
+      if (isLoaded || !isPointing) isPointing = pointsAtMissing?.(next.page) ?? false
       const failure = isPointing && isLoaded ? await beforePointing?.() : null
-      if (failure) return failed(failure)
+      if (failure) return { ok: false, failure }
       // A page of an audit is applied between two refreshes, never while one is under way.
-      if (purpose === 'audit') await this.#alone(async () => reading.apply(next.page))
+      if (purpose === 'audit') await this.#turns.run(async () => reading.apply(next.page))
       else {
         if (kind !== 'availability') this.#pages++
         reading.apply(next.page)
       }
       this.#tellDelays(reading)
-      if (isTooLarge()) {
-        return failed(failureOf('too-large', 'the list is larger than limits.memory; what was held is kept'))
+      if (isTooLarge(reading.extras.sizeBytes)) {
+        return failed('too-large', 'the list is larger than limits.memory; what was held is kept')
       }
     }
   }
@@ -225,7 +225,7 @@ export class ListReader<Item> {
     const { list, beforeRemoval } = this.#options
     const { purpose, begun, reading } = read
     const end = (): Promise<Attempt> =>
-      purpose === 'audit' ? this.#alone(() => this.#end(read, outcome)) : this.#end(read, outcome)
+      purpose === 'audit' ? this.#turns.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
     const removes =
       reading.hasPostponed || (outcome.complete && countAbsent(list, begun.monotonicMs - reading.lagMs) > 0)
     if (beforeRemoval === undefined || !removes) return end()
@@ -248,7 +248,7 @@ export class ListReader<Item> {
     const { list, source, brake, time, observe, pause } = this.#options
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
-    reading.settleRemovals()
+    reading.removePostponed()
     this.#tellDelays(reading)
     if (outcome.complete && kind !== 'availability') {
       const sinceMs = begun.monotonicMs - reading.lagMs
@@ -263,10 +263,11 @@ export class ListReader<Item> {
       })
       if (failure !== null) {
         if (!source.reportsChanges) this.#cursor.take(null)
-        return failed(failure)
+        return { ok: false, failure }
       }
       reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
+      if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
       if (kind === 'full') list.extras = reading.extras
       this.isLoaded = true
     }
@@ -300,7 +301,7 @@ export class ListReader<Item> {
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
     if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.settle(asOf.monotonicMs - lagMs)
+    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
   }
@@ -311,17 +312,4 @@ export class ListReader<Item> {
       this.freshness.confirmAvailabilityOnce(asOf, lagMs, time.now().monotonicMs - lagMs)
     } else this.freshness.confirmAvailability(asOf, lagMs)
   }
-
-  async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const letGo = await this.#turns.take()
-    try {
-      return await work()
-    } finally {
-      letGo()
-    }
-  }
-}
-
-function failed(failure: CrmFailure): Attempt {
-  return { ok: false, failure }
 }

@@ -35,8 +35,10 @@ export class ListReplica<Item> implements Aged {
     this.reader = reader
     // What is repaired is served again within the bound.
     const backOffCeilingMs = Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
+    const hasChanged =
+      source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
     const cycle = (everyMs: number, attempt: () => Promise<Attempt>): Cycle =>
-      new Cycle({ time, everyMs, backOffCeilingMs, attempt })
+      new Cycle({ time, everyMs, backOffCeilingMs, attempt, ...hasChanged })
     this.refresh = cycle(settings.refreshEveryMs, () => reader.refresh())
     this.audit = cycle(settings.fullReadEveryMs, () => reader.audit())
     this.availability = cycle(source.availabilityEveryMs ?? settings.refreshEveryMs, () => reader.readAvailability())

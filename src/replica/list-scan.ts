@@ -1,10 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { isBefore } from '../domain/tick.ts'
-import { readGuidWords } from './guid-words.ts'
+import { readGuidWords } from './guid-table.ts'
 import type { IndexBlock } from './index-block.ts'
 import { ANY, bitOf } from './index-block.ts'
-import type { ListIndex, Position } from './list-index.ts'
+import type { ListIndex, ListPosition } from './list-index.ts'
 import { endOf } from './row-places.ts'
 
 /** What is asked of a list (contract §4.1). */
@@ -19,7 +19,7 @@ export interface Wanted {
   readonly tags: readonly string[]
   readonly available: boolean
   /** After it; null for the first page. */
-  readonly after: Position | null
+  readonly after: ListPosition | null
   readonly limit: number
 }
 
@@ -138,7 +138,7 @@ function flagged({ venues }: ListIndex, ids: readonly Guid[]): Uint8Array | null
 
 const words = new Uint32Array(4)
 
-function placeAfter(index: ListIndex, { start, id }: Position): readonly [number, number] {
+function placeAfter(index: ListIndex, { start, id }: ListPosition): readonly [number, number] {
   readGuidWords(id, words)
   const [block, at] = index.seek(start, words)
   // The row itself, where it is still there, was on the page before.

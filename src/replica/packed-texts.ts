@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 
 /**
- * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written anew at the end; the buffer is copied
+ * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
  * without its gaps when it is full, so what is wasted stays below half.
  */
 export class PackedTexts {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import type { DateTime } from '../domain/date-time.ts'
-import type { Decimal } from '../domain/decimal.ts'
+import type { Decimal } from '../domain/number.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { PackedTexts } from './packed-texts.ts'
 import { eventPacking, venuePacking } from './packing.ts'
+import { PackedTexts } from './packed-texts.ts'
 
 const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
 /** Heavy on what the packing itself uses: NUL, U+0001 and the letters of its escapes; lone surrogates too. */

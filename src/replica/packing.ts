@@ -94,7 +94,7 @@ function packLinks(links: readonly Link[]): string {
   return packed
 }
 
-/** A text that was canonical when it was packed, so that its brand holds. */
+/** A text that was canonical when it was packed, so its brand holds. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says which brand it is
 function trusted<Branded extends string>(text: string): Branded {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place

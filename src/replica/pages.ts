@@ -1,5 +1,7 @@
-import type { CrmFailure, Page, ReadOutcome } from './port.ts'
+import type { Page, PageStream, ReadOutcome } from './port.ts'
+import { failed, failedInternally } from './port.ts'
 import type { Time } from './time.ts'
+import { TOO_LATE, within } from './waiting.ts'
 
 type Next<Item> =
   | { readonly kind: 'page'; readonly page: Page<Item> }
@@ -10,16 +12,12 @@ type Next<Item> =
  * dropped with it. A generator that throws ends as an `internal` failure.
  */
 export class Pages<Item> {
-  readonly #pages: AsyncGenerator<Page<Item>, ReadOutcome, void>
+  readonly #pages: PageStream<Item>
   readonly #controller: AbortController
   readonly #patienceMs: number
   readonly #time: Time
 
-  constructor(
-    read: (signal: AbortSignal) => AsyncGenerator<Page<Item>, ReadOutcome, void>,
-    patienceMs: number,
-    time: Time,
-  ) {
+  constructor(read: (signal: AbortSignal) => PageStream<Item>, patienceMs: number, time: Time) {
     this.#controller = new AbortController()
     this.#pages = read(this.#controller.signal)
     this.#patienceMs = patienceMs
@@ -27,34 +25,20 @@ export class Pages<Item> {
   }
 
   async next(): Promise<Next<Item>> {
-    const { promise: late, resolve } = Promise.withResolvers<Next<Item>>()
-    const seconds = this.#patienceMs / 1000
-    const cancel = this.#time.after(this.#patienceMs, () =>
-      resolve(failed({ kind: 'timeout', message: `no answer came within ${seconds} s`, retryAfterMs: null })),
-    )
-    const page = this.#pages.next().then(
-      (result): Next<Item> =>
-        result.done ? { kind: 'end', outcome: result.value } : { kind: 'page', page: result.value },
-      (cause: unknown) => failed({ kind: 'internal', message: messageOf(cause), retryAfterMs: null }),
-    )
-    const next = await Promise.race([page, late])
-    cancel()
-    return next
+    try {
+      const next = await within(this.#time, this.#patienceMs, this.#pages.next())
+      if (next === TOO_LATE) {
+        return { kind: 'end', outcome: failed('timeout', `no answer came within ${this.#patienceMs / 1000} s`) }
+      }
+      return next.done === true ? { kind: 'end', outcome: next.value } : { kind: 'page', page: next.value }
+    } catch (cause) {
+      return { kind: 'end', outcome: failedInternally(cause) }
+    }
   }
 
   /** Ends the read; what is still under way is never used. */
   abandon(): void {
     this.#controller.abort()
-    this.#pages
-      .return({ ok: false, failure: { kind: 'internal', message: 'abandoned', retryAfterMs: null } })
-      .catch(() => {})
+    this.#pages.return(failed('internal', 'abandoned')).catch(() => {})
   }
-}
-
-function failed(failure: CrmFailure): { readonly kind: 'end'; readonly outcome: ReadOutcome } {
-  return { kind: 'end', outcome: { ok: false, failure } }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? `${cause.name}: ${cause.message}` : 'the connector failed'
 }

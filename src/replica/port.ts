@@ -19,7 +19,7 @@ export interface Crm {
 }
 
 export interface Examination {
-  /** Why the lists cannot be read; one that is `misconfigured` will not mend by itself. */
+  /** Why the lists cannot be read; one that is `misconfigured` stays until an operator changes something. */
   readonly problems: readonly CrmFailure[]
   /** What an operator should know all the same, a sentence each. */
   readonly warnings: readonly string[]
@@ -33,10 +33,12 @@ export interface Source<Item> {
   readonly repeatedId: RepeatedId
   /** The longest that one page may take; past it the read is given up and its late result never used. */
   readonly patienceMs: number
-  /** Pages of at most 1,000 rows, then the outcome. The signal aborts: the generator must then end soon. */
-  read(request: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void>
+  /** Pages of at most `PAGE_ROWS`, then the outcome. The signal aborts: the generator must then end soon. */
+  read(request: ReadRequest): PageStream<Item>
   /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
   onHint?(callback: () => void): void
+  /** Whether what the last read found is another by now, where that costs next to nothing: after a failure it is read again then. */
+  hasChanged?(): Promise<boolean>
   /** What an admin should know of a row that is served all the same, as a sentence; null where nothing. */
   remarkOn?(id: Guid): string | null
 }
@@ -72,7 +74,6 @@ export interface ReadRequest {
 export interface Held {
   /** The version the row had when it was last read, NaN where the row is not held or had none, or `REPEATED`. */
   version(id: Guid): number
-  readonly size: number
 }
 
 /** The version of an id that is withheld because several rows have it: a sweep names it as unchanged, without reading them. */
@@ -80,6 +81,14 @@ export const REPEATED: number = -Number.MAX_VALUE
 
 /** Opaque to the replica: the connector's own text. */
 export type Cursor = string & { readonly brand: 'Cursor' }
+
+export function cursorOf(text: string): Cursor {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
+  return text as Cursor
+}
+
+/** What the replica applies between two requests. */
+export const PAGE_ROWS = 1000
 
 export interface Page<Item> {
   /** When the request that brought this page began; what counts is this, never its end. */
@@ -111,12 +120,15 @@ export type Change<Item> =
       readonly TicketsAvailable: number
     }
 
-export type ReadOutcome = ReadEnd | { readonly ok: false; readonly failure: CrmFailure }
+export type ReadOutcome = ReadEnd | Failed
+
+/** A read as it comes: its pages, then how it ended. */
+export type PageStream<Item, End = ReadOutcome> = AsyncGenerator<Page<Item>, End, void>
 
 export interface ReadEnd {
   readonly ok: true
   readonly cursor: Cursor | null
-  /** Every row of the list was mentioned (in the last pass), so that what was not is gone. */
+  /** Every row of the list was mentioned (in the last pass), and what was not is gone. */
   readonly complete: boolean
   /** All pages show one state of the CRM: a snapshot was held throughout, or it is one file. Else a row may be missing from the pages though no state of the CRM lacked it. */
   readonly oneMoment: boolean
@@ -136,6 +148,20 @@ export interface CrmFailure {
   readonly retryAfterMs: number | null
 }
 
-export function failureOf(kind: FailureKind, message: string): CrmFailure {
-  return { kind, message, retryAfterMs: null }
+export interface Failed {
+  readonly ok: false
+  readonly failure: CrmFailure
+}
+
+export function failureOf(kind: FailureKind, message: string, retryAfterMs: number | null = null): CrmFailure {
+  return { kind, message, retryAfterMs }
+}
+
+export function failed(kind: FailureKind, message: string, retryAfterMs: number | null = null): Failed {
+  return { ok: false, failure: failureOf(kind, message, retryAfterMs) }
+}
+
+/** A bug must not end the reading: it is a failure like another, and said. */
+export function failedInternally(cause: unknown): Failed {
+  return failed('internal', cause instanceof Error ? `${cause.name}: ${cause.message}` : 'the connector failed')
 }

@@ -142,7 +142,7 @@ describe('Reading (architecture: The port to a CRM)', () => {
     reading.apply(pageOf(25, [withheld]))
     expect(shown()).toBe('shown 1')
     expect(reading.hasPostponed).toBe(true)
-    reading.settleRemovals()
+    reading.removePostponed()
     expect(shown()).toBe('none')
   })
 
@@ -154,7 +154,7 @@ describe('Reading (architecture: The port to a CRM)', () => {
     reading.apply(pageOf(25, [withheld]))
     clock.ms = 40
     reading.apply(pageOf(31, [record('back')]))
-    reading.settleRemovals()
+    reading.removePostponed()
     expect(shown()).toBe('back 1')
     expect(reading.ignored).toBe(1)
   })
@@ -163,18 +163,21 @@ describe('Reading (architecture: The port to a CRM)', () => {
     const { apply, shown } = scene()
     const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
     expect(shown()).toBe('first 1')
-    expect(reading.extras).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    expect([...reading.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    const again: Change<EventRecord> = { kind: 'unchanged', id }
+    const second = apply(30, 40, [again, again], { kind: 'full', repeatedId: 'serves-first' })
+    expect([...second.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
 
   it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
     const { apply, drift } = scene()
     apply(10, 20, [record('first')])
     apply(30, 40, [record('silent')], { kind: 'full', audit: true })
-    expect(drift.settle(39).size).toBe(0)
-    expect([...drift.settle(40)]).toEqual([['Name', 1]])
+    expect(drift.countUnreported(39).size).toBe(0)
+    expect([...drift.countUnreported(40)]).toEqual([['Name', 1]])
     apply(50, 60, [record('told late')], { kind: 'full', audit: true })
     apply(61, 70, [record('told late')])
-    expect(drift.settle(100).size).toBe(0)
+    expect(drift.countUnreported(100).size).toBe(0)
     expect(drift.records).toBe(1)
   })
 
@@ -182,9 +185,9 @@ describe('Reading (architecture: The port to a CRM)', () => {
     const { apply, drift } = scene()
     apply(10, 20, [record('first', 1, 7)])
     apply(30, 40, [record('first', 2, 7)], { kind: 'full', audit: true })
-    expect([...drift.settle(0)]).toEqual([['TicketsAvailable', 1]])
+    expect([...drift.countUnreported(0)]).toEqual([['TicketsAvailable', 1]])
     apply(50, 60, [record('third', 2, 8)], { kind: 'full', audit: true })
-    expect(drift.settle(100).size).toBe(0)
+    expect(drift.countUnreported(100).size).toBe(0)
   })
 
   it('shows the newest details and the newest availability that any order of pages, late and repeated, brought', () => {
@@ -258,7 +261,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     const reading = full(record('a'), record('b'))
     expect(shown()).toBe('none')
     expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
-    expect(reading.extras).toMatchObject([{ id, withheld: fault }])
+    expect([...reading.extras]).toMatchObject([{ id, withheld: fault }])
     expect(list.version(id)).toBe(REPEATED)
   })
 

@@ -3,10 +3,11 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Drift } from './drift.ts'
 import { WHOLE_ROW } from './drift.ts'
+import { PackedRows } from './packed-withheld.ts'
 import type { Change, Page, ReadKind, RepeatedId } from './port.ts'
 import { REPEATED } from './port.ts'
-import type { RecordList, WithheldRow } from './record-list.ts'
-import type { Shard } from './shard.ts'
+import type { RecordList } from './record-list.ts'
+import { slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
 
@@ -25,7 +26,7 @@ export interface ReadingContext<Item> {
   readonly audit: boolean
   /** Whether the times of what it changes are of interest: not those of a first full read, nor of what an audit finds. */
   readonly timesChanges: boolean
-  /** Removals of served rows wait for `settleRemovals`: events that point at a venue must go before it. */
+  /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
   readonly now: () => number
 }
@@ -54,7 +55,7 @@ export class Reading<Item> {
   readonly number: number
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
-  readonly extras: WithheldRow[] = []
+  readonly extras: PackedRows = new PackedRows()
   readonly #postponed: { readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
@@ -69,7 +70,7 @@ export class Reading<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** Whether anything waits for `settleRemovals`. */
+  /** Whether anything waits for `removePostponed`. */
   get hasPostponed(): boolean {
     return this.#postponed.length > 0
   }
@@ -93,7 +94,7 @@ export class Reading<Item> {
     })
   }
 
-  settleRemovals(): void {
+  removePostponed(): void {
     for (const { remove, changedAtMs } of this.#postponed.splice(0)) {
       const { changed } = this
       remove()
@@ -113,36 +114,35 @@ export class Reading<Item> {
     for (const { change, readAt, now } of this.#released.values()) {
       this.#readAt = readAt
       this.#now = now
-      const shard = this.#context.list.shardOf(change.id)
-      const slot = this.#context.list.slotIn(shard)
-      if (slot !== -1) this.#write([shard, slot], change)
+      const row = this.#context.list.find(change.id)
+      if (row !== -1) this.#write(row, change)
     }
     this.#released.clear()
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
     const { list, drift, audit, repeatedId } = this.#context
-    if (change.id !== null && !audit) drift.acquit(change.id)
+    if (change.id !== null && !audit) drift.clear(change.id)
     switch (change.kind) {
       case 'record':
       case 'withheld': {
         if (!hasId(change)) {
-          this.extras.push(change)
+          this.extras.add(null, change.withheld)
           return
         }
-        const place = this.#place(change, where)
-        if (place !== null) this.#write(place, change)
+        const row = this.#rowFor(change, where)
+        if (row !== -1) this.#write(row, change)
         return
       }
       case 'deleted':
         this.#delete(change.id)
         return
       case 'unchanged': {
-        const shard = list.shardOf(change.id)
-        const slot = list.slotIn(shard)
-        if (slot === -1) this.ignored++
-        else if (this.#meetsFirst(shard, slot) || repeatedId !== 'serves-neither') this.#see(shard, slot)
-        else this.#withholdRepeated([shard, slot], change.id, where())
+        const row = list.find(change.id)
+        if (row === -1) this.ignored++
+        else if (this.#meetsFirst(row) || repeatedId === 'serves-later') this.#see(row)
+        else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change.id, where())
+        else this.extras.add(change.id, repeated(change.id, where()))
         return
       }
       case 'availability':
@@ -153,41 +153,42 @@ export class Reading<Item> {
     }
   }
 
-  /** Where to write the row; null where it must not be written, or not yet. */
-  #place(change: Row<Item>, where: () => string): readonly [Shard, number] | null {
+  /** The row to write the change to; -1 where it must not be written, or not yet. */
+  #rowFor(change: Row<Item>, where: () => string): number {
     const { list, tombstones, kind, repeatedId } = this.#context
     const { id } = change
-    const shard = list.shardOf(id)
-    const slot = list.slotIn(shard)
-    if (slot === -1) {
+    const row = list.find(id)
+    if (row === -1) {
       if (this.#readAt < tombstones.absentSince(id)) {
         this.ignored++
-        return null
+        return -1
       }
-      tombstones.raise(id)
-      const inserted = list.insertIn(shard)
-      this.#meetsFirst(shard, inserted)
-      this.#see(shard, inserted)
-      return [shard, inserted]
+      tombstones.forget(id)
+      const inserted = list.insert(id)
+      this.#meetsFirst(inserted)
+      this.#see(inserted)
+      return inserted
     }
-    if (!this.#meetsFirst(shard, slot) && repeatedId !== 'serves-later') {
-      if (kind === 'full') this.extras.push({ id, withheld: repeated(id, where()) })
-      if (repeatedId === 'serves-neither') this.#withholdRepeated([shard, slot], id, where())
-      return null
+    if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
+      if (kind === 'full') this.extras.add(id, repeated(id, where()))
+      if (repeatedId === 'serves-neither') this.#withholdRepeated(row, id, where())
+      return -1
     }
-    if (repeatedId !== 'serves-neither' || shard.version[slot] !== REPEATED) return [shard, slot]
-    this.#see(shard, slot)
+    if (repeatedId !== 'serves-neither' || list.shardAt(row).version[slotOf(row)] !== REPEATED) return row
+    this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
-    return null
+    return -1
   }
 
-  #write(place: readonly [Shard, number], change: Row<Item>): void {
-    if (change.kind === 'record') this.#serve(place, change.id, change.record, change.version)
-    else this.#withhold(place, change.id, change.withheld, change.version)
+  #write(row: number, change: Row<Item>): void {
+    if (change.kind === 'record') this.#serve(row, change.id, change.record, change.version)
+    else this.#withhold(row, change.id, change.withheld, change.version)
   }
 
   /** Whether this pass meets the row for the first time. */
-  #meetsFirst(shard: Shard, slot: number): boolean {
+  #meetsFirst(row: number): boolean {
+    const shard = this.#context.list.shardAt(row)
+    const slot = slotOf(row)
     const numbers = this.#context.audit ? shard.auditedIn : shard.seenIn
     if (numbers[slot] === this.#passNumber) return false
     numbers[slot] = this.#passNumber
@@ -195,13 +196,17 @@ export class Reading<Item> {
   }
 
   /** A source that lags must not make a row look as if it had not been seen since. */
-  #see(shard: Shard, slot: number): void {
-    shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, this.#now)
+  #see(row: number, now: number = this.#now): void {
+    const shard = this.#context.list.shardAt(row)
+    const slot = slotOf(row)
+    shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, now)
   }
 
-  #serve([shard, slot]: readonly [Shard, number], id: Guid, record: Item, version: number): void {
+  #serve(row: number, id: Guid, record: Item, version: number): void {
     const { list } = this.#context
-    this.#see(shard, slot)
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    this.#see(row)
     const { packing, withAvailability } = list.kind
     const isServed = shard.state[slot] === SERVED
     const detailsAreOlder = this.#readAt < (shard.detailsAt[slot] ?? 0)
@@ -213,8 +218,8 @@ export class Reading<Item> {
     if (before !== null && detailsAreOlder) merged = withAvailability(packing.unpack(id, before), record)
     else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
     const packed = packing.pack(merged)
-    this.#noteDrift(shard, slot, id, before, packed, version)
-    if (list.serve(shard, slot, packed)) this.#changedNow(shard, slot)
+    this.#noteDrift(row, id, before, packed, version)
+    if (list.serve(row, packed)) this.#changedNow(row)
     if (!detailsAreOlder) {
       shard.detailsAt[slot] = this.#now
       shard.version[slot] = version
@@ -223,43 +228,39 @@ export class Reading<Item> {
   }
 
   /** Whatever is held of the id, and however new: two rows have it. */
-  #withholdRepeated(place: readonly [Shard, number], id: Guid, where: string): void {
+  #withholdRepeated(row: number, id: Guid, where: string): void {
     this.#released.delete(id)
-    this.#see(...place)
-    this.#withhold(place, id, repeated(id, where), REPEATED, Number.POSITIVE_INFINITY)
+    this.#see(row)
+    this.#withhold(row, id, repeated(id, where), REPEATED, Number.POSITIVE_INFINITY)
   }
 
-  #withhold(
-    [shard, slot]: readonly [Shard, number],
-    id: Guid,
-    withheld: Withheld,
-    version: number,
-    readAt: number = this.#readAt,
-  ): void {
-    if (readAt < (shard.detailsAt[slot] ?? 0)) {
-      this.#see(shard, slot)
+  #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
+    const { list } = this.#context
+    if (readAt < (list.shardAt(row).detailsAt[slotOf(row)] ?? 0)) {
+      this.#see(row)
       this.ignored++
       return
     }
     const now = this.#now
-    const { list } = this.#context
     const withhold = (): void => {
-      // Found anew: it may have moved while the removal was postponed.
-      const home = list.shardOf(id)
-      const place = list.slotIn(home)
-      if (place === -1 || readAt < (home.detailsAt[place] ?? 0)) {
+      // Looked for again: it may have moved while the removal was postponed.
+      const held = list.find(id)
+      const shard = list.shardAt(held)
+      const slot = slotOf(held)
+      if (held === -1 || readAt < (shard.detailsAt[slot] ?? 0)) {
         this.ignored++
         return
       }
-      this.#noteDrift(home, place, id, home.state[place] === SERVED ? home.read(place) : null, null, version)
-      if (home.state[place] === SERVED) this.#changedNow(home, place)
-      list.withhold(home, place, withheld)
-      home.detailsAt[place] = home.availabilityAt[place] = now
-      home.seenAt[place] = Math.max(home.seenAt[place] ?? 0, now)
-      home.version[place] = version
+      const isServed = shard.state[slot] === SERVED
+      this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
+      if (isServed) this.#changedNow(held)
+      list.withhold(held, withheld)
+      shard.detailsAt[slot] = shard.availabilityAt[slot] = now
+      this.#see(held, now)
+      shard.version[slot] = version
     }
     // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
-    if (shard.state[slot] === SERVED) this.#remove(withhold)
+    if (list.isServed(row)) this.#remove(withhold)
     else withhold()
   }
 
@@ -268,14 +269,13 @@ export class Reading<Item> {
     const readAt = this.#readAt
     const now = this.#now
     const remove = (): void => {
-      const shard = list.shardOf(id)
-      const slot = list.slotIn(shard)
-      if (slot !== -1 && readAt < (shard.detailsAt[slot] ?? 0)) {
+      const row = list.find(id)
+      if (row !== -1 && readAt < (list.shardAt(row).detailsAt[slotOf(row)] ?? 0)) {
         this.ignored++
         return
       }
-      if (slot !== -1) {
-        list.remove(shard, slot)
+      if (row !== -1) {
+        list.remove(row)
         this.changed++
       }
       tombstones.bury(id, now)
@@ -291,28 +291,31 @@ export class Reading<Item> {
   #updateAvailability(id: Guid, TicketCapacity: number, TicketsAvailable: number): void {
     const { list } = this.#context
     const { packing, withAvailability } = list.kind
-    const shard = list.shardOf(id)
-    const slot = list.slotIn(shard)
-    if (slot === -1 || shard.state[slot] !== SERVED || this.#readAt < (shard.availabilityAt[slot] ?? 0)) return
+    const row = list.find(id)
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    if (!list.isServed(row) || this.#readAt < (shard.availabilityAt[slot] ?? 0)) return
     const held = packing.unpack(id, shard.read(slot))
     const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
-    if (list.serve(shard, slot, packed)) this.#changedNow(shard, slot)
+    if (list.serve(row, packed)) this.#changedNow(row)
     shard.availabilityAt[slot] = this.#now
   }
 
-  #changedNow(shard: Shard, slot: number): void {
-    shard.changedAt[slot] = this.#now
+  #changedNow(row: number): void {
+    this.#context.list.shardAt(row).changedAt[slotOf(row)] = this.#now
     this.changed++
   }
 
-  #noteDrift(shard: Shard, slot: number, id: Guid, before: string | null, after: string | null, version: number): void {
+  #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
     if (!audit || before === after) return
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
     const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
     const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
     const heldVersion = shard.version[slot] ?? Number.NaN
     if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
-    else if (heldVersion === version) drift.convict(id, columns)
+    else if (heldVersion === version) drift.count(id, columns)
   }
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Body } from '../formats/body.ts'
 import { bodyOf } from '../formats/body.ts'
-import { LargeBodies } from './large-bodies.ts'
+import { ETAG_LENGTH, etagOf } from '../formats/body.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024
@@ -81,5 +81,69 @@ export class ReadyPlaces {
     lengths.set(this.lengths)
     this.starts = starts
     this.lengths = lengths
+  }
+}
+
+/** One that is longer takes too much of the ceiling. */
+const LONGEST_BYTES = 4 * 1024 * 1024
+
+/**
+ * Bodies too large for the ring, each on its own, the oldest let go: a runtime sends a text without a copy, and who reads
+ * slowly, or not at all, would hold a copy of each answer that waits.
+ */
+export class LargeBodies {
+  readonly #ceilingBytes: number
+  readonly #queue: { readonly from: Map<number, Body>; readonly place: number; readonly body: Body }[] = []
+  #bytes = 0
+
+  constructor(ceilingBytes: number) {
+    this.#ceilingBytes = ceilingBytes
+  }
+
+  keep(into: Map<number, Body>, place: number, body: Body): void {
+    if (body.length > Math.min(LONGEST_BYTES, this.#ceilingBytes)) return
+    while (this.#bytes + body.length > this.#ceilingBytes) this.#letGo()
+    into.set(place, body)
+    this.#queue.push({ from: into, place, body })
+    this.#bytes += body.length
+  }
+
+  #letGo(): void {
+    const oldest = this.#queue.shift()
+    if (oldest === undefined) return
+    this.#bytes -= oldest.body.length
+    // Another may have taken its place since.
+    if (oldest.from.get(oldest.place) === oldest.body) oldest.from.delete(oldest.place)
+  }
+}
+
+/**
+ * Entity tags by place, as the bytes they are sent as. A string for each would be two more places in memory to
+ * fetch for an answer, and to keep the digest's number would mean to write it out each time: both cost more than this copy.
+ */
+export class PackedEtags {
+  /** A place that begins with 0 is not yet known. */
+  #bytes: Buffer = Buffer.alloc(0)
+
+  read(place: number): string | null {
+    const at = place * ETAG_LENGTH
+    return this.#bytes[at] === 0 ? null : this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
+  }
+
+  write(place: number, body: Body): string {
+    const etag = etagOf(body)
+    this.#bytes.write(etag, place * ETAG_LENGTH, 'latin1')
+    return etag
+  }
+
+  /** The bodies of so many places changed, or went. */
+  forget(place: number, count: number): void {
+    this.#bytes.fill(0, place * ETAG_LENGTH, (place + count) * ETAG_LENGTH)
+  }
+
+  grow(places: number): void {
+    const bytes = Buffer.alloc(places * ETAG_LENGTH)
+    this.#bytes.copy(bytes)
+    this.#bytes = bytes
   }
 }

@@ -1,18 +1,21 @@
-import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
-import { hashWords, readGuidWords } from './guid-words.ts'
+import { hashWords, readGuidWords } from './guid-table.ts'
 import { ListIndex } from './list-index.ts'
-import type { Packing } from './packing.ts'
+import type { ListKind } from './list-kinds.ts'
+import type { WithheldRow } from './packed-withheld.ts'
+import { PackedRows } from './packed-withheld.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
-import type { Placing } from './row-places.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
-const SHARDS = 256
+const SHARD_BITS = 8
+const SHARDS = 2 ** SHARD_BITS
+/** The shard of a hash is in its highest bits: its lowest choose the bucket there. */
+const SHARD_SHIFT = 32 - SHARD_BITS
 const BATCH_ROWS = 500
 
 /** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
@@ -22,30 +25,6 @@ const READY_BYTES = 64 * 1024 * 1024
 export interface Representation {
   readonly body: Body
   readonly etag: string
-}
-
-/** What a list needs to know of its kind of record. */
-export interface ListKind<Item> {
-  readonly name: ListName
-  readonly packing: Packing<Item>
-  readonly format: (item: Item, shape: Shape) => string
-  /** Where a packed record stands in lists. */
-  readonly placing: Placing
-  /** `details` with the availability of another; the record itself where the kind has none. */
-  readonly withAvailability: (details: Item, availability: Availability | Item) => Item
-  /** The names of the fields in which two packed records differ. */
-  readonly differences: (id: Guid, before: string, after: string) => readonly string[]
-}
-
-interface Availability {
-  readonly TicketCapacity: number
-  readonly TicketsAvailable: number
-}
-
-/** A row that is not served; `id` is null where it has none. */
-export interface WithheldRow {
-  readonly id: Guid | null
-  readonly withheld: Withheld
 }
 
 /** What is held of one id. */
@@ -58,6 +37,16 @@ export interface HeldRow {
   readonly seenAt: number
 }
 
+// A row that is held has one number, of its shard and its slot there; it is good until control is given back.
+
+export function rowOf(shard: number, slot: number): number {
+  return (slot << SHARD_BITS) | shard
+}
+
+export function slotOf(row: number): number {
+  return row >>> SHARD_BITS
+}
+
 /** The rows of one list as they lie in memory (docs/decisions/0001-records-in-memory.md). */
 export class RecordList<Item> implements Held {
   readonly kind: ListKind<Item>
@@ -65,7 +54,7 @@ export class RecordList<Item> implements Held {
   served = 0
   withheld = 0
   /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
-  extras: readonly WithheldRow[] = []
+  extras: PackedRows = new PackedRows()
   /** Counts up with each change of what is served. */
   changes = 0
   /** What lists are answered from; null where they are off. */
@@ -84,7 +73,7 @@ export class RecordList<Item> implements Held {
   }
 
   get sizeBytes(): number {
-    let bytes = this.index?.sizeBytes ?? 0
+    let bytes = this.extras.sizeBytes + (this.index?.sizeBytes ?? 0)
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
   }
@@ -98,16 +87,16 @@ export class RecordList<Item> implements Held {
 
   /** The record as it is served, null where it is not. */
   get(id: Guid): Item | null {
-    const shard = this.shardOf(id)
-    const slot = this.slotIn(shard)
-    return slot === -1 || shard.state[slot] !== SERVED ? null : this.kind.packing.unpack(id, shard.read(slot))
+    const row = this.find(id)
+    return this.isServed(row) ? this.kind.packing.unpack(id, this.shardAt(row).read(slotOf(row))) : null
   }
 
   /** The bytes of one shape and their entity tag, null where the record is not served. */
   represent(id: Guid, shape: Shape): Representation | null {
-    const shard = this.shardOf(id)
-    const slot = this.slotIn(shard)
-    if (slot === -1) return null
+    const row = this.find(id)
+    if (row === -1) return null
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
     const body = this.bodyAt(shard, slot, shape, id)
     return body === null ? null : { body, etag: shard.etag(place, body) }
@@ -125,53 +114,69 @@ export class RecordList<Item> implements Held {
 
   /** What is held of an id, null where it is not held at all. */
   inspect(id: Guid): HeldRow | null {
-    const shard = this.shardOf(id)
-    const slot = this.slotIn(shard)
-    if (slot === -1) return null
+    const row = this.find(id)
+    if (row === -1) return null
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
     return {
       served: shard.state[slot] === SERVED,
-      withheld: shard.withheld.get(slot) ?? null,
+      withheld: shard.withheldAt(slot),
       changedAt: shard.changedAt[slot] ?? 0,
       seenAt: shard.seenAt[slot] ?? 0,
     }
   }
 
   serves(id: Guid): boolean {
-    const shard = this.shardOf(id)
-    const slot = this.slotIn(shard)
-    return slot !== -1 && shard.state[slot] === SERVED
+    return this.isServed(this.find(id))
+  }
+
+  isServed(row: number): boolean {
+    return row !== -1 && this.shardAt(row).state[slotOf(row)] === SERVED
   }
 
   version(id: Guid): number {
-    const shard = this.shardOf(id)
-    const slot = this.slotIn(shard)
-    return slot === -1 ? Number.NaN : (shard.version[slot] ?? Number.NaN)
+    const row = this.find(id)
+    return row === -1 ? Number.NaN : (this.shardAt(row).version[slotOf(row)] ?? Number.NaN)
   }
 
-  /** The shard an id belongs to; `slotIn` and `insertIn` then speak of that id until the next call. */
-  shardOf(id: Guid): Shard {
-    readGuidWords(id, this.#words)
-    const shard = this.shards[hashWords(this.#words, 0) >>> 24]
-    if (shard === undefined) throw new Error('a hash has 32 bits')
+  /** The row of an id, -1 where it is not held. */
+  find(id: Guid): number {
+    const hash = this.#hashOf(id)
+    const slot = this.shardAt(hash >>> SHARD_SHIFT).find(this.#words, hash)
+    return slot === -1 ? -1 : rowOf(hash >>> SHARD_SHIFT, slot)
+  }
+
+  /** A row for an id that is not held; counted as withheld until it is written. */
+  insert(id: Guid): number {
+    const hash = this.#hashOf(id)
+    const shard = this.shardAt(hash >>> SHARD_SHIFT)
+    const slot = shard.insert(this.#words, hash)
+    shard.state[slot] = WITHHELD
+    this.withheld++
+    return rowOf(hash >>> SHARD_SHIFT, slot)
+  }
+
+  idOf(row: number): Guid {
+    return this.shardAt(row).guid(slotOf(row))
+  }
+
+  /** The shard of a row. */
+  shardAt(row: number): Shard {
+    const shard = this.shards[row & (SHARDS - 1)]
+    if (shard === undefined) throw new Error('there are as many shards as a row can name')
     return shard
   }
 
-  /** The slot of the id last given to `shardOf`, -1 where it is not held. */
-  slotIn(shard: Shard): number {
-    return shard.find(this.#words, hashWords(this.#words, 0))
-  }
-
-  /** A slot for the id last given to `shardOf`, which must not be held; counted as withheld until it is written. */
-  insertIn(shard: Shard): number {
-    const slot = shard.insert(this.#words, hashWords(this.#words, 0))
-    shard.state[slot] = WITHHELD
-    this.withheld++
-    return slot
+  #hashOf(id: Guid): number {
+    readGuidWords(id, this.#words)
+    return hashWords(this.#words, 0)
   }
 
   /** Stores a packed record; returns whether that changed what is served. */
-  serve(shard: Shard, slot: number, packed: string): boolean {
-    const before = this.index === null ? null : this.#listed(shard, slot)
+  serve(row: number, packed: string): boolean {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
+    const before = this.index !== null && shard.state[slot] === SERVED ? shard.read(slot) : null
     if (shard.state[slot] === WITHHELD) {
       this.withheld--
       this.served++
@@ -184,18 +189,20 @@ export class RecordList<Item> implements Held {
     return changed
   }
 
-  withhold(shard: Shard, slot: number, withheld: Withheld): void {
+  withhold(row: number, withheld: Withheld): void {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--
       this.withheld++
     }
-    shard.clear(slot)
-    shard.state[slot] = WITHHELD
-    shard.withheld.set(slot, withheld)
+    shard.withhold(slot, withheld)
   }
 
-  remove(shard: Shard, slot: number): void {
+  remove(row: number): void {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--
@@ -208,10 +215,6 @@ export class RecordList<Item> implements Held {
     this.index?.forget(shard, slot, shard.read(slot))
   }
 
-  #listed(shard: Shard, slot: number): string | null {
-    return shard.state[slot] === SERVED ? shard.read(slot) : null
-  }
-
   /** Every row that is not served, and why. */
   *withheldRows(): Generator<WithheldRow, void> {
     for (const rows of this.withheldBatches()) yield* rows
@@ -220,20 +223,26 @@ export class RecordList<Item> implements Held {
   /** The same in batches of some hundred, between which reads may go on: no row comes twice, and their order stays. */
   *withheldBatches(): Generator<readonly WithheldRow[], void> {
     for (const shard of this.shards) {
-      const slots = [...shard.withheld.keys()].toSorted((left, right) => left - right)
-      yield slots.flatMap((slot) => {
-        const withheld = shard.withheld.get(slot)
-        return withheld === undefined ? [] : [{ id: shard.guid(slot), withheld }]
-      })
+      const rows: WithheldRow[] = []
+      for (let slot = 0; slot < shard.slots; slot++) {
+        const withheld = shard.withheldAt(slot)
+        if (withheld !== null) rows.push({ id: shard.guid(slot), withheld })
+      }
+      yield rows
     }
-    const { extras } = this
-    for (let at = 0; at < extras.length; at += BATCH_ROWS) yield extras.slice(at, at + BATCH_ROWS)
+    let batch: WithheldRow[] = []
+    for (const row of this.extras) {
+      if (batch.push(row) < BATCH_ROWS) continue
+      yield batch
+      batch = []
+    }
+    yield batch
   }
 
-  /** Every row that is held, as its shard and slot. */
-  *places(): Generator<readonly [Shard, number], void> {
-    for (const shard of this.shards) {
-      for (let slot = 0; slot < shard.slots; slot++) if (shard.state[slot] !== FREE) yield [shard, slot]
+  /** Every row that is held. */
+  *rows(): Generator<number, void> {
+    for (const [index, shard] of this.shards.entries()) {
+      for (let slot = 0; slot < shard.slots; slot++) if (shard.state[slot] !== FREE) yield rowOf(index, slot)
     }
   }
 }

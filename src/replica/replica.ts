@@ -1,3 +1,6 @@
+// What is held of the CRM, and how it stays new. A ListReplica has the cycles of reads of one list; its ListReader makes a read
+// of pages (port.ts), each of which a Reading applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
+
 import type { EventRecord } from '../domain/event.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -23,7 +26,7 @@ export interface ReplicaOptions {
 /**
  * The events and venues of the CRM, held in memory and kept up to date. An event never shows before its venue, nor after it:
  * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
- * venues go when a read of the events that begins then has *ended*. The first of these waits for nothing but the CRM, so that
+ * venues go when a read of the events that begins then has *ended*. The first of these waits for nothing but the CRM, so
  * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it.
  */
 export class Replica {
@@ -35,7 +38,9 @@ export class Replica {
     this.#pause = pause
     const events = new RecordList(eventKind(formatter))
     const venues = new RecordList(venueKind(formatter))
-    const isTooLarge = (): boolean => events.sizeBytes + venues.sizeBytes > memoryLimitBytes
+    const isTooLarge = (readingBytes: number): boolean => {
+      return events.sizeBytes + venues.sizeBytes + readingBytes > memoryLimitBytes
+    }
     const shared = { brake: settings.brake, time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,
@@ -47,8 +52,8 @@ export class Replica {
       ...shared,
       list: events,
       source: crm.events,
-      pointsInVain: ({ changes }) =>
-        changes.some((change) => change.kind === 'record' && this.#pointsInVain(change.record)),
+      pointsAtMissing: ({ changes }) =>
+        changes.some((change) => change.kind === 'record' && this.#pointsAtMissing(change.record)),
       beforePointing: async () => {
         const failure = await this.venues.untilAdded()
         return failure && { ...failure, message: `venues that events point at: ${failure.message}` }
@@ -79,8 +84,8 @@ export class Replica {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /** Whether a venue is named that is not served; one that is already named in vain is not looked for again and again. */
-  #pointsInVain({ Id, VenueId }: EventRecord): boolean {
+  /** Whether a venue is named that is not served; one that is already named and missing is not looked for again and again. */
+  #pointsAtMissing({ Id, VenueId }: EventRecord): boolean {
     const { reader, list } = this.events
     const {
       list: venues,

@@ -5,7 +5,7 @@ import { isBefore, tickOfDateTime } from '../domain/tick.ts'
 import { readEventKeys, readStart } from './packing.ts'
 
 /** Where a packed row stands in its list, and what a query may ask of it. */
-export interface Place {
+export interface RowPlace {
   readonly start: Tick
   /** The later of Start and Finish, rounded down to whole milliseconds: a whole one is before it or at it just where it is here. */
   readonly endMs: number
@@ -17,7 +17,7 @@ export interface Place {
 
 /** How the rows of one list are placed. */
 export interface Placing {
-  readonly placeOf: (packed: string) => Place
+  readonly placeOf: (packed: string) => RowPlace
   /** Its Start alone. */
   readonly startOf: (packed: string) => Tick
 }
@@ -38,7 +38,7 @@ export const eventPlacing: Placing = {
 }
 
 const NO_START: Tick = { ms: 0, ticks: 0 }
-const VENUE: Place = { start: NO_START, endMs: Infinity, venue: EMPTY_GUID, tags: '0', isAvailable: false }
+const VENUE: RowPlace = { start: NO_START, endMs: Infinity, venue: EMPTY_GUID, tags: '0', isAvailable: false }
 
 /** Venues stand by their ids alone, and are never over. */
 export const venuePlacing: Placing = { placeOf: () => VENUE, startOf: () => NO_START }

@@ -1,12 +1,12 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
-import { ETAG_LENGTH } from '../formats/etag.ts'
+import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
-import { PackedEtags } from './packed-etags.ts'
+import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
-import { ReadyPlaces } from './ready-bodies.ts'
+import { FAULTS, packWithheld, unpackWithheld } from './packed-withheld.ts'
 
 /** What a slot holds. */
 export const FREE = 0
@@ -37,7 +37,8 @@ export class Shard {
   readonly #etags = new PackedEtags()
   /** Where bodies that were asked for lately lie, four places a slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
-  readonly withheld: Map<number, Withheld> = new Map()
+  /** Why a row is withheld, by its number. */
+  fault: Uint8Array = new Uint8Array(0)
 
   constructor(number: number) {
     this.number = number
@@ -51,7 +52,7 @@ export class Shard {
     return (
       this.#texts.sizeBytes +
       this.#table.sizeBytes +
-      this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
+      this.state.length * (2 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
@@ -79,17 +80,29 @@ export class Shard {
   /** Takes the record out of a slot that stays. */
   clear(slot: number): void {
     this.#texts.remove(slot)
-    this.withheld.delete(slot)
     this.#forgetBodies(slot)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
   write(slot: number, packed: string): boolean {
-    this.withheld.delete(slot)
     const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
     this.state[slot] = SERVED
     if (changed) this.#forgetBodies(slot)
     return changed
+  }
+
+  /** Stores why a row is not served. */
+  withhold(slot: number, withheld: Withheld): void {
+    this.#texts.write(slot, packWithheld(withheld))
+    this.fault[slot] = FAULTS.indexOf(withheld.fault)
+    this.state[slot] = WITHHELD
+    this.#forgetBodies(slot)
+  }
+
+  /** Null where the row is served, or was not written yet. */
+  withheldAt(slot: number): Withheld | null {
+    const packed = this.state[slot] === WITHHELD ? this.#texts.read(slot) : ''
+    return packed === '' ? null : unpackWithheld(packed)
   }
 
   read(slot: number): string {
@@ -121,6 +134,7 @@ export class Shard {
 
   #grow(capacity: number): void {
     this.state = grown(this.state, new Uint8Array(capacity))
+    this.fault = grown(this.fault, new Uint8Array(capacity))
     this.detailsAt = grown(this.detailsAt, new Float64Array(capacity))
     this.availabilityAt = grown(this.availabilityAt, new Float64Array(capacity))
     this.seenAt = grown(this.seenAt, new Float64Array(capacity))

@@ -4,7 +4,7 @@ export interface Moment {
   readonly wallMs: number
 }
 
-/** Time and chance, passed in so that tests own both. */
+/** Time and chance, passed in: tests own both. */
 export interface Time {
   now(): Moment
   /** Calls `then` once after `delayMs`, unless the returned function was called before. */

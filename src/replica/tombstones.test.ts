@@ -11,7 +11,7 @@ describe('Tombstones', () => {
     tombstones.bury(id, 50)
     expect(tombstones.absentSince(id)).toBe(50)
     expect(tombstones.absentSince(other)).toBe(Number.NEGATIVE_INFINITY)
-    tombstones.raise(id)
+    tombstones.forget(id)
     expect(tombstones.absentSince(id)).toBe(Number.NEGATIVE_INFINITY)
   })
 

@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 
 /**
  * Since when a row that is not held is known to be absent: a page whose request began before that must not bring it back.
- * Each confirmed read covers all rows at once; a deletion of its own is remembered only until one has passed it.
+ * Each confirmed read covers all rows at once; a single deletion is remembered only until one has passed it.
  */
 export class Tombstones {
   readonly #buriedAt = new Map<Guid, number>()
@@ -17,7 +17,7 @@ export class Tombstones {
     this.#buriedAt.set(id, at)
   }
 
-  raise(id: Guid): void {
+  forget(id: Guid): void {
     this.#buriedAt.delete(id)
   }
 
@@ -33,7 +33,7 @@ export class Tombstones {
     this.#audits = audits
   }
 
-  /** All rows were known as of `at`, so that every other was absent; `listed`: because each was mentioned, not just each change. */
+  /** All rows were known as of `at`, and every other was absent; `listed`: because each was mentioned, not just each change. */
   completeAsOf(at: number, listed: boolean): void {
     if (at <= this.#allAbsentAsOf || (this.#audits && !listed)) return
     this.#allAbsentAsOf = at

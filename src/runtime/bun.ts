@@ -1,12 +1,11 @@
 import type { Answer, Call } from '../http/call.ts'
-import { Ending, lingering } from './ending.ts'
-import type { FetchListenOptions, Listener, ListenOptions } from './listener.ts'
-import { pathnameOfUrl } from './pathname.ts'
+import { descriptorLimit, DescriptorReserve } from './descriptors.ts'
+import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
+import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 
 /** Listens with Bun.serve. */
-export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<Listener> {
-  // In whole seconds, and Bun takes no more than 255.
-  const idleS = Math.min(255, Math.ceil(idleMs / 1000))
+export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
+  const idleS = idleSeconds(idleMs)
   const ending = new Ending()
   function reply(request: Request, bun: Bun.Server<undefined>): Response | Promise<Response> {
     const call = new BunCall(request)
@@ -31,7 +30,19 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     reusePort: false,
     fetch: (request, bun) => (ending.held === null ? reply(request, bun) : ending.held.then(() => reply(request, bun))),
   })
-  return listenerOf(server, host, ending)
+  return { ...listenerOf(server, host, ending), idleMs: Math.min(idleMs, LONGEST_IDLE_MS) }
+}
+
+/** Bun looks for idle connections at ticks of its own, so many seconds apart. */
+const TICK_S = 4
+/** Bun takes no more, */
+const LONGEST_IDLE_S = 255
+/** of which this much is sure. */
+const LONGEST_IDLE_MS = 252_000
+
+/** What Bun has to be told for no connection to be closed that has not been idle for so long: it rounds to ticks, and the first one counts whole. */
+function idleSeconds(idleMs: number): number {
+  return Math.min(LONGEST_IDLE_S, (Math.ceil(idleMs / 1000 / TICK_S) + 1) * TICK_S)
 }
 
 /** Listens with Bun.serve for a web-standard handler. */
@@ -41,6 +52,14 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
     host,
     new Ending(),
   )
+}
+
+/** So many descriptors are held in reserve, but no more than an eighth of all. */
+const RESERVE = 32
+
+/** Bun cannot be told how many connections to accept: what the service needs itself is put aside. */
+export function openReserve(): DescriptorReserve {
+  return new DescriptorReserve(Math.min(RESERVE, Math.floor(descriptorLimit() / 8)))
 }
 
 function listenerOf(server: Bun.Server<undefined>, host: string, ending: Ending): Listener {
@@ -81,7 +100,7 @@ class BunCall implements Call {
 }
 
 function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boolean): Response {
-  // A Response copies them, so that the same can be used again and again.
+  // A Response copies them: the same can be used again and again.
   const headers = fields.native instanceof Headers ? fields.native : (fields.native = new Headers(fields.values))
   if (etag !== '') headers.set('ETag', etag)
   if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(headers), body, isLast)

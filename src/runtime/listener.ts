@@ -1,15 +1,17 @@
+// The room of the runtimes, the only files that name one: bun.ts and node.ts listen and hand each call on; web.ts asks others.
+// In: an address and a function from call to answer. Out: a listener that can be stopped without cutting anybody off.
 import type { Answer, Call } from '../http/call.ts'
 
 export interface ListenOptions {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  /** Keep-alive of an idle connection. */
+  /** The least that an idle connection lives. */
   readonly idleMs: number
   readonly answer: (call: Call) => Answer | Promise<Answer>
 }
 
-/** A public listener that accepts connections. */
+/** A listener that accepts connections. */
 export interface Listener {
   readonly host: string
   readonly port: number
@@ -17,8 +19,13 @@ export interface Listener {
   stop(drainMs: number): Promise<void>
 }
 
+export interface PublicListener extends Listener {
+  /** The least that an idle connection lives: what was asked for, or all that the runtime can do. */
+  readonly idleMs: number
+}
+
 /** Starts to listen; rejects with a system error, whose `code` says why (`EADDRINUSE` …). */
-export type Listen = (options: ListenOptions) => Promise<Listener>
+export type Listen = (options: ListenOptions) => Promise<PublicListener>
 
 export interface FetchListenOptions {
   readonly host: string
@@ -33,3 +40,53 @@ export type ListenFetch = (options: FetchListenOptions) => Promise<Listener>
 export function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
+
+/** How long requests are held that come while a listener stops: what a client sent before it could know arrives. */
+const LINGER_MS = 100
+
+/**
+ * The end of a listener. While it lingers it still accepts, and what comes is held; then it stops to listen, and each of
+ * those has its answer as the last of its connection. So the clients of a busy service are neither cut off nor come again.
+ */
+export class Ending {
+  /** What requests wait for that come now; null while nobody ends it. */
+  held: Promise<void> | null = null
+
+  /** Holds what comes from now on, until the function that is returned is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.held = promise
+    return resolve
+  }
+}
+
+export function lingering(drainMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(LINGER_MS, drainMs)))
+}
+
+// Not one of these: nothing to cut off, and nothing the WHATWG parser could change.
+const SUSPECT = /[^\w!$&'()*+,\-/:;=@[\]|~]/
+
+/**
+ * The path of a URL as browsers parse it (WHATWG), of a request target that begins with a slash and may carry a query and
+ * a fragment. In the common case one scan, and no URL is built.
+ */
+function pathnameOfTarget(target: string): string {
+  if (!SUSPECT.test(target)) return target
+  const end = target.search(/[?#]/)
+  // With a host before it: `//x` is a path here, never an authority (RFC 9112 §3.2.1).
+  return new URL(`http://h${end === -1 ? target : target.slice(0, end)}`).pathname
+}
+
+/** The same of an absolute URL, or of one whose host no URL may have, as clients can send it; empty where it has no path. */
+export function pathnameOfUrl(url: string): string {
+  if (url.charCodeAt(0) === SLASH) return pathnameOfTarget(url)
+  const scheme = url.indexOf('://')
+  if (scheme === -1) return ''
+  const from = url.indexOf('/', scheme + 3)
+  if (from === -1) return '/'
+  const query = url.indexOf('?', scheme + 3)
+  return query !== -1 && query < from ? '/' : pathnameOfTarget(url.slice(from))
+}
+
+const SLASH = 47

@@ -5,6 +5,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
+import type { DescriptorReserve } from './descriptors.ts'
 
 /** How requests leave the machine. */
 export interface WayOut {
@@ -16,12 +17,12 @@ export interface WayOut {
 
 interface WebRequest {
   readonly method: 'GET' | 'POST'
-  /** Sent as it is: nothing of its path or query is encoded anew. */
+  /** Sent as it is: nothing of its path or query is encoded again. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
   readonly signal: AbortSignal
-  /** On a connection of its own rather than one that was used before. */
+  /** On a new connection rather than one that was used before. */
   readonly fresh: boolean
   readonly mostBytes: number
 }
@@ -33,7 +34,7 @@ interface WebReply {
   readonly body: Bytes
 }
 
-export interface Web {
+interface WebClient {
   /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
   send(request: WebRequest): Promise<WebReply>
   /** Lets go of idle connections. */
@@ -48,15 +49,22 @@ interface Agents {
 /**
  * An HTTP client that Bun and Node run alike: node:http takes a path as it is, where `fetch` would encode an apostrophe
  * anew, and its agents take a proxy and certificates on both.
+ *
+ * @param reserve where a connection finds its descriptor when there is no other; null where there always is
  */
-export function openWeb({ ca, proxyOf }: WayOut): Web {
+export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): WebClient {
   // The option replaces the certificates that are trusted, it does not add to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
   const pools = new Map<string | null, Agents>()
 
   function agentsOf(proxy: string | null, keepAlive: boolean): Agents {
-    const settings = { keepAlive, ...(proxy === null ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }) }
-    return { http: new HttpAgent(settings), https: new HttpsAgent({ ...settings, ...trusted }) }
+    const settings = {
+      keepAlive,
+      ...(proxy === null ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
+      ...(reserve === null ? {} : { lookup: reserve.lookup }),
+    }
+    const [http, https] = [new HttpAgent(settings), new HttpsAgent({ ...settings, ...trusted })]
+    return reserve === null ? { http, https } : { http: sparing(http, reserve), https: sparing(https, reserve) }
   }
 
   function poolOf(proxy: string | null): Agents {
@@ -79,6 +87,14 @@ export function openWeb({ ca, proxyOf }: WayOut): Web {
       }
     },
   }
+}
+
+/** The agent, whose connections take their descriptor from the reserve where there is no other. */
+function sparing<Kind extends HttpAgent>(agent: Kind, reserve: DescriptorReserve): Kind {
+  const create = agent.createConnection.bind(agent)
+  const createConnection: typeof create = (options, then) =>
+    reserve.connect(options.host ?? '', () => create(options, then))
+  return Object.assign(agent, { createConnection })
 }
 
 function exchange(request: WebRequest, url: URL, agents: Agents): Promise<WebReply> {

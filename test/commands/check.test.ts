@@ -33,7 +33,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toBe(`Checking ${folder.at('marquee.yaml')}, found here.`)
     expect(lines[1]).toBe('1 event and 0 venues would be served, 2 rows would not.')
-    expect(lines[3]).toBe('To mend (1):')
+    expect(lines[3]).toBe('To correct (1):')
     expect(lines[4]).toMatch(
       /^- events\.csv, line 3: the event 5f6c2a3e-8d0b-4c57-9e21-000000000002 .*TicketCapacity.*whole number.*"1,000".*\.$/,
     )
@@ -223,7 +223,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     chmodSync(folder.at('marquee.yaml'), 0)
     expect(await asNobody()).toEqual([
       2,
-      `${folder.at('marquee.yaml')}: cannot be read: this user has no right to (found here)\n`,
+      `${folder.at('marquee.yaml')}: cannot be read: permission denied (found here)\n`,
     ])
     chmodSync(folder.at('crm'), 0o755)
   })

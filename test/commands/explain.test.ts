@@ -15,9 +15,9 @@ describe('marquee explain where no instance runs (SURFACE: Commands)', () => {
       [`{${SHOWN.toUpperCase()}}`, 0, /is 7e016ac6-5cee-4fd6-be12-faa34a6761ef here/],
       [DRAFT, 1, /is not on the web.*\n[^]* {2}NO .*not marked to be shown on the web/],
       [NEVER, 1, /^"00000000-0000-4000-8000-000000000000" is not on the web[^]*NO .*in neither list/],
-      ['42', 1, /NO .*"42" is no id: a GUID is expected/],
-      ['', 1, /NO .*"" is no id/],
-      ['../ready?x#y%', 1, /is no id/],
+      ['42', 1, /NO .*"42" is not an id: a GUID is expected/],
+      ['', 1, /NO .*"" is not an id/],
+      ['../ready?x#y%', 1, /is not an id/],
       ['\u001b[31m', 1, /\\u001b\[31m/],
     ] as const
     const ends = await Promise.all(cases.map(([id]) => runCommand(['explain', id], { cwd: folder.path })))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { kinds } from '../../src/commands/init-templates.ts'
+import { kinds } from '../../src/commands/init.ts'
 import { KEYS } from '../../src/config/configuration.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { renderProblem } from '../../src/config/problem.ts'

@@ -72,6 +72,19 @@ describe('the commands that ask the running instance (SURFACE: Commands)', () =>
     })
   })
 
+  it('explain asks it of any id at all, and dots alone of the CRM', async () => {
+    for (const id of ['a\nb', '\n', '\r\n\u2028', '../ready?x#y%', 'a/b//', '%0A', ' ', '{']) {
+      const { status, stdout, stderr } = await ask(['explain', id])
+      expect([id, status, stderr]).toEqual([id, 1, ''])
+      expect(stdout).toStartWith(
+        `${JSON.stringify(id).replace('\u2028', '\\u2028')} is not on the web (the running instance was asked`,
+      )
+    }
+    const { status, stdout, stderr } = await ask(['explain', '..'])
+    expect([status, stderr]).toEqual([1, ''])
+    expect(stdout).toStartWith('".." is not on the web (')
+  })
+
   it('with a wrong token accept ends with 1, and explain reads the CRM instead; neither prints it', async () => {
     const [accepted, explained] = await Promise.all([
       ask(['accept'], { TOKEN: 'wr0ng' }),

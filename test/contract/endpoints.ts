@@ -78,7 +78,7 @@ export function endpointSentences(subject: () => Subject): void {
       expect((await subject().ask(`/api/events/${EVENT}%2Fvenue`)).status).toBe(400)
     })
 
-    it('answers 404 on a path that is none of ours, with an id or not', async () => {
+    it('answers 404 on any other path, with an id or not', async () => {
       for (const target of NOT_OURS) expect([target, (await subject().ask(target)).status]).toEqual([target, 404])
     })
 

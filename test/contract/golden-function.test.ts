@@ -18,6 +18,10 @@ describe('the golden cases, by mapping and formatter alone (contract §2, §3)',
     expect(GOLDEN).toHaveLength(50)
   })
 
+  it('have a body for every type that is offered', () => {
+    expect([...shapeSuffix.keys()]).toEqual([...MEDIA_TYPES])
+  })
+
   for (const golden of GOLDEN) {
     it(`${golden.name}: ${golden.note}`, async () => {
       const format = await formatOf(golden)

@@ -3,7 +3,12 @@ import { ownHeaders } from '../support/reply.ts'
 import { EVENT, NEVER, VENUE } from './rows.ts'
 import { accept, type Subject } from './subject.ts'
 
-const ON_ALL = { 'access-control-allow-origin': '*', vary: 'Accept', 'x-content-type-options': 'nosniff' }
+const ON_ALL = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'ETag, Age, Link, Retry-After',
+  vary: 'Accept',
+  'x-content-type-options': 'nosniff',
+}
 const TYPES = [
   'application/json',
   'text/json',

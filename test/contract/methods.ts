@@ -40,6 +40,7 @@ export function methodSentences(subject: () => Subject): void {
             'access-control-allow-headers': '*',
             'access-control-allow-methods': METHODS,
             'access-control-allow-origin': '*',
+            'access-control-expose-headers': 'ETag, Age, Link, Retry-After',
             'access-control-max-age': '86400',
             allow: METHODS,
             vary: 'Accept',

@@ -54,15 +54,6 @@ export function stopSentences(name: string, runtime: Runtime): void {
       directory.remove()
     })
 
-    it('a second signal ends it at once, with 1', async () => {
-      const { directory, child, answer } = await waiting({ limits: { drain: '60s', waitFor: '60s' } })
-      answer.catch(() => {})
-      child.signal('SIGTERM')
-      child.signal('SIGINT')
-      expect(await child.exited).toBe(1)
-      directory.remove()
-    })
-
     it('what is left after limits.drain is closed', async () => {
       const directory = new FilesDirectory({ limits: { drain: '100ms' } }, LISTS)
       const { child, port } = await serve(runtime, directory.configuration)

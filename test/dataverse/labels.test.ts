@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import type { EventRecord } from '../../src/domain/event.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
-import { explain } from '../../src/operations/explain.ts'
+import { explainId } from '../../src/operations/explain.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { systemTime } from '../../src/replica/time.ts'
 import type { Environment } from './environment.ts'
@@ -50,7 +50,7 @@ function event({ replica }: Rig, number: number): EventRecord | null {
 
 /** What `explain` says of how its columns could be read. */
 function mapped({ replica, crm }: Rig, number: number): { readonly ok?: boolean; readonly detail?: string } {
-  const told = explain(idOf(number), {
+  const told = explainId(idOf(number), {
     replica,
     now: time.now(),
     mayAnswer: () => true,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
 import { parseGuid } from '../../src/domain/guid.ts'
+import { systemTime } from '../../src/replica/time.ts'
 import { containing } from './containing.ts'
 import type { Environment } from './environment.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
@@ -124,6 +125,74 @@ describe('a list in Dataverse', () => {
     const attempt = await mapped.replica.events.refresh.attempt()
     await mapped.crm.close()
     expect(attempt).toMatchObject({ ok: false, failure: { kind: 'misconfigured', message: containing('modifiedon') } })
+  })
+
+  it('knows all changes only once one page held all that a link told: a row may change again while others are paged', async () => {
+    fill(environment, 40)
+    await load()
+    const { standIn, events } = environment
+    standIn.query.largestPage = 10
+    // Ages are compared below, and the wall clock's are of whole milliseconds.
+    standIn.latencyMs = 5
+    for (let number = 1; number <= 25; number++) events.change(idOf(number), { msevtmgt_name: 'Changed' })
+    standIn.onAsked = (path) => {
+      if (!path.includes('skiptoken')) return
+      standIn.onAsked = () => {}
+      events.change(idOf(24), { msevtmgt_name: 'Changed again' })
+    }
+    const before = standIn.reads.length
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect([event(23)?.Name, event(24)?.Name]).toEqual(['Changed', 'Changed again'])
+    expect(standIn.reads.length - before).toBe(4)
+    // As old as the page that told the rest, not as those before it.
+    expect(rig.replica.events.ageMs(systemTime.now())).toBeLessThan(
+      performance.now() - (standIn.reads.at(-2)?.atMs ?? 0),
+    )
+  })
+
+  it('vouches for nothing where more changes all the time than a page holds, and goes on with the next read', async () => {
+    fill(environment, 40)
+    await load()
+    const { standIn, events } = environment
+    standIn.query.largestPage = 10
+    let changes = 0
+    const change = (): void => {
+      changes++
+      for (let number = 1; number <= 15; number++) {
+        events.change(idOf(number), { msevtmgt_name: `Changed ${changes}` })
+      }
+    }
+    change()
+    standIn.onAsked = (path) => {
+      if (path.includes('skiptoken')) change()
+    }
+    const [begun, before] = [systemTime.now(), standIn.reads.length]
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(rig.replica.events.isConfirmedSince(begun)).toBe(false)
+    expect(standIn.reads.length - before).toBe(10)
+    standIn.onAsked = () => {}
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(rig.replica.events.isConfirmedSince(begun)).toBe(true)
+    expect(event(15)?.Name).toBe(`Changed ${changes}`)
+    expect(standIn.reads.length - before).toBe(13)
+  })
+
+  it('does not vouch for changes of several pages that end without a link to go on from', async () => {
+    fill(environment, 40)
+    await load()
+    const { standIn, events } = environment
+    standIn.query.largestPage = 10
+    for (let number = 1; number <= 15; number++) events.change(idOf(number), { msevtmgt_name: 'Changed' })
+    standIn.query.faults.withoutDeltaLink = true
+    const message = 'msevtmgt_events: the last page of the changes has no link to go on from'
+    const failure = { kind: 'broken', message, retryAfterMs: null } as const
+    const begun = systemTime.now()
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: false, failure })
+    expect(rig.replica.events.isConfirmedSince(begun)).toBe(false)
+    standIn.query.faults.withoutDeltaLink = false
+    expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    expect(event(15)?.Name).toBe('Changed')
+    expect(rig.replica.events.isConfirmedSince(begun)).toBe(true)
   })
 
   it('starts again where the link is refused', async () => {

@@ -23,7 +23,7 @@ export class QueryFaults {
   wholeSetOnDelta = false
   /** A request for changes without any is answered with `{}`. */
   emptyJsonWithoutChanges = false
-  /** The last page of a tracked read has no link to go on from. */
+  /** The last page of a tracked read, or of changes, has no link to go on from. */
   withoutDeltaLink = false
   /** Is put behind every link to go on from. */
   afterDeltaLinks = ''
@@ -146,13 +146,17 @@ export class StandInQuery {
     return json(this.#body(context, rows, links), page.tracked ? { 'preference-applied': 'odata.track-changes' } : {})
   }
 
-  /** What changed, in the order of its versions, and then what was deleted: a row that changes meanwhile moves on, and none is left out. */
+  /**
+   * What changed, in the order of its versions, and then what was deleted, up to the first page's moment: a row that changes again
+   * before its page comes is left to the next link.
+   */
   #deltaPage(table: StandInTable, page: Issued): Reply {
     const size = Math.min(page.pageSize ?? this.largestPage, this.largestPage)
     const after = Number(page.after) || page.version
     const mark = page.mark ?? this.#versions.current
     const entries: { readonly version: number; readonly entry: Record<string, unknown> }[] = table
       .changedSince(page.inDeletions === true ? Number.POSITIVE_INFINITY : after)
+      .filter(({ version }) => version <= mark)
       .map((row) => ({ version: row.version, entry: this.#rowOf(table, row, page.select) }))
     const changed = entries.length
     const context = `${this.origin}/api/data/v9.2/$metadata#${table.entitySet}`
@@ -162,7 +166,7 @@ export class StandInQuery {
       reason: 'deleted',
     })
     for (const [id, version] of table.deletedSince(page.inDeletions === true ? after : page.version)) {
-      entries.push({ version, entry: deleted(id) })
+      if (version <= mark) entries.push({ version, entry: deleted(id) })
     }
     const isLast = entries.length <= size
     const shown = isLast ? entries : entries.slice(0, size)
@@ -173,7 +177,7 @@ export class StandInQuery {
     const next: Issued = { ...page, kind: 'page', mark, inDeletions, after: shown.at(-1)?.version ?? 0 }
     const links = {
       next: isLast ? null : this.#pageLink(table, next),
-      delta: isLast ? this.#deltaLink(table, { ...page, version: mark }) : null,
+      delta: isLast && !this.faults.withoutDeltaLink ? this.#deltaLink(table, { ...page, version: mark }) : null,
     }
     return json(this.#body(`${context}(${page.select})/$delta`, rows, links))
   }

@@ -1,12 +1,11 @@
 /**
- * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, one request after the
- * other on each, and prints what became of them. A connection is left, and another opened, where the answer said so
- * (RFC 9112 §9.6).
+ * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at once
+ * on each, and prints what became of them. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
 
-const [port = '', path = '', connections = ''] = process.argv.slice(2)
+const [port = '', path = '', connections = '', atOnce = '1'] = process.argv.slice(2)
 
 const REQUEST = `GET ${path} HTTP/1.1\r\nHost: load.example\r\n\r\n`
 const END = Buffer.from('\r\n\r\n')
@@ -27,34 +26,42 @@ function use(): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   let received: Buffer = Buffer.alloc(0)
   let connected = false
-  let waiting = false
+  let waiting = 0
+  let isLast = false
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => {
     connected = true
     ask()
   })
   const ask = (): void => {
-    tally.sent++
-    waiting = true
-    socket.write(REQUEST)
+    waiting = Number(atOnce)
+    tally.sent += waiting
+    socket.write(REQUEST.repeat(waiting))
   }
   socket.on('data', (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-    const end = received.indexOf(END)
-    if (end === -1) return
-    const head = received.subarray(0, end).toString('latin1')
-    const length = Number(/^content-length: (\d+)\r?$/im.exec(head)?.[1])
-    if (received.length < end + END.length + length) return
-    received = received.subarray(end + END.length + length)
-    waiting = false
-    tally.answered++
-    if (!head.startsWith('HTTP/1.1 200 ')) tally.wrong++
-    if (!/^connection: close\r?$/im.test(head)) return ask()
+    while (take());
+    if (waiting > 0) return
+    if (!isLast) return ask()
     tally.farewells++
     socket.end()
   })
+  /** Takes the next answer, where all of it is there. */
+  const take = (): boolean => {
+    const end = received.indexOf(END)
+    if (end === -1) return false
+    const head = received.subarray(0, end).toString('latin1')
+    const length = Number(/^content-length: (\d+)\r?$/im.exec(head)?.[1])
+    if (received.length < end + END.length + length) return false
+    received = received.subarray(end + END.length + length)
+    waiting--
+    tally.answered++
+    if (!head.startsWith('HTTP/1.1 200 ')) tally.wrong++
+    isLast = /^connection: close\r?$/im.test(head)
+    return true
+  }
   socket.on('error', () => {})
   socket.on('close', () => {
-    if (waiting) tally.lost++
+    tally.lost += waiting
     resolve(connected)
   })
   return promise

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
+import { askOperations } from '../support/operations-client.ts'
 import { soak } from './soak.ts'
 import { RUNTIMES, Victim } from './victim.ts'
 
@@ -42,6 +43,70 @@ for (const runtime of RUNTIMES) {
     })
   })
 }
+
+const TIMES = '"Start":"2036-07-12T19:30:00Z","Finish":"2036-07-12T23:00:00Z"'
+
+/** So many bytes of rows that are not served, and what they may add to what is resident while they are refused. */
+const WITHHELD: readonly (readonly [what: string, bytes: number, limit: string, row: (index: number) => string])[] = [
+  ['rows without an id', 3_000_000, '32MB', () => '{}'],
+  ['rows of one id', 6_000_000, '4MB', () => `{"Id":"${guidOf(2)}",${TIMES},"ShowOnWeb":true}`],
+  ['rows that are not to be shown', 6_000_000, '8MB', (index) => `{"Id":"${guidOf(index)}",${TIMES}}`],
+  ['rows that cannot be read', 6_000_000, '8MB', (index) => `{"Id":"${guidOf(index)}","Start":"tomorrow"}`],
+]
+const REFUSED_MB = 250
+/** On a machine that has much else to do. */
+const PATIENCE_MS = 120_000
+/** What two million rows without an id may add where there is room for them: two thousand bytes for each took 1.4 GB. */
+const HELD_MB = 600
+
+function written(bytes: number, row: (index: number) => string): string {
+  const items: string[] = []
+  for (let length = 0; length < bytes; length += (items.at(-1)?.length ?? 0) + 1) items.push(row(items.length + 1))
+  return `[${items.join(',')}]`
+}
+
+describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on %s', (runtime) => {
+  it.each(WITHHELD)(
+    '%s: the list is refused while it is read, and what was held is kept',
+    async (_, bytes, memory, row) => {
+      const settings = { limits: { memory }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const victim = await Victim.start(runtime, settings, { events: rows(1, 'held'), venues: '[]' })
+      const { residentMb } = victim
+      let peakMb = 0
+      const watch = setInterval(() => (peakMb = Math.max(peakMb, victim.residentMb)), 20)
+      victim.directory.write('events', written(bytes, row))
+      const line = await victim.process.child.line((text) => text.includes('limits.memory'))
+      clearInterval(watch)
+      expect(JSON.parse(line ?? '{}')).toMatchObject({ list: 'events', outcome: 'too-large' })
+      expect(peakMb - residentMb).toBeLessThan(REFUSED_MB)
+      expect((await victim.ask(`/api/events/${guidOf(1)}`)).body).toContain('"Name":"held ')
+      expect(await victim.stop()).toBe(0)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    '6 MB of {} are held in a fraction of what their objects would take',
+    async () => {
+      const settings = { operations: { port: 0 }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const victim = await Victim.start(runtime, settings, { events: '[]', venues: '[]' })
+      const { residentMb } = victim
+      victim.directory.write(
+        'events',
+        written(6_000_000, () => '{}'),
+      )
+      const status = `${victim.process.listening.operations ?? ''}status`
+      await eventually(
+        async () => (await askOperations(status))?.text ?? '',
+        (text) => text.includes('"withheld":2000000'),
+      )
+      console.log(`${runtime}: 6 MB of {} took ${Math.round(victim.residentMb - residentMb)} MB`)
+      expect(victim.residentMb).toBeLessThan(residentMb + HELD_MB)
+      expect(await victim.stop()).toBe(0)
+    },
+    PATIENCE_MS,
+  )
+})
 
 describe('the soak: 100,000 events, 1 % of them changing each second', () => {
   it(`stays within ${LIMIT_MB} MB for ${SOAK_S} s, and answers nothing wrong (npm run soak: longer)`, async () => {

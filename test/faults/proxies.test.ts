@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Proxy } from './proxies.ts'
-import { HAS_NGINX, HAS_VARNISH, startNginx, startVarnish } from './proxies.ts'
+import { exchangeWith, HAS_NGINX, HAS_VARNISH, nginxJoinsLines, startNginx, startVarnish } from './proxies.ts'
 import { Victim } from './victim.ts'
 
 const BOUND_MS = 3000
@@ -36,11 +37,29 @@ function rows(version: number): string {
   return JSON.stringify([{ Id: ID, ...times, ...text, ShowOnWeb: true }])
 }
 
+/** What Marquee or a proxy may say of so many bytes. */
+const TOO_LARGE: readonly unknown[] = [400, 431]
+
+/** The word with other letters in upper case for each number. */
+function spelt(word: string, number: number): string {
+  return [...word].map((letter, bit) => ((number >> bit) & 1 ? letter.toUpperCase() : letter)).join('')
+}
+
+/** Status and type of what is answered to a request with these very lines of Accept. */
+async function told(origin: string, target: string, lines: readonly string[]) {
+  const headers = lines.map((line): [string, string] => ['Accept', line])
+  const answer = (await exchangeWith(origin, requestText(target, { headers }))).toString('latin1')
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
+  return { status, type: /^content-type: (.*)\r$/im.exec(answer)?.[1] ?? null }
+}
+
 function suite(
   name: string,
   isThere: boolean,
   start: (port: number) => Promise<Proxy>,
   isHit: (got: Response) => boolean,
+  /** Several lines of a header are one list to it. */
+  joinsLines: boolean,
 ) {
   // Said loudly: `npm test` lists what was skipped, and fails for it where CI=true.
   describe.skipIf(!isThere)(`behind ${name} (deploy/${name})`, () => {
@@ -75,6 +94,66 @@ function suite(
           expect(await got.text()).toBe(await direct.clone().text())
           expect(got.headers.get('vary')).toContain('Accept')
         }
+      }
+    })
+
+    it('several lines of Accept, empty ones, and ones of 16 KB leave nothing in the cache but what each key negotiates', async () => {
+      const browser = ACCEPTS.find((accept) => accept?.startsWith('text/html')) ?? ''
+      const poisons = [
+        ['application/xml', 'application/json'],
+        ['application/json', 'application/xml'],
+        ['application/hal+xml', 'application/hal+json;q=0.9'],
+        ['*/*', 'application/xml'],
+        ['*/*', 'application/json;q=0'],
+        [browser, 'application/hal+json'],
+        ['application/xml', browser],
+        ['', 'application/xml'],
+        ['application/xml', ''],
+        ['', ''],
+        ['application/xml', 'no type'],
+        ['application/xml', `text/html;a="${'x'.repeat(16_000)}"`],
+        Array.from({ length: 4 }, () => `application/xml;a="${'x'.repeat(3900)}"`),
+        Array.from({ length: 300 }, () => 'application/xml'),
+      ]
+      for (const [index, lines] of poisons.entries()) {
+        // The same event by another spelling, of which nothing is in the cache yet.
+        const target = TARGET.replace('events', spelt('events', index))
+        const direct = await told(`http://127.0.0.1:${victim.port}`, target, lines)
+        const first = await told(`http://127.0.0.1:${victim.port}`, target, lines.slice(0, 1))
+        for (let time = 0; time < 2; time++) {
+          const { status, type } = await told(proxy.origin, target, lines)
+          if (TOO_LARGE.includes(status)) continue
+          expect([lines[0]?.slice(0, 100), status, type]).toEqual([
+            lines[0]?.slice(0, 100),
+            200,
+            joinsLines ? direct.type : first.type,
+          ])
+        }
+        for (const mediaType of [
+          'application/json',
+          'application/xml',
+          'application/hal+json',
+          'application/hal+xml',
+        ]) {
+          for (let time = 0; time < 2; time++) {
+            const { status, type } = await told(proxy.origin, target, [mediaType])
+            expect([index, mediaType, status, type]).toEqual([index, mediaType, 200, `${mediaType}; charset=utf-8`])
+          }
+        }
+        expect(await told(proxy.origin, target, [browser])).toEqual({
+          status: 200,
+          type: 'application/xml; charset=utf-8',
+        })
+        expect(await told(proxy.origin, target, [])).toEqual({ status: 200, type: 'application/json; charset=utf-8' })
+      }
+    })
+
+    it("nobody is told another caller's traceId", async () => {
+      const traceId = '0af7651916cd43dd8448eb211c80319c'
+      const traceparent = `00-${traceId}-b7ad6b7169203331-01`
+      for (const target of [`/api/events/${guidOf(999)}`, '/api/events/null']) {
+        expect(await (await get(target, { traceparent })).json()).toMatchObject({ traceId })
+        expect(await (await get(target)).json()).not.toHaveProperty('traceId')
       }
     })
 
@@ -191,5 +270,5 @@ function suite(
   })
 }
 
-suite('nginx', HAS_NGINX, startNginx, (got) => got.headers.get('cache-control') === 'no-cache')
-suite('varnish', HAS_VARNISH, startVarnish, (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''))
+suite('nginx', HAS_NGINX, startNginx, (got) => got.headers.get('cache-control') === 'no-cache', nginxJoinsLines())
+suite('varnish', HAS_VARNISH, startVarnish, (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''), true)

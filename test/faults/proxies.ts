@@ -1,7 +1,10 @@
+import { Buffer } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { Child, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -86,6 +89,26 @@ async function running(name: string, child: Child, folder: string, port: number,
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Sends exactly these bytes, be it through TLS, and resolves with all that comes back. */
+export function exchangeWith(origin: string, request: string): Promise<Buffer> {
+  const { protocol, port } = new URL(origin)
+  const where = { host: '127.0.0.1', port: Number(port) }
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const received: Buffer[] = []
+  const socket = protocol === 'https:' ? connectTls({ ...where, rejectUnauthorized: false }) : connect(where)
+  socket.on('error', reject)
+  socket.on('data', (chunk: Buffer) => received.push(chunk))
+  socket.on('close', () => resolve(Buffer.concat(received)))
+  socket.write(Buffer.from(request, 'latin1'))
+  return promise
+}
+
+/** nginx before 1.23 sees the first line of a header alone, and hands on no other. */
+export function nginxJoinsLines(): boolean {
+  const [, minor = '0'] = /nginx\/1\.(\d+)/.exec(spawnSync('sh', ['-c', 'nginx -v']).stderr?.toString() ?? '') ?? []
+  return Number(minor) >= 23
 }
 
 /** The text of a file with these places changed; throws where one is not there. */

@@ -6,6 +6,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { systemTime } from '../../src/replica/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 
 const IDS = Array.from({ length: 4 }, (_, index) => `5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e3${index}`)
@@ -31,8 +32,8 @@ const history = fc.array(fc.array(item, { maxLength: 5 }), { minLength: 2, maxLe
 
 const opened: { readonly marquee: Marquee; readonly directory: FilesDirectory }[] = []
 
-async function open(): Promise<(typeof opened)[number]> {
-  const directory = new FilesDirectory({ freshness: { brake: false } }, { venues: '[]' })
+async function open(freshness: object = { brake: false }): Promise<(typeof opened)[number]> {
+  const directory = new FilesDirectory({ freshness }, { venues: '[]' })
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
   const one = { marquee: await assemble(loaded.configuration, systemTime, () => {}), directory }
@@ -61,6 +62,23 @@ function shown({ replica: { events } }: Marquee): unknown {
 }
 
 afterEach(close)
+
+it('a list that was put right is read within refreshEvery, however long the back-off is by then', async () => {
+  const { marquee, directory } = await open({ bound: '60s', refreshEvery: '50ms', brake: false })
+  directory.write('events', '[{')
+  marquee.replica.start()
+  const { events } = marquee.replica
+  while (events.refresh.failures < 6) await events.refresh.attempt()
+  // The next try, which has 0 to 30 s to come, must not be what is seen.
+  while (events.refresh.nextTryInMs < 8000) await events.refresh.attempt()
+  const latest = performance.now() + events.refresh.nextTryInMs
+  directory.write('events', '[]')
+  await eventually(
+    async () => events.refresh.failures,
+    (failures) => failures === 0,
+  )
+  expect(performance.now()).toBeLessThan(latest)
+})
 
 it('a list that is read again by its changed lines is as one that is read for the first time', async () => {
   await fc.assert(

@@ -2,7 +2,7 @@
  * A program: the service as `serve` puts it together, in front of a stand-in CRM. A second listener tells how the CRM does
  * and takes orders. `{"settings": …, "limits": …, "patienceMs": …}` is its argument; it ends with SIGKILL.
  */
-import { createNegotiator } from '../../src/formats/negotiation-cache.ts'
+import { createNegotiator } from '../../src/formats/negotiation.ts'
 import { Service } from '../../src/http/service.ts'
 import type { WaitingLimits } from '../../src/replica/admission.ts'
 import { Admissions } from '../../src/replica/admission.ts'

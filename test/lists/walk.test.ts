@@ -13,7 +13,7 @@ import { readListQuery } from '../../src/http/list-query.ts'
 import type { ReadyPage } from '../../src/http/ready-pages.ts'
 import { eventKind } from '../../src/replica/list-kinds.ts'
 import { RecordList } from '../../src/replica/record-list.ts'
-import { ZERO } from '../../src/domain/decimal.ts'
+import { ZERO } from '../../src/domain/number.ts'
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
 const DAY = Date.UTC(2026, 10, 22)
@@ -115,8 +115,7 @@ const query = fc.record({
 
 function apply(list: RecordList<EventRecord>, model: Model, step: Step): void {
   const id = guid(step.id)
-  const shard = list.shardOf(id)
-  const slot = list.slotIn(shard)
+  const row = list.find(id)
   if (step.what === 'serve') {
     const { Start, Finish, Tags, TicketsAvailable } = step
     const record = {
@@ -131,14 +130,14 @@ function apply(list: RecordList<EventRecord>, model: Model, step: Step): void {
       Tags,
       Links: [],
     }
-    list.serve(shard, slot === -1 ? list.insertIn(shard) : slot, list.kind.packing.pack(record))
+    list.serve(row === -1 ? list.insert(id) : row, list.kind.packing.pack(record))
     model.set(record)
     return
   }
   model.delete(id)
-  if (slot === -1) return
-  if (step.what === 'remove') list.remove(shard, slot)
-  else list.withhold(shard, slot, WITHHELD)
+  if (row === -1) return
+  if (step.what === 'remove') list.remove(row)
+  else list.withhold(row, WITHHELD)
 }
 
 const gone: Step = {

@@ -2,7 +2,7 @@ import type { DateTime } from '../../src/domain/date-time.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { tickOfDateTime } from '../../src/domain/tick.ts'
-import { readGuidWords } from '../../src/replica/guid-words.ts'
+import { readGuidWords } from '../../src/replica/guid-table.ts'
 import type { RecordList } from '../../src/replica/record-list.ts'
 import type { Replica } from '../../src/replica/replica.ts'
 

@@ -104,11 +104,15 @@ export class Misfortune {
     const list = this.#listOf(table)
     // Two reads that were cut alike would agree.
     const hasRecovered = (): boolean => (this.#log.completeMs.get(table.name) ?? 0) > table.restoredMs
+    // So late in a read, now and then, that the brake would not hold it.
+    const cutsLate = this.#chance.happens(0.5)
     const isFit = (scan: Scan | null): boolean => {
       const unseen = table.shown().filter(({ id }) => scan !== null && id > scan.after && isUnseen(list, id, scan))
       // Fewer than that and the brake would not be sure to hold.
-      const isMany = Math.min(table.shown().length, list.list.served) >= 24
-      return hasRecovered() && !list.reader.belief.acceptsShorter && isMany && (scan === null || unseen.length >= MANY)
+      const { served } = list.list
+      const isMany = Math.min(table.shown().length, served) >= 24
+      const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
+      return hasRecovered() && !list.reader.belief.acceptsShorter && isMany && isInTime
     }
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
       const ageMs = list.ageMs(this.#time.peek())

@@ -136,7 +136,7 @@ export async function askPage<Result>(
   { exchange, chance, setting }: Parts<unknown>,
   find: (trueMs: number) => Result,
 ): Promise<readonly Reply<Result>[]> {
-  if (setting.snapshot || !chance.happens(0.05 * setting.trouble)) return [await exchange.ask(find)]
+  if (setting.snapshot || !chance.happens(setting.asksTwice)) return [await exchange.ask(find)]
   const both = await Promise.all([exchange.ask(find), exchange.ask(find)])
   return chance.happens(0.5) ? both : both.toReversed()
 }

@@ -8,7 +8,7 @@ import { Reading } from '../../src/replica/reading.ts'
 import { RecordList } from '../../src/replica/record-list.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { Tombstones } from '../../src/replica/tombstones.ts'
-import { CURSORS_DIE, SWEEPS_SELDOM } from './plans.ts'
+import { ASKED_TWICE, CURSORS_DIE, SWEEPS_SELDOM } from './plans.ts'
 import type { Stage } from './run-model.ts'
 import type { Setting } from './setting.ts'
 import { settingOf } from './setting.ts'
@@ -28,6 +28,7 @@ export interface Mutant {
 }
 
 const token = settingOf({ strategy: 'token-delta', boundMs: 1000 })
+const calm = { strategy: 'token-delta', boundMs: 1000, trouble: 0 } as const
 const pages = settingOf({ strategy: 'full-read', boundMs: 1000 })
 const lagging = settingOf({ strategy: 'time-delta', boundMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
 const apart = settingOf({
@@ -90,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lets an older page win',
-    setting: token,
+    setting: settingOf(ASKED_TWICE),
     breakIt: (now) =>
       override(
         Reading.prototype,
@@ -103,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgets tombstones',
-    setting: { ...token, latencyMs: 150, fullReadEveryMs: 2000, changeEveryMs: 60 },
+    setting: settingOf({ ...calm, latencyMs: 150, fullReadEveryMs: 2000, changeEveryMs: 60 }),
     breakIt: () => override(Tombstones.prototype, 'absentSince', () => () => Number.NEGATIVE_INFINITY),
   },
   {
@@ -134,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "counts the tickets' age from the read's end",
-    setting: apart,
+    setting: { ...apart, trouble: 0, latencyMs: 400 },
     breakIt: (now) =>
       override(
         Freshness.prototype,
@@ -183,13 +184,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'moves the cursor past what it ignored',
-    setting: { ...token, changeEveryMs: 60, trouble: 2, cursorDeaths: 0, latencyMs: 80, fullReadEveryMs: 60_000 },
+    setting: settingOf(ASKED_TWICE),
     breakIt: () =>
       override(
         Reading.prototype,
-        'settleRemovals',
+        'removePostponed',
         (original) =>
-          function settleRemovals(this: Reading<unknown>) {
+          function removePostponed(this: Reading<unknown>) {
             original.call(this)
             this.ignored = 0
           },
@@ -224,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'drops rows of an audit that no read of changes ever told of',
-    setting: { ...token, latencyMs: 150, fullReadEveryMs: 2000 },
+    setting: settingOf({ ...calm, boundMs: 3000, refreshEveryMs: 500, latencyMs: 250, fullReadEveryMs: 2000 }),
     breakIt: () => override(Tombstones.prototype, 'duringAudit', () => () => {}),
   },
   {
@@ -234,7 +235,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shows events before venues whose own read waits for the events',
-    setting: token,
+    setting: settingOf({ ...calm, changeEveryMs: 100, fullReadEveryMs: 60_000 }),
     breakIt: () => override(ListReader.prototype, 'readAdditions', () => () => Promise.resolve({ ok: true })),
   },
   {

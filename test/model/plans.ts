@@ -21,6 +21,19 @@ export const CURSORS_DIE = {
   fullReadEveryMs: 60_000,
 } as const
 
+/** Nothing goes wrong but that many pages are asked for twice, and the two answers arrive in any order. */
+export const ASKED_TWICE = {
+  strategy: 'token-delta',
+  boundMs: 1000,
+  trouble: 0,
+  cursorDeaths: 0,
+  asksTwice: 0.6,
+  latencyMs: 100,
+  changeEveryMs: 80,
+  clients: 3,
+  fullReadEveryMs: 60_000,
+} as const
+
 /** Most reads of changes are a delta alone, which cannot tell what is gone. */
 export const SWEEPS_SELDOM = {
   strategy: 'time-delta',
@@ -76,6 +89,7 @@ export const PLANS: readonly Plan[] = [
     serverFilters: false,
   }),
   plan('token-delta, nothing goes wrong but cursors', CURSORS_DIE),
+  plan('token-delta, nothing goes wrong but answers that come twice', ASKED_TWICE),
   plan('time-delta, each read a snapshot', { strategy: 'time-delta', boundMs: 1000, snapshot: true }),
   plan('time-delta, each read a snapshot, told row by row', {
     strategy: 'time-delta',

@@ -1,5 +1,5 @@
 import type { DateTime } from '../../src/domain/date-time.ts'
-import type { Decimal } from '../../src/domain/decimal.ts'
+import type { Decimal } from '../../src/domain/number.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'

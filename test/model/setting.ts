@@ -16,6 +16,8 @@ export interface Setting {
   readonly patienceMs: number
   /** How much goes wrong: 0 nothing, 1 the usual. */
   readonly trouble: number
+  /** How likely it is that a page is asked for twice, because the first answer is slow. */
+  readonly asksTwice: number
   readonly clocks: 'steady' | 'set' | 'suspended'
   readonly waiting: number
   readonly waitForMs: number
@@ -47,6 +49,7 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     latencyMs: 40,
     patienceMs: given.boundMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.boundMs / 3)),
     trouble: 1,
+    asksTwice: 0.05 * (given.trouble ?? 1),
     clocks: 'steady',
     waiting: 1000,
     waitForMs: 15_000,

@@ -109,7 +109,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     expect(await explain(page, SHOWN)).toContain('is on the web')
     for (const summary of await page.$$('#explanation summary')) await summary.click()
     expect(await page.textContent('#explanation details:first-of-type pre')).toContain(MARKUP)
-    expect(await explain(page, MARKUP)).toContain(`"${MARKUP}" is no id`)
+    expect(await explain(page, MARKUP)).toContain(`"${MARKUP}" is not an id`)
     expect(await page.$$('main img, main script')).toEqual([])
     expect(complaints).toEqual([])
     await page.context().close()

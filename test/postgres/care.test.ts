@@ -67,10 +67,11 @@ describeWithPostgres('the care for connections', () => {
       async () => [running.served, venues.list.served],
       ([e, v]) => e === 1980 && v === 1980,
     )
-    const reads = running.reads()
-    expect(reads.filter((read) => !read.endsWith(' ok'))).toEqual([])
-    for (const list of ['events', 'venues'])
-      expect(reads.filter((read) => read === `${list} full ok`).length).toBeGreaterThan(3)
+    await eventually(
+      async () => running.reads(),
+      (reads) => ['events', 'venues'].every((list) => reads.filter((read) => read === `${list} full ok`).length > 3),
+    )
+    expect(running.reads().filter((read) => !read.endsWith(' ok'))).toEqual([])
     await world.stopAll()
     await eventually(count, ([row]) => row?.['count'] === 0)
     await world.query('ALTER ROLE marquee CONNECTION LIMIT 10')
@@ -132,10 +133,13 @@ describeWithPostgres('the care for connections', () => {
 
   it('says that there are too many connections, and comes in when there is room', async () => {
     await world.query('ALTER ROLE marquee CONNECTION LIMIT 0')
-    const starting = world.start(QUICK)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    const running = await world.begin(QUICK)
+    await eventually(
+      async () => running.reads(),
+      (reads) => reads.length > 0,
+    )
     await world.query('ALTER ROLE marquee CONNECTION LIMIT 10')
-    const running = await starting
+    await running.loaded()
     const failed = running.observations.flatMap((seen) => (seen.kind === 'read-ended' ? [seen.read.message] : []))
     expect(failed.join()).toContain('no connection left for this role (53300)')
   })

@@ -198,7 +198,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(report.warnings).toEqual([
       'the role may write to crm.loose; Marquee only reads: grant it SELECT and nothing else',
       'row-level security applies to crm.loose: rows that a policy hides are not served, and look deleted',
-      'crm.loose has no index that begins with changed_at, so that every refresh scans all of it',
+      'crm.loose has no index that begins with changed_at, so every refresh scans all of it',
     ])
     await world.query('DROP TABLE crm.loose')
   })
@@ -206,7 +206,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
   it('check warns where no column tells of changes', async () => {
     const { report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: null } } })
     expect(report.warnings).toEqual([
-      'crm.public_events has no column for crm.events.changedAt, so that every refresh reads all of it',
+      'crm.public_events has no column for crm.events.changedAt, so every refresh reads all of it',
     ])
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { readCrm } from '../../src/commands/read-crm.ts'
+import { readCrm } from '../../src/commands/assemble.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import type { Read } from './reads.ts'
@@ -88,7 +88,7 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
     const { warnings } = await readCrm(await world.configuration({ crm: { events: SLOW } }))
     expect(warnings).toHaveLength(2)
     expect(warnings[0]).toBe(
-      'crm.slow_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so that every refresh scans all of it',
+      'crm.slow_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
     )
     expect(warnings[1]).toMatch(
       /^crm\.slow_events takes (?:1[6-9]\d|[2-9]\d\d) ms for a refresh even where nothing has changed, and (?:1[6-9]\d|[2-9]\d\d) ms to compare all rows: /,
@@ -101,7 +101,7 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
   it('is told of though an index is there below it, of no use; and not where the index is of use under another name', async () => {
     const latest = await readCrm(await world.configuration({ crm: { events: { from: 'crm.latest_events' } } }))
     expect(latest.warnings).toEqual([
-      'crm.latest_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so that every refresh scans all of it',
+      'crm.latest_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
     ])
     const renamed = { from: 'crm.renamed_events', changedAt: 'touched' }
     expect((await readCrm(await world.configuration({ crm: { events: renamed } }))).warnings).toEqual([])

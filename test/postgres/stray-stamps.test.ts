@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { cursorOf, positionOf } from '../../src/crm/postgres/position.ts'
+import { cursorAt, positionOf } from '../../src/crm/postgres/stamp.ts'
 import type { Cursor } from '../../src/replica/port.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
-import { idOf, World } from './world.ts'
+import { World, idOf } from './world.ts'
 
 /** No sweep but the one that a test waits for. */
 const UNSWEPT = { freshness: { bound: '10m' } }
@@ -97,8 +97,8 @@ describeWithPostgres('a stamp that is not of its time', () => {
     await stamp("now() + random() * interval '59 minutes'", 100, 900)
     reads = await Reads.open(world, UNSWEPT)
     const { cursor } = await reads.full().well()
-    const { server } = positionOf(cursor ?? cursorOf({ server: '', after: 0 })) ?? { server: '' }
-    const anHourAhead = cursorOf({ server, after: (Date.now() + 3_500_000) * 1000 })
+    const { server } = positionOf(cursor ?? cursorAt({ server: '', after: 0 })) ?? { server: '' }
+    const anHourAhead = cursorAt({ server, after: (Date.now() + 3_500_000) * 1000 })
     await world.query('UPDATE crm.event SET title = $1 WHERE event_id = $2', ['Second', idOf(7)])
     const found = await changed(anHourAhead, 7)
     expect(found.name).toBe('Second')

@@ -60,9 +60,15 @@ export class World {
 
   /** Starts a Marquee in this process and waits for its first reads. */
   async start(given: Given = {}): Promise<Running> {
+    const running = await this.begin(given)
+    await running.loaded()
+    return running
+  }
+
+  /** As `start`, but does not wait until the lists were read. */
+  async begin(given: Given = {}): Promise<Running> {
     const running = await Running.start(await this.configuration(given))
     this.#running.push(running)
-    await running.loaded()
     return running
   }
 

@@ -2,7 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 
 export const ROOT: string = join(import.meta.dirname, '../..')
 
@@ -13,7 +13,9 @@ export function programOf(runtime: Runtime): string {
   return runtime === 'bun' ? process.execPath : join(ROOT, 'node_modules/.bin/node')
 }
 
-const alive = new Set<ChildProcessByStdio<null, Readable, Readable>>()
+type Spawned = ChildProcessByStdio<Writable | null, Readable, Readable>
+
+const alive = new Set<Spawned>()
 // A test that fails must not leave a service behind.
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
@@ -22,6 +24,8 @@ process.on('exit', () => {
 export interface SpawnOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** A process group of its own, which `signalGroup` reaches; and standard input that `type` writes to. */
+  readonly interactive?: boolean
 }
 
 /** A real process; what it writes is collected. */
@@ -29,12 +33,19 @@ export class Child {
   stdout = ''
   stderr = ''
   readonly exited: Promise<number | NodeJS.Signals>
-  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+  readonly #child: Spawned
 
-  constructor(program: string, args: readonly string[], { cwd = ROOT, env = {} }: SpawnOptions = {}) {
+  constructor(
+    program: string,
+    args: readonly string[],
+    { cwd = ROOT, env = {}, interactive = false }: SpawnOptions = {},
+  ) {
     // Nothing of the surroundings but what a shell needs: MARQUEE_CONFIG or npm's variables would change what is run.
     const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
-    const child = spawn(program, args, { cwd, env: { ...bare, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const options = { cwd, env: { ...bare, ...env }, detached: interactive }
+    const child: Spawned = interactive
+      ? spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+      : spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     alive.add(child)
     child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
@@ -68,6 +79,15 @@ export class Child {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
+  }
+
+  /** To all processes of its group, as a terminal or a supervisor sends it. */
+  signalGroup(name: NodeJS.Signals): void {
+    process.kill(-this.pid, name)
+  }
+
+  type(text: string): void {
+    this.#child.stdin?.write(text)
   }
 
   /** Ends it by SIGTERM, after `patienceMs` by force; resolves with the exit status. */

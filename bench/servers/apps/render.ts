@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import Negotiator from 'negotiator'
+import { MEDIA_TYPES } from '../../../src/formats/media-types.ts'
 
 /** What the two framework apps share: the lists in a Map, and each answer rendered when it is asked for. */
 export interface Row {
@@ -15,15 +16,6 @@ export interface Row {
   readonly Links: readonly { readonly Rel: string; readonly Href: string; readonly Title: string | null }[]
 }
 
-const TYPES = [
-  'application/json',
-  'text/json',
-  'application/xml',
-  'text/xml',
-  'application/hal+json',
-  'application/hal+xml',
-]
-
 export function loadRows(file: string): ReadonlyMap<string, Row> {
   const rows = new Map<string, Row>()
   for (const line of readFileSync(file, 'utf8').split('\n')) {
@@ -35,7 +27,7 @@ export function loadRows(file: string): ReadonlyMap<string, Row> {
 }
 
 export function render(row: Row, accept: string | undefined): { type: string; body: string } {
-  const type = new Negotiator({ headers: { accept } }).mediaType(TYPES) ?? 'application/json'
+  const type = new Negotiator({ headers: { accept } }).mediaType([...MEDIA_TYPES]) ?? 'application/json'
   if (type.endsWith('hal+json')) return { type, body: halJson(row) }
   if (type.endsWith('hal+xml')) return { type, body: halXml(row) }
   return { type, body: type.endsWith('json') ? plainJson(row) : plainXml(row) }

@@ -2,9 +2,8 @@ import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { proxyUrl, webOrigin } from '../addresses.ts'
 import type { General, SettingsOfKind } from '../general.ts'
-import { duration, flag, wholeNumber } from '../numbers.ts'
+import { duration, flag, path, secretText, text, wholeNumber, word } from '../values.ts'
 import { section } from '../section.ts'
-import { path, secretText, text, word } from '../texts.ts'
 import { condition, fieldSources } from './sources.ts'
 
 // What goes into an address must need no escaping there.

@@ -1,6 +1,6 @@
 import type { General, SettingsOfKind } from '../general.ts'
 import { section } from '../section.ts'
-import { path, timeZone, word } from '../texts.ts'
+import { path, timeZone, word } from '../values.ts'
 
 /** Two lists in the files of a folder. */
 export const files = section({

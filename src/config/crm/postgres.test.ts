@@ -109,7 +109,7 @@ venues: { from: venues }`)
     ],
     [
       `${LEAST}\nsweepEvery: 31s`,
-      ['crm.sweepEvery is longer than freshness.bound, so that every answer would have to wait for a sweep of its own'],
+      ['crm.sweepEvery is longer than freshness.bound: every answer would have to wait for its own sweep'],
     ],
     [`${LEAST}\nidNamespace: x`, ['crm.idNamespace must be a UUID that is not all zeros']],
     [

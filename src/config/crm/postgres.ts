@@ -1,13 +1,11 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
-import type { General } from '../general.ts'
+import type { General, SettingsOfKind } from '../general.ts'
 import { leaf, Wrong } from '../key.ts'
-import { duration } from '../numbers.ts'
+import { duration, guid, isName, path, text, timeZone, word } from '../values.ts'
 import { BadAddress, parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
 import { section } from '../section.ts'
-import type { SettingsOfKind } from '../general.ts'
-import { guid, isName, path, text, timeZone, word } from '../texts.ts'
 import { condition, fieldSources } from './sources.ts'
 
 const isTable = (from: string): boolean => from.split('.').length <= 2 && from.split('.').every(isName)

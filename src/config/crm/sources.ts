@@ -6,7 +6,7 @@ import { openZone } from '../../domain/zone.ts'
 import type { Key } from '../key.ts'
 import { isNull, scalarOf, wholeKey } from '../key.ts'
 import { section } from '../section.ts'
-import { isName } from '../texts.ts'
+import { isName } from '../values.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 /** Where a field's value comes from. */

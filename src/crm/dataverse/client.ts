@@ -1,16 +1,14 @@
 import type { Outcome } from '../../observe/observation.ts'
 import type { CrmFailure } from '../../replica/port.ts'
+import { failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import type { Answered } from '../web/ask.ts'
 import { ask } from '../web/ask.ts'
 import { Gate } from '../web/gate.ts'
-import { retryAfterMs } from '../web/retry-after.ts'
 import type { Web, WebReply } from '../web/web.ts'
-import type { ErrorBody } from './error-body.ts'
-import { parseErrorBody } from './error-body.ts'
-import type { ErrorKind } from './error-kind.ts'
-import { errorKind } from './error-kind.ts'
-import { failureOf } from './failure-of.ts'
+import { retryAfterMs } from '../web/web.ts'
+import type { ErrorBody, ErrorKind } from './errors.ts'
+import { answerFailure, errorKind, parseErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface ClientSettings {
@@ -29,14 +27,16 @@ export interface ClientSettings {
 export type Got =
   | { readonly kind: 'text'; readonly text: string; readonly preferenceApplied: string; readonly begunAt: Moment }
   | { readonly kind: 'nothing'; readonly begunAt: Moment }
-  | {
-      readonly kind: 'error'
-      readonly error: ErrorKind | 'no-answer'
-      /** 0 where nothing came. */
-      readonly status: number
-      readonly body: ErrorBody
-      readonly failure: CrmFailure
-    }
+  | Refused
+
+export interface Refused {
+  readonly kind: 'error'
+  readonly error: ErrorKind | 'no-answer'
+  /** 0 where nothing came. */
+  readonly status: number
+  readonly body: ErrorBody
+  readonly failure: CrmFailure
+}
 
 const API = '/api/data/v9.2/'
 const MOST_AT_ONCE = 3
@@ -75,7 +75,7 @@ export class DataverseClient {
   /** Asks for a URL of this environment, with these preferences. */
   async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
     const leave = await this.#gate.enter(signal)
-    if (leave === null) return failed({ kind: 'internal', message: 'the read was given up', retryAfterMs: null })
+    if (leave === null) return unanswered(failureOf('internal', 'the read was given up'))
     try {
       const got = await this.#getWithToken(url, prefer, signal)
       this.#settings.onRequest(got.kind === 'error' ? got.failure.kind : 'ok')
@@ -88,14 +88,14 @@ export class DataverseClient {
   async #getWithToken(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
     for (let isLast = false; ; isLast = true) {
       const token = await this.#settings.tokens.current()
-      if (!token.ok) return failed(token.failure)
+      if (!token.ok) return unanswered(token.failure)
       const closedForMs = this.#gate.closedForMs
       if (closedForMs > 0) {
         const message = 'Dataverse has asked for fewer requests, and gets none until then'
-        return failed({ kind: 'throttled', message, retryAfterMs: closedForMs })
+        return unanswered(failureOf('throttled', message, closedForMs))
       }
       const answered = await this.#send(url, prefer, token.text, signal)
-      if (!('reply' in answered)) return failed(answered)
+      if (!('reply' in answered)) return unanswered(answered)
       // Once: a token can end, or be taken back, while a list is being read.
       if (answered.reply.status !== 401 || isLast) return this.#gotOf(answered)
       this.#settings.tokens.refused(token.text)
@@ -123,9 +123,7 @@ export class DataverseClient {
     if (status === 200 && text !== null) {
       return { kind: 'text', text, preferenceApplied: headers['preference-applied'] ?? '', begunAt }
     }
-    if (text === null) {
-      return failed({ kind: 'broken', message: `the answer (${status}) is not UTF-8`, retryAfterMs: null })
-    }
+    if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)
     const waitMs = this.#waitMs(error, reply)
@@ -136,7 +134,7 @@ export class DataverseClient {
       error,
       status,
       body: parsed,
-      failure: failureOf({ status, error, body: parsed, ...this.#settings }, retryMs),
+      failure: answerFailure({ status, error, body: parsed, ...this.#settings }, retryMs),
     }
   }
 
@@ -146,7 +144,8 @@ export class DataverseClient {
   }
 }
 
-function failed(failure: CrmFailure): Got {
+/** Nothing that a server said: why nothing did, or nothing of use. */
+export function unanswered(failure: CrmFailure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }
 

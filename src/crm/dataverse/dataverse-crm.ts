@@ -1,23 +1,26 @@
+// Two tables of Dataverse by its Web API. An EntitySource decides which read to make; a PageReader asks for the pages, through
+// the one client with its token (client.ts, tokens.ts); an EntityTable makes changes of the rows, with the words for codes
+// (labels.ts) and the zones (zone-codes.ts).
+
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe, Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { proxyOf } from '../web/proxy-of.ts'
-import { trustingWeb } from '../web/trusting-web.ts'
 import type { OpenWeb } from '../web/web.ts'
+import { trustingWeb } from '../web/web.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
-import type { ListTable, TableParts } from './list-table.ts'
-import { eventsTable, listTable } from './list-table.ts'
-import { Pace } from './pace.ts'
-import { eventsSetting, venuesSetting } from './stock-mapping.ts'
-import { LONGEST_WAIT_MS, TableReader } from './table-reader.ts'
-import { TableSource } from './table-source.ts'
-import { Tokens } from './tokens.ts'
+import type { EntityTable, TableParts } from './entity-table.ts'
+import { entityTable, eventsTable } from './entity-table.ts'
 import type { NoTracking } from './tracking.ts'
-import { Tracking } from './tracking.ts'
+import { FullReadPace, Tracking } from './tracking.ts'
+import { eventsSetting, venuesSetting } from './stock-mapping.ts'
+import { LONGEST_WAIT_MS, PageReader } from './page-reader.ts'
+import { EntitySource } from './entity-source.ts'
+import { Tokens } from './tokens.ts'
 import { ZoneCodes } from './zone-codes.ts'
 import type { ListSetting } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
@@ -52,13 +55,13 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
     const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
     return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
   }
-  const sourceOf = <Item>(table: ListTable<Item>): TableSource<Item> => {
+  const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
     const { name: list, from } = table
     const onOff = (why: NoTracking): void => observe({ kind: 'no-change-tracking', list, table: from, why })
-    return new TableSource({
-      reader: new TableReader(client, table, time),
+    return new EntitySource({
+      reader: new PageReader(client, table, time),
       tracking: new Tracking(time, onOff),
-      pace: new Pace(boundMs, time),
+      pace: new FullReadPace(boundMs, time),
       time,
       // An exchange is tried once more on a fresh connection, and a long read waits a while before it gives up.
       patienceMs: timeoutMs * 2 + LONGEST_WAIT_MS + 1000,
@@ -69,7 +72,7 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   const venues = venuesSetting(settings.venues)
   const tables = {
     events: eventsTable(events, partsOf(events)),
-    venues: listTable(VENUE_ROWS, venues, partsOf(venues)),
+    venues: entityTable(VENUE_ROWS, venues, partsOf(venues)),
   }
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {

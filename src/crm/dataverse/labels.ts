@@ -21,7 +21,7 @@ export interface LabelsSettings {
 interface Column {
   words: ReadonlyMap<string, string>
   type: ChoiceType | null
-  /** Codes that were looked for in vain: their option was deleted, or its word is not to be had yet. */
+  /** Codes that were not found: their option was deleted, or its word is not to be had yet. */
   readonly missing: Set<string>
 }
 
@@ -110,7 +110,7 @@ export class Labels {
     return this.#finds > this.#appliedFinds
   }
 
-  /** Each code's word, null for one that has none. */
+  /** Each code's word, null where it has no word. */
   wordsOf(column: string, cell: Cell): readonly (string | null)[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).map((code) => words?.get(code) ?? null)

@@ -1,9 +1,12 @@
+import { nearestName } from '../../config/nearest-name.ts'
 import type { CrmFailure } from '../../replica/port.ts'
+import { failureOf } from '../../replica/port.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
 import { isList, isObject, sourceDigits } from '../mapping/cell.ts'
+import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 import type { DataverseClient } from './client.ts'
-import { readRows } from './read-rows.ts'
+import { parsePageBody } from './page-body.ts'
 
 /** The definitions of a table's columns: their type by logical name. */
 export type Attributes = ReadonlyMap<string, string>
@@ -27,7 +30,7 @@ export async function readLogicalName(
   const tables = tablesOf(await readRows(client, client.urlOf(path), signal))
   if ('kind' in tables) return tables
   const name = tables.get(entitySet)
-  return name ?? { kind: 'broken', message: `the definition of ${entitySet} was not found`, retryAfterMs: null }
+  return name ?? failureOf('broken', `the definition of ${entitySet} was not found`)
 }
 
 export async function readAttributes(
@@ -78,11 +81,10 @@ export async function readLabels(
     const parsed = got.kind === 'text' ? parseCell(got.text) : null
     const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
     if (words !== null) return { words, type }
-    const message = `the definition of the column ${column} of ${table} came as something else`
-    return { kind: 'broken', message, retryAfterMs: null }
+    return failureOf('broken', `the definition of the column ${column} of ${table} came as something else`)
   }
   const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
-  return { kind: isSaid ? 'misconfigured' : 'broken', message, retryAfterMs: null }
+  return failureOf(isSaid ? 'misconfigured' : 'broken', message)
 }
 
 /** Names come from the CRM and go into addresses and sentences: what cannot be a name is left out. */
@@ -127,4 +129,68 @@ function labelText(label: Cell, language: number): string | null {
   const candidates = [...(isList(LocalizedLabels) ? LocalizedLabels : []), UserLocalizedLabel].filter(isObject)
   const found = candidates.find(({ LanguageCode }) => LanguageCode === language) ?? candidates.at(-1)
   return typeof found?.['Label'] === 'string' ? found['Label'] : null
+}
+
+const MOST_PAGES = 20
+
+/** All rows of a short list, such as metadata; its pages are followed, few of them. */
+export async function readRows(
+  client: DataverseClient,
+  url: string,
+  signal: AbortSignal,
+): Promise<readonly CellObject[] | CrmFailure> {
+  const rows: CellObject[] = []
+  let next: string | null = url
+  for (let pages = 0; next !== null && pages < MOST_PAGES; pages++) {
+    const got = await client.get(next, [], signal)
+    if (got.kind === 'error') return got.failure
+    const page = got.kind === 'text' ? parsePageBody(got.text) : 'is empty'
+    if (typeof page === 'string') return failureOf('broken', `the answer ${page}`)
+    if (page.rows === null) return failureOf('broken', 'the answer has no value')
+    // Not spread: so many arguments as a page may have rows, no call can have.
+    for (const row of page.rows) rows.push(row)
+    next = page.nextLink
+    const fault = next === null ? null : client.linkFault(next)
+    if (fault !== null) return failureOf('broken', `the answer ${fault}`)
+  }
+  return rows
+}
+
+const LOOKUPS: ReadonlySet<string> = new Set(['Lookup', 'Customer', 'Owner'])
+
+/** What the Web API calls the columns that the configuration names: a lookup `x` is `_x_value` there. */
+export type ColumnNames = ReadonlyMap<string, string>
+
+/** What can be said without asking: an event's venue is a lookup. */
+export function likelyNames(columns: readonly MappedColumn[]): ColumnNames {
+  return new Map(columns.map(({ column, key }) => [column, key === 'fields.VenueId' ? lookupName(column) : column]))
+}
+
+/** The names by the table's definition, or what is wrong with them, all of it in one sentence. */
+export function definedNames(
+  columns: readonly MappedColumn[],
+  attributes: Attributes,
+  list: string,
+): ColumnNames | string {
+  const names = new Map<string, string>()
+  const missing = new Map<string, string>()
+  for (const { column, key } of columns) {
+    const logical = attributes.has(column) ? column : column.replace(/^_(.+)_value$/, '$1')
+    const type = attributes.get(logical)
+    if (type === undefined) missing.set(column, key)
+    else names.set(column, LOOKUPS.has(type) ? lookupName(logical) : logical)
+  }
+  return missing.size === 0 ? names : missingWords(missing, attributes, list)
+}
+
+function lookupName(column: string): string {
+  return /^_.+_value$/.test(column) ? column : `_${column}_value`
+}
+
+function missingWords(missing: ReadonlyMap<string, string>, attributes: Attributes, list: string): string {
+  const words = Array.from(missing, ([column, key]) => {
+    const near = nearestName(column, attributes.keys())
+    return `${column} (crm.${list}.${key}${near === null ? '' : `; did you mean ${near}?`})`
+  })
+  return `the table has no column ${words.join(', ')}; name another, or null for none`
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { parseCell } from '../mapping/parse-cell.ts'
-import { parsePageBody } from './page-body.ts'
-import { splitPage } from './split-page.ts'
+import { parsePageBody, splitPage } from './page-body.ts'
 
 describe('a page', () => {
   it('is read row by row to the same as all at once', () => {
@@ -50,9 +49,9 @@ describe('a page', () => {
   it('that is none says why', () => {
     expect(parsePageBody('<html>')).toContain('HTML')
     expect(parsePageBody('{"value":[{"a":1},{"a"')).toContain('cut short')
-    expect(parsePageBody('{"value":[1]}')).toContain('no object')
+    expect(parsePageBody('{"value":[1]}')).toContain('not an object')
     expect(parsePageBody('{"value":{}}')).toContain('no list')
     expect(parsePageBody('{"value":[],"@odata.nextLink":5}')).toContain('link')
-    expect(parsePageBody('[]')).toContain('no JSON object')
+    expect(parsePageBody('[]')).toContain('not a JSON object')
   })
 })

@@ -1,11 +1,13 @@
-import type { CrmFailure, Page } from '../../replica/port.ts'
+import type { Guid } from '../../domain/guid.ts'
+import { parseGuid } from '../../domain/guid.ts'
+import type { Change, Failed, PageStream } from '../../replica/port.ts'
+import { PAGE_ROWS, failed } from '../../replica/port.ts'
 import type { CellObject } from '../mapping/cell.ts'
-import type { RowChange } from './row-changes.ts'
-import { slices } from './row-changes.ts'
-import type { PageAnswer, TableReader } from './table-reader.ts'
+import type { EntityTable } from './entity-table.ts'
+import type { PageAnswer, PageReader } from './page-reader.ts'
 
 export interface StreamOptions<Item> {
-  readonly reader: TableReader<Item>
+  readonly reader: PageReader<Item>
   /** The same with every page: a size that changes midway is refused. */
   readonly prefer: readonly string[]
   readonly signal: AbortSignal
@@ -17,18 +19,13 @@ export interface StreamOptions<Item> {
   readonly changesOf: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
 }
 
-export type StreamEnd =
-  | { readonly ok: true; readonly deltaLink: string | null; readonly requests: number }
-  | { readonly ok: false; readonly failure: CrmFailure }
+export type StreamEnd = { readonly ok: true; readonly deltaLink: string | null; readonly requests: number } | Failed
 
 // Twenty million rows: whoever has more has other troubles.
 const MOST_PAGES = 20_000
 
 /** The pages from a first one on, each in slices that the replica applies between two requests. */
-export async function* streamPages<Item>(
-  first: PageAnswer,
-  options: StreamOptions<Item>,
-): AsyncGenerator<Page<Item>, StreamEnd, void> {
+export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
   const { reader, prefer, signal, valueMayBeMissing, isPatient, changesOf } = options
   const { from } = reader.table
   // A link is kept until twice as many pages came: links that go round meet it again, whatever their number (Brent).
@@ -37,12 +34,12 @@ export async function* streamPages<Item>(
   for (let requests = 1; ; requests++) {
     if (answer.kind === 'error') return { ok: false, failure: answer.failure }
     const { page, begunAt } = answer
-    if (page.rows === null && !valueMayBeMissing) return broken(`${from}: the answer has no value`)
+    if (page.rows === null && !valueMayBeMissing) return failed('broken', `${from}: the answer has no value`)
     const rows = page.rows ?? []
     const unprepared = await reader.table.rows.prepare(rows, begunAt, signal)
     if (unprepared !== null) return { ok: false, failure: unprepared }
     const changes = changesOf(rows)
-    if (changes === null) return broken(`${from}: a deleted entry names no row`)
+    if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
     for (const slice of slices(changes)) {
       yield {
         begunAt,
@@ -54,12 +51,64 @@ export async function* streamPages<Item>(
     }
     const { nextLink } = page
     if (nextLink === null) return { ok: true, deltaLink: page.deltaLink, requests }
-    if (nextLink === kept.link || requests > MOST_PAGES) return broken(`${from}: the pages have no end`)
+    if (nextLink === kept.link || requests > MOST_PAGES) return failed('broken', `${from}: the pages have no end`)
     if (requests === kept.until) kept = { link: nextLink, until: 2 * requests }
     answer = await (isPatient ? reader.patientPage(nextLink, prefer, signal) : reader.page(nextLink, prefer, signal))
   }
 }
 
-function broken(message: string): StreamEnd {
-  return { ok: false, failure: { kind: 'broken', message, retryAfterMs: null } }
+/** What a row says. */
+interface RowChange<Item> {
+  readonly row: CellObject
+  readonly change: Change<Item>
+}
+
+/** What some rows of one answer say, each id once: of a row that came twice the later counts. Null where a deletion names nothing. */
+export function rowChanges<Item>(
+  rows: readonly CellObject[],
+  table: EntityTable<Item>,
+): readonly RowChange<Item>[] | null {
+  const byId = new Map<Guid, RowChange<Item>>()
+  const withoutId: RowChange<Item>[] = []
+  for (const row of rows) {
+    const change = isDeleted(row) ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
+    if (change === null) return null
+    if (change.kind === 'deleted') table.unlabelled.note(change.id, [])
+    if (change.id === null) withoutId.push({ row, change })
+    else byId.set(change.id, { row, change })
+  }
+  return [...byId.values(), ...withoutId]
+}
+
+/** In pages that the replica applies between two requests. */
+function* slices<Entry>(entries: readonly Entry[]): Generator<readonly Entry[]> {
+  for (let from = 0; from < entries.length; from += PAGE_ROWS) {
+    yield entries.length <= PAGE_ROWS ? entries : entries.slice(from, from + PAGE_ROWS)
+  }
+}
+
+function isDeleted(row: CellObject): boolean {
+  const context = row['@odata.context']
+  return (typeof context === 'string' && context.endsWith('/$deletedEntity')) || Object.hasOwn(row, '@odata.removed')
+}
+
+/** `id` is a bare GUID (OData 4.0 would have the entity's URL there, whose key is taken as well). */
+function deletionOf(row: CellObject): Change<never> | null {
+  const text = row['id'] ?? row['@odata.id'] ?? null
+  if (typeof text !== 'string') return null
+  const id = parseGuid(/\(([^()]+)\)$/.exec(text)?.[1] ?? text)
+  return id === null ? null : { kind: 'deleted', id }
+}
+
+/** The row's own version, from its ETag `W/"81052965"`; it moves with every change that Dataverse reports. */
+function versionOf(row: CellObject): number {
+  const etag = row['@odata.etag']
+  const digits = typeof etag === 'string' ? /^W\/"(\d+)"$/.exec(etag)?.[1] : undefined
+  return digits === undefined ? Number.NaN : Number(digits)
+}
+
+function placeOf<Item>(row: CellObject, { from, rows }: EntityTable<Item>): string {
+  const key = rows.columns.find((column) => column.key === 'fields.Id')?.column
+  const id = key === undefined ? null : rows.cell(key)(row)
+  return typeof id === 'string' ? `${from}, id ${id.slice(0, 40)}` : from
 }

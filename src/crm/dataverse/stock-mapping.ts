@@ -29,7 +29,7 @@ export function eventsSetting(said: DataverseSettings['events']): ListSetting {
       TicketsAvailable: { kind: 'subtract', columns: [CAPACITY, 'msevtmgt_registrationcount'] },
       Start: wallTime('msevtmgt_eventstartdate'),
       Finish: wallTime('msevtmgt_eventenddate'),
-      // An event has no price of its own there: passes have.
+      // An event has no price there: passes have.
       Price: ZERO,
       Tags: null,
       Links: null,

@@ -1,18 +1,22 @@
 import type { CrmFailure } from '../../replica/port.ts'
 import type { Moment } from '../../replica/time.ts'
-import type { Cell, CellObject } from '../mapping/cell.ts'
+import type { Cell, CellObject, RowAccess } from '../mapping/cell.ts'
 import type { ListSetting, MappedColumn } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
-import type { RowAccess } from '../mapping/reader.ts'
-import type { ColumnNames } from './column-names.ts'
-import { likelyNames } from './column-names.ts'
+import type { ColumnNames } from './metadata.ts'
+import { likelyNames } from './metadata.ts'
 import type { Labels } from './labels.ts'
 import { ZONE_CODES } from './stock-mapping.ts'
-import type { MissingWord } from './unlabelled-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
 /** The column in which Dataverse keeps when a row was last changed, to the second. */
 export const CHANGE_TIME = 'modifiedon'
+
+/** A code in a column that has no word. */
+export interface MissingWord {
+  readonly column: string
+  readonly code: string
+}
 
 /** Looks into the rows of one table by the names that the configuration uses. */
 export class TableRows implements RowAccess<CellObject> {

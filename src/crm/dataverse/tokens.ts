@@ -1,21 +1,9 @@
 import type { Secret } from '../../config/secret.ts'
 import type { CrmFailure } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import type { Moment } from '../../replica/time.ts'
 import { elapsedMs } from '../../replica/time.ts'
-import type { Web } from '../web/web.ts'
-import type { Granted } from './grant.ts'
+import type { Granted, TokenSettings } from './grant.ts'
 import { grantToken } from './grant.ts'
-
-export interface TokenSettings {
-  readonly web: Web
-  readonly time: Time
-  readonly timeoutMs: number
-  readonly authority: string
-  readonly tenant: string
-  readonly clientId: string
-  readonly clientSecret: Secret
-  readonly scope: string
-}
 
 export type TokenText =
   | { readonly ok: true; readonly text: string }
@@ -71,13 +59,13 @@ export class Tokens {
   }
 
   #ask(): Promise<TokenText> {
-    this.#asking ??= this.#askAnew().finally(() => {
+    this.#asking ??= this.#askDirectory().finally(() => {
       this.#asking = null
     })
     return this.#asking
   }
 
-  async #askAnew(): Promise<TokenText> {
+  async #askDirectory(): Promise<TokenText> {
     let granted = await grantToken(this.#settings, this.#secret)
     if (granted.kind === 'secret-refused') {
       // Rotation without a restart: the file may hold another one by now.

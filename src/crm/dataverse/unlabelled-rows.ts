@@ -1,10 +1,5 @@
 import type { Guid } from '../../domain/guid.ts'
-
-/** A code in a column that has no word. */
-export interface MissingWord {
-  readonly column: string
-  readonly code: string
-}
+import type { MissingWord } from './table-rows.ts'
 
 const MOST_ROWS = 10_000
 const LONGEST_CODE = 20

@@ -5,7 +5,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { sourceDigits } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import type { DataverseClient } from './client.ts'
-import { readRows } from './read-rows.ts'
+import { readRows } from './metadata.ts'
 
 const MOST_NAMES = 1000
 /** No name of a zone is half as long. */
@@ -31,7 +31,7 @@ export class ZoneCodes {
     return this.#zoneNamed(this.#codes.get(text) ?? text)
   }
 
-  /** Looks the codes up where one of these cells is none that is known; a failure where that must be tried again. */
+  /** Looks the codes up where one of these cells holds one that is not known; a failure where that must be tried again. */
   async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<CrmFailure | null> {
     for (const cell of cells) {
       const text = textOf(cell)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import type { CsvRow } from './csv-parser.ts'
 import { CsvParser } from './csv-parser.ts'
-import type { CsvRow } from './csv-rows.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
 interface Outcome {
@@ -20,6 +20,7 @@ async function run(text: string, size = 1000): Promise<Outcome> {
     return (row, line) => {
       rows.push(row)
       lines.push(line)
+      return null
     }
   })
   const bytes = Buffer.from(text)

@@ -1,22 +1,27 @@
-import type { InfoRecord, Parser } from 'csv-parse'
+import type { Parser } from 'csv-parse'
 import { CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { CsvRow } from './csv-rows.ts'
-import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { Cell } from '../mapping/cell.ts'
+import { parseLargeCell } from '../mapping/parse-cell.ts'
+import type { CellOf, IgnoredColumns, ListFile } from './list-file.ts'
+import { Pace } from './pace.ts'
+import type { RowSink } from './read-batches.ts'
+import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /** Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell are skipped. */
 export class CsvParser implements RowParser {
   readonly #parser: Parser
-  readonly #onHeader: (header: CsvRow) => (row: CsvRow, line: number) => void
-  #onRow: ((row: CsvRow, line: number) => void) | null = null
+  readonly #onHeader: (header: CsvRow) => TakeCsvRow
+  #onRow: TakeCsvRow | null = null
+  /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
+  #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
   #width = 0
-  #fault: SyntaxFault | null = null
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
 
-  constructor(onHeader: (header: CsvRow) => (row: CsvRow, line: number) => void) {
+  constructor(onHeader: (header: CsvRow) => TakeCsvRow) {
     this.#onHeader = onHeader
     this.#parser = parse({
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -25,12 +30,12 @@ export class CsvParser implements RowParser {
       relax_column_count: true,
       max_record_size: LONGEST_ROW_BYTES,
       cast: (cell, { quoting }) => (quoting || trimWhiteSpace(cell) !== '' ? cell : null),
-      on_record: (row: CsvRow, info) => {
-        this.#takeRow(row, info)
+      on_record: (row: CsvRow, { empty_lines }) => {
+        this.#rows.push({ row, blankLines: empty_lines })
         return null
       },
     })
-    // Each write tells of its own error; without a listener it would also end the process.
+    // Each write tells of its error; without a listener it would also end the process.
     this.#parser.on('error', () => {})
   }
 
@@ -41,56 +46,74 @@ export class CsvParser implements RowParser {
   async feed(bytes: Buffer): Promise<SyntaxFault | null> {
     // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
     const kept = Buffer.from(bytes)
-    return this.#outcome(await new Promise((resolve) => void this.#parser.write(kept, resolve)))
+    const error = await new Promise((resolve) => void this.#parser.write(kept, resolve))
+    return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
   async finish(): Promise<SyntaxFault | null> {
     this.#parser.resume()
-    const fault = this.#outcome(
-      await new Promise((resolve) => {
-        this.#parser.once('error', resolve)
-        this.#parser.end(resolve)
-      }),
-    )
+    const error = await new Promise((resolve) => {
+      this.#parser.once('error', resolve)
+      this.#parser.end(resolve)
+    })
+    const fault = (await this.#takeRows()) ?? this.#faultOf(error)
     return fault ?? (this.#onRow === null ? { line: 1, problem: 'a header row is expected' } : null)
   }
 
-  #takeRow(row: CsvRow, { empty_lines }: InfoRecord): void {
-    if (this.#fault !== null) return
-    const line = this.#rowLine + empty_lines - this.#blankLines
-    if (this.#onRow === null) this.#takeHeader(row, line)
-    else if (row.length === this.#width) this.#onRow(row, line)
-    else
-      this.#fault = {
-        line,
-        problem: `${this.#width} cells are expected, as in the header row, and ${row.length} are found`,
-      }
-    this.#blankLines = empty_lines
-    this.#rowLine = line + 1
-    for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
+  async #takeRows(): Promise<SyntaxFault | null> {
+    const rows = this.#rows
+    this.#rows = []
+    for (const { row, blankLines } of rows) {
+      const taken = this.#takeRow(row, blankLines)
+      // Only a row that takes its time: a promise for each would cost as much as the row.
+      const fault = taken instanceof Promise ? await taken : taken
+      if (fault !== null) return fault
+    }
+    return null
   }
 
-  #takeHeader(header: CsvRow, line: number): void {
-    const names = header.filter((name) => name !== null)
-    const twice = names.find((name, index) => names.indexOf(name) !== index)
-    if (twice !== undefined)
-      this.#fault = { line, problem: `the header names ${JSON.stringify(twice.slice(0, 80))} twice` }
+  #takeRow(row: CsvRow, blankLines: number): Taken {
+    const line = this.#rowLine + blankLines - this.#blankLines
+    this.#blankLines = blankLines
+    this.#rowLine = line + 1
+    for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
+    if (this.#onRow === null) return this.#takeHeader(row, line)
+    if (row.length === this.#width) return this.#onRow(row, line)
+    const problem = `${this.#width} cells are expected, as in the header row, and ${row.length} are found`
+    return { line, problem }
+  }
+
+  async #takeHeader(header: CsvRow, line: number): Promise<SyntaxFault | null> {
+    const pace = new Pace()
+    const names = new Set<string>()
+    for (const [index, name] of header.entries()) {
+      if (index % MANY === 0 && pace.isOver) await pace.rest()
+      if (name !== null && names.has(name)) {
+        return { line, problem: `the header names ${JSON.stringify(name.slice(0, 80))} twice` }
+      }
+      if (name !== null) names.add(name)
+    }
     const separator = header.length === 1 ? /[;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined) {
       // As spreadsheets write it where the comma is in numbers. No field has such a name, so no row could be served.
       const problem = `cells are separated by ${SEPARATORS[separator]} here, and commas are expected; export it as CSV with commas`
-      this.#fault = { line, problem }
+      return { line, problem }
     }
+    await pace.rest()
     this.#width = header.length
     this.#onRow = this.#onHeader(header)
+    return null
   }
 
-  #outcome(error: unknown): SyntaxFault | null {
-    if (this.#fault !== null || error === null || error === undefined) return this.#fault
+  #faultOf(error: unknown): SyntaxFault | null {
+    if (error === null || error === undefined) return null
     if (!(error instanceof CsvError)) throw new Error('a CSV file cannot be parsed', { cause: error })
-    return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is no CSV' }
+    return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is not CSV' }
   }
 }
+
+/** Names of a header after which it is looked whether requests wait. */
+const MANY = 1000
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened in the row that begins here, and not closed',
@@ -103,7 +126,61 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' }
 
+/** A carriage return and a line feed after it are one. */
 function lineBreaksIn(cell: string): number {
-  if (!cell.includes('\n') && !cell.includes('\r')) return 0
-  return cell.split(/\r\n|\n|\r/).length - 1
+  let breaks = 0
+  let feed = cell.indexOf('\n')
+  let back = cell.indexOf('\r')
+  while (feed !== -1 || back !== -1) {
+    breaks++
+    const at = feed === -1 || (back !== -1 && back < feed) ? back : feed
+    const isPair = at === back && feed === at + 1
+    if (feed === at || isPair) feed = cell.indexOf('\n', isPair ? at + 2 : at + 1)
+    if (back === at) back = cell.indexOf('\r', at + 1)
+  }
+  return breaks
+}
+
+/** A row as its cells stand side by side; null is a blank cell. */
+export type CsvRow = readonly (string | null)[]
+
+/** Takes a row below the header, and the line it begins in. */
+export type TakeCsvRow = (row: CsvRow, line: number) => Taken
+
+/** A longer cell of links is read in parts, between which requests pass. */
+const LONG = 32 * 1024
+const LINK_MEMBERS: ReadonlySet<string> = new Set(['Rel', 'Href', 'Title'])
+
+/** Takes the header row, and gives what takes the rows below it. */
+export function csvRows<Item>(
+  list: ListFile<Item>,
+  sink: RowSink<Item>,
+  columns: IgnoredColumns,
+): (header: CsvRow) => TakeCsvRow {
+  return (header) => {
+    for (const name of header) if (name !== null) columns.sawColumn(name)
+    const cellOf: CellOf<readonly Cell[]> = (column) => {
+      const index = header.indexOf(column)
+      return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
+    }
+    const mapRow = list.mapper(cellOf, 'text')
+    const linksAt = header.indexOf('Links')
+    const add = (row: readonly Cell[], line: number): null => {
+      const where = (): string => sink.whereIs(sink.rows.count, line)
+      sink.rows.add(mapRow(row, where), line)
+      return null
+    }
+    const addLater = async (row: CsvRow, links: string, line: number): Promise<null> => {
+      const pace = new Pace()
+      const parsed = await parseLargeCell(links, LINK_MEMBERS, () => (pace.isOver ? pace.rest() : null))
+      await pace.rest()
+      // What cannot be read is no more so where it is cut off.
+      const read: readonly Cell[] = row
+      return add(read.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
+    }
+    return (row, line) => {
+      const links = row[linksAt] ?? ''
+      return links.length > LONG ? addLater(row, links, line) : add(row, line)
+    }
+  }
 }

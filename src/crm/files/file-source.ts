@@ -1,19 +1,17 @@
 import { constants } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
-import { open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import type { CrmFailure, Cursor, Page, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
-import type { Batch } from './batch.ts'
-import { Gathering } from './batch.ts'
-import { openParser, placeOf } from './file-format.ts'
-import type { FoundFile } from './found-file.ts'
-import { errorCode, failure, findFile, fingerprintOf, reasonOf } from './found-file.ts'
-import { IgnoredColumns } from './ignored-columns.ts'
-import { KnownLines } from './known-lines.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { placeOf } from './file-format.ts'
+import { openParser } from './open-parser.ts'
+import type { FoundFile, OpenFile } from './found-file.ts'
+import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
-import { LIST_COLUMNS } from './list-file.ts'
-import { readBatches } from './read-batches.ts'
+import { IgnoredColumns, LIST_COLUMNS } from './list-file.ts'
+import type { Batch } from './read-batches.ts'
+import { Gathering, readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
 export interface FileSourceSettings<Item> {
@@ -21,6 +19,7 @@ export interface FileSourceSettings<Item> {
   readonly list: ListFile<Item>
   readonly time: Time
   readonly patienceMs: number
+  readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
   readonly onColumns: (ignored: readonly string[]) => void
@@ -40,9 +39,10 @@ export class FileSource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-first'
   readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
-  readonly #known = new KnownLines()
   /** The columns that nothing read in the last read that ended well. */
   #ignored: readonly string[] = []
+  /** What was found when it was looked for last: the file, else why there is none. */
+  #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
   #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
 
@@ -51,16 +51,16 @@ export class FileSource<Item> implements Source<Item> {
     this.patienceMs = settings.patienceMs
   }
 
-  async *read({ cursor, held, signal }: ReadRequest): AsyncGenerator<Page<Item>, ReadOutcome, void> {
+  async *read(request: ReadRequest): PageStream<Item> {
     const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
       const found = await findFile(directory, list.name)
+      this.#lookedAt = identityOf(found)
       if ('kind' in found) return { ok: false, failure: found }
-      if (found.fingerprint === cursor) return unchanged(cursor, begunAt)
+      if (found.fingerprint === request.cursor) return unchanged(request.cursor, begunAt)
       if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
-      this.#known.begin(held)
-      const outcome = yield* this.#readFile(found, begunAt, signal)
+      const outcome = yield* this.#readFile(found, begunAt, request)
       if (outcome.kind === 'ended') return outcome.outcome
       if (outcome.kind === 'shown' || attempts === MOST_ATTEMPTS) {
         return failed('broken', `${found.name} changed while it was read`)
@@ -68,42 +68,51 @@ export class FileSource<Item> implements Source<Item> {
     }
   }
 
-  async *#readFile(found: FoundFile, begunAt: Moment, signal: AbortSignal): AsyncGenerator<Page<Item>, Attempt, void> {
+  async hasChanged(): Promise<boolean> {
+    const { directory, list } = this.#settings
+    return identityOf(await findFile(directory, list.name)) !== this.#lookedAt
+  }
+
+  async *#readFile(found: FoundFile, begunAt: Moment, request: ReadRequest): PageStream<Item, Attempt> {
     const { name, path } = found
-    let handle: FileHandle | null = null
+    let file: OpenFile | null = null
     try {
       // Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
-      handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-      if (fingerprintOf(name, await handle.stat({ bigint: true })) !== found.fingerprint) return { kind: 'changed' }
-      return yield* this.#readOpen(handle, found, begunAt, signal)
+      file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
+      const stats = await file.stat()
+      if (!stats.isFile() || stats.size === 0n) return { kind: 'changed' }
+      // It may have taken the place of the one that was found.
+      const opened = foundAs(found, stats)
+      this.#lookedAt = opened.fingerprint
+      return yield* this.#readOpen(file, opened, begunAt, request)
     } catch (cause) {
       const code = errorCode(cause)
       if (code === null) throw new Error(`${name} cannot be read`, { cause })
       if (code === 'ENOENT') return { kind: 'changed' }
       return ended(failed('unreachable', `${name} cannot be read: ${reasonOf(code)}`))
     } finally {
-      await handle?.close()
+      file?.close()
     }
   }
 
   async *#readOpen(
-    handle: FileHandle,
+    file: OpenFile,
     found: FoundFile,
     begunAt: Moment,
-    signal: AbortSignal,
-  ): AsyncGenerator<Page<Item>, Attempt, void> {
+    { held, signal }: ReadRequest,
+  ): PageStream<Item, Attempt> {
     const { list, time, isClosed, onColumns } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(LIST_COLUMNS[list.name], this.#ignored)
-    const parser = openParser(format, list, { rows, whereIs }, columns, this.#known)
+    const parser = openParser(format, list, { rows, whereIs }, columns, held)
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
-    const held: Page<Item>[] = []
+    const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const batches = readBatches(handle, parser, rows, isGivenUp)
+    const batches = readBatches(file, parser, rows, isGivenUp)
     let fault: SyntaxFault | null = null
     for (;;) {
       const next = await batches.next()
@@ -111,50 +120,55 @@ export class FileSource<Item> implements Source<Item> {
         fault = next.value
         break
       }
-      held.push(pageOf(next.value))
+      pages.push(pageOf(next.value))
       if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
       shown = true
-      for (const page of held.splice(0)) yield page
-      this.#known.applied()
+      for (const page of pages.splice(0)) {
+        yield page
+        await setImmediate()
+      }
     }
     if (isGivenUp()) return ended(failed('unreachable', `the reading of ${name} was given up`))
     const confirmedAt = time.now()
-    const standing = await this.#standing(handle, found)
-    if (standing === 'changed' || (standing === 'replaced' && (!shown || fault !== null))) {
+    const standing = await this.#standing(file, found)
+    if (standing === 'changed' || (standing === 'replaced' && fault !== null)) {
       return { kind: shown ? 'shown' : 'changed' }
     }
     if (fault !== null) {
-      const broken = failure('broken', `${name}, line ${fault.line}: ${fault.problem}`)
+      const broken = failureOf('broken', `${name}, line ${fault.line}: ${fault.problem}`)
       this.#refused = isSettled(found, begunAt) ? { fingerprint, failure: broken } : null
       return ended({ ok: false, failure: broken })
     }
-    for (const page of held) {
+    for (const page of pages) {
       yield page
       await setImmediate()
     }
     this.#refused = null
-    this.#known.finish()
     this.#ignored = columns.names
     onColumns(columns.names)
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
-    const cursor = toCursor(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)
+    const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)
     const asOf = isCurrent ? confirmedAt : begunAt
     return ended({ ok: true, cursor, complete: true, oneMoment: true, unchanged: false, asOf, confirms: true })
   }
 
   /** What became of the file while it was read; `replaced` is one whose bytes stayed and whose name is another's now. */
-  async #standing(handle: FileHandle, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
+  async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
-    const opened = await handle.stat({ bigint: true })
+    const opened = await file.stat()
     const named = await findFile(directory, list.name)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
-    // Losing its name changes a file's ctime, so that it cannot be compared here.
+    // Losing its name changes a file's ctime, so it cannot be compared here.
     const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
   }
+}
+
+function identityOf(found: FoundFile | CrmFailure): string {
+  return 'kind' in found ? found.message : found.fingerprint
 }
 
 type Attempt =
@@ -166,10 +180,6 @@ type Attempt =
 
 function ended(outcome: ReadOutcome): Attempt {
   return { kind: 'ended', outcome }
-}
-
-function failed(kind: CrmFailure['kind'], message: string): ReadOutcome {
-  return { ok: false, failure: failure(kind, message) }
 }
 
 function unchanged(cursor: Cursor, asOf: Moment): ReadOutcome {
@@ -198,9 +208,4 @@ function toPage<Item>(
     whereIs: (index) => whereIs(before + index, lines[index] ?? 0),
     changedAtMs: () => writtenAtMs,
   }
-}
-
-function toCursor(fingerprint: string): Cursor {
-  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the one place
-  return fingerprint as Cursor
 }

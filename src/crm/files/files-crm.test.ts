@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -12,13 +13,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
-import type { Change, Cursor, Page, ReadOutcome, Source } from '../../replica/port.ts'
+import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { systemTime } from '../../replica/time.ts'
-import type { FilesCrm } from './files-crm.ts'
 import { openFilesCrm } from './files-crm.ts'
 
 const london = openZone('Europe/London')
@@ -32,7 +31,7 @@ const time: Time = {
   ...systemTime,
   now: () => ({ monotonicMs: performance.now() + aheadMs, wallMs: Date.now() + aheadMs }),
 }
-let crm: FilesCrm
+let crm: Crm
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'marquee-files-'))
@@ -289,7 +288,7 @@ describe('the files CRM: rows', () => {
     expect(changes[4]?.kind).toBe('record')
   })
 
-  it('reports each ignored column once, and lists those of the last read', async () => {
+  it('reports each ignored column once', async () => {
     write(
       'events.ndjson',
       `${JSON.stringify({ ...event(1), name: 'x', Organiser: 'y' })}\n${JSON.stringify({ ...event(2), name: 'x' })}`,
@@ -299,11 +298,9 @@ describe('the files CRM: rows', () => {
     write('events.ndjson', JSON.stringify({ ...event(1), name: 'x', Room: 3 }))
     await read(crm.events)
     expect(observed.slice(1)).toEqual([{ kind: 'columns-ignored', list: 'events', columns: ['Room'] }])
-    expect(crm.ignoredColumns('events')).toEqual(['name', 'Room'])
-    expect(crm.ignoredColumns('venues')).toEqual([])
     write('venues.csv', `Id,name,\n${id(1)},x,\n`)
     await read(crm.venues)
-    expect(crm.ignoredColumns('venues')).toEqual(['name'])
+    expect(observed.slice(2)).toEqual([{ kind: 'columns-ignored', list: 'venues', columns: ['name'] }])
   })
 })
 
@@ -356,6 +353,52 @@ describe('the files CRM: when a file is read', () => {
     expect(second.outcome).toEqual(first.outcome)
     write('events.json', '[]')
     expect((await read(crm.events)).outcome.ok).toBe(true)
+  })
+
+  it('tells whether there is another file than the last read found, or one at last', async () => {
+    const hasChanged = async (): Promise<boolean> => (await crm.events.hasChanged?.()) ?? false
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    write('events.json', '[1,')
+    expect(await hasChanged()).toBe(true)
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    write('events.json', JSON.stringify([event(1)]))
+    expect(await hasChanged()).toBe(true)
+    await read(crm.events)
+    expect(await hasChanged()).toBe(false)
+    rmSync(join(directory, 'events.json'))
+    expect(await hasChanged()).toBe(true)
+  })
+
+  it('takes a small file that is replaced faster than it is read, each time as of its beginning', async () => {
+    const rows = (name: string): string =>
+      `${Array.from({ length: 20_000 }, (_, index) => JSON.stringify({ ...event(index % 256), Name: name })).join('\n')}\n`
+    write('events.ndjson', rows('0'))
+    let writes = 0
+    const ending = new AbortController()
+    const replacing = (async () => {
+      while (!ending.signal.aborted) {
+        write('next', rows(String(++writes)))
+        renameSync(join(directory, 'next'), join(directory, 'events.ndjson'))
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    })()
+    try {
+      for (let reads = 0; reads < 3; reads++) {
+        const [begun, before] = [writes, time.now().monotonicMs]
+        const { changes, outcome } = await read(crm.events)
+        const names = new Set(changes.map((change) => (change.kind === 'record' ? change.record.Name : change.kind)))
+        expect([changes.length, names.size]).toEqual([20_000, 1])
+        expect(Number([...names][0])).toBeGreaterThanOrEqual(begun)
+        expect(outcome.ok && (outcome.asOf?.monotonicMs ?? 0) - before).toBeLessThan(1000)
+        expect(await crm.events.hasChanged?.()).toBe(true)
+      }
+    } finally {
+      ending.abort()
+      await replacing
+    }
+    expect(writes).toBeGreaterThan(6)
   })
 
   it('shows nothing of a small file that changes while it is read, and reads it again at once', async () => {

@@ -1,3 +1,7 @@
+// Two lists in the files of a directory. A FileSource reads a file in full when it is not what it was: bytes become rows in a
+// parser for each format (file-format.ts), and rows become changes in list-file.ts. A JSON row whose bytes are those that are
+// held is not parsed again (json-rows.ts).
+
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -5,6 +9,8 @@ import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { PLENTY } from '../descriptors.ts'
 import { FileSource } from './file-source.ts'
 import { listFile } from './list-file.ts'
 
@@ -14,33 +20,26 @@ export interface FilesSurroundings {
   readonly time: Time
   readonly observe: Observe
   readonly patienceMs: number
-}
-
-export interface FilesCrm extends Crm {
-  /** The columns of a list's file that nothing reads, as of its last successful read. */
-  ignoredColumns(list: ListName): readonly string[]
+  readonly descriptors?: Descriptors
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
-  { showIn, time, observe, patienceMs }: FilesSurroundings,
-): FilesCrm {
+  { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
+): Crm {
   const zones = { wall: timeZone, showIn }
   let closed = false
-  const ignored = new Map<ListName, readonly string[]>()
   const told = new Set<string>()
   const onColumns = (list: ListName) => (columns: readonly string[]) => {
-    ignored.set(list, columns)
     const news = columns.filter((column) => !told.has(`${list}.${column}`))
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, time, patienceMs, isClosed: () => closed }
+  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
   return {
     events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
     venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
-    ignoredColumns: (list) => ignored.get(list) ?? [],
     async close() {
       closed = true
     },

@@ -1,10 +1,15 @@
 import type { BigIntStats } from 'node:fs'
+import { closeSync, fstat, openSync, read } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CrmFailure } from '../../replica/port.ts'
-import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
-import type { FileFormat } from './file-format.ts'
+import { promisify } from 'node:util'
 import type { ListName } from '../../domain/field.ts'
+import { codeOf } from '../../observe/system-error.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import { failureOf } from '../../replica/port.ts'
+import type { Descriptors } from '../descriptors.ts'
+import type { FileFormat } from './file-format.ts'
+import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
 
 /** The one file of a list, as it was when it was looked for. */
 export interface FoundFile {
@@ -29,26 +34,35 @@ export async function findFile(directory: string, list: ListName): Promise<Found
   if (first === undefined) return missing(directory, list)
   if (second !== undefined && typeof first.found === 'string' && present.every(({ found }) => found === first.found)) {
     // No name in it can be looked up, whether it is there or not.
-    return failure('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
+    return failureOf('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
   }
   if (second !== undefined) {
     const names = present.map(({ format }) => `${list}.${format}`).join(' and ')
-    return failure('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
+    return failureOf('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
   }
   const name = `${list}.${first.format}`
-  if (typeof first.found === 'string') return failure('unreachable', `${name} cannot be read: ${reasonOf(first.found)}`)
-  if (!first.found.isFile()) return failure('unreachable', `${name} is not a file that can be read`)
+  if (typeof first.found === 'string')
+    return failureOf('unreachable', `${name} cannot be read: ${reasonOf(first.found)}`)
+  if (!first.found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
   if (first.found.size === 0n) {
-    return failure('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
+    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
   }
+  return foundAs({ name, path: join(directory, name), format: first.format }, first.found)
+}
+
+/** A file as the system describes it. */
+export function foundAs(
+  { name, path, format }: Pick<FoundFile, 'name' | 'path' | 'format'>,
+  stats: BigIntStats,
+): FoundFile {
   return {
     name,
-    path: join(directory, name),
-    format: first.format,
-    fingerprint: fingerprintOf(name, first.found),
-    sizeBytes: Number(first.found.size),
-    changedAtMs: Number(first.found.ctimeNs / 1_000_000n),
-    writtenAtMs: Number(first.found.mtimeNs / 1_000_000n),
+    path,
+    format,
+    fingerprint: fingerprintOf(name, stats),
+    sizeBytes: Number(stats.size),
+    changedAtMs: Number(stats.ctimeNs / 1_000_000n),
+    writtenAtMs: Number(stats.mtimeNs / 1_000_000n),
   }
 }
 
@@ -57,15 +71,10 @@ export function fingerprintOf(name: string, { dev, ino, size, mtimeNs, ctimeNs }
   return `${name}:${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
 }
 
-export function failure(kind: CrmFailure['kind'], message: string): CrmFailure {
-  return { kind, message, retryAfterMs: null }
-}
-
-/** The code of a file system's error; null for an error that is none. */
+/** The code of a file system's error; null for another error. */
 export function errorCode(cause: unknown): string | null {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && /^E[A-Z0-9]+$/.test(cause.code)
-    ? cause.code
-    : null
+  const code = codeOf(cause)
+  return code !== null && /^E[A-Z0-9]+$/.test(code) ? code : null
 }
 
 export function reasonOf(code: string): string {
@@ -84,9 +93,29 @@ async function statOf(path: string): Promise<BigIntStats | string> {
 
 async function missing(directory: string, list: ListName): Promise<CrmFailure> {
   const found = await statOf(directory)
-  if (found === 'ENOENT' || found === 'ENOTDIR') return failure('unreachable', `there is no directory ${directory}`)
-  if (typeof found === 'string') return failure('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
-  if (!found.isDirectory()) return failure('unreachable', `${directory} is not a directory`)
+  if (found === 'ENOENT' || found === 'ENOTDIR') return failureOf('unreachable', `there is no directory ${directory}`)
+  if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
+  if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = FILE_FORMATS.map((format) => `${list}.${format}`)
-  return failure('unreachable', `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`)
+  return failureOf('unreachable', `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`)
+}
+
+/** As much of an open file as reading a list needs. */
+export interface OpenFile {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>
+  stat(): Promise<BigIntStats>
+  close(): void
+}
+
+const readAt = promisify(read)
+const statOpen = promisify(fstat)
+
+/** Opens a file that was just looked at, which takes no time; throws a system error. */
+export function openFile(path: string, flags: number, descriptors: Descriptors): OpenFile {
+  const descriptor = descriptors.take(() => openSync(path, flags))
+  return {
+    read: (buffer, offset, length, position) => readAt(descriptor, buffer, offset, length, position),
+    stat: () => statOpen(descriptor, { bigint: true }),
+    close: () => descriptors.giveBack(() => closeSync(descriptor)),
+  }
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { JsonArrayParser } from './json-array-parser.ts'
-import type { SyntaxFault } from './row-parser.ts'
+import { NdjsonParser } from './ndjson-parser.ts'
+import type { Taken } from './row-parser.ts'
 
 interface Outcome {
   readonly items: readonly string[]
   readonly lines: readonly number[]
-  readonly fault: SyntaxFault | null
+  readonly fault: Taken
 }
 
 /** Feeds a text in pieces cut at `cuts`; the memory of each piece is used again, as the reader does. */
@@ -89,11 +90,41 @@ describe('finding the items of a JSON array in its bytes', () => {
     )
   })
 
+  it('goes on where it was when an item has taken its time, in NDJSON too', async () => {
+    const noise = fc.array(fc.constantFrom('{}', '[1]', '"a"', '1', ',', ', ', '\n', ']', '"', '{"a":2}'))
+    const slowly = async (Parser: typeof JsonArrayParser | typeof NdjsonParser, text: string, size: number) => {
+      const items: string[] = []
+      const parser = new Parser(async (chunk, from, to, line) => {
+        const item = chunk.toString('utf8', from, to)
+        await Promise.resolve()
+        items.push(`${line} ${item}`)
+        return item.includes('2') ? { line, problem: 'two' } : null
+      })
+      const bytes = Buffer.from(text)
+      for (let from = 0; from < bytes.length; from += size) {
+        const piece = Buffer.from(bytes.subarray(from, from + size))
+        const fault = await parser.feed(piece)
+        piece.fill('?')
+        if (fault !== null) return { items, fault }
+      }
+      return { items, fault: await parser.finish() }
+    }
+    await fc.assert(
+      fc.asyncProperty(noise, fc.integer({ min: 1, max: 20 }), async (pieces, size) => {
+        for (const Parser of [JsonArrayParser, NdjsonParser]) {
+          const text = `${Parser === JsonArrayParser ? '[' : ''}${pieces.join('')}`
+          expect(await slowly(Parser, text, size)).toEqual(await slowly(Parser, text, text.length))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   it('refuses an item beyond 16 MB before it fills the memory', () => {
     const parser = new JsonArrayParser(() => null)
     expect(parser.feed(Buffer.from('[\n{"a":['))).toBeNull()
     const piece = Buffer.alloc(1024 * 1024, '1,')
-    let fault: SyntaxFault | null = null
+    let fault: Taken = null
     let fed = 0
     while (fault === null && fed < 20) {
       fault = parser.feed(piece)

@@ -1,7 +1,6 @@
 import { unreachable } from '../../domain/unreachable.ts'
-import { CarriedBytes } from './carried-bytes.ts'
-import type { RowParser, SyntaxFault, TakeRow } from './row-parser.ts'
-import { LONGEST_ROW_BYTES } from './row-parser.ts'
+import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
+import { CarriedBytes, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -17,7 +16,7 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Finds the items of a JSON array in its bytes, so that a file of any size is never one text. What is in an item is not its concern. */
+/** Finds the items of a JSON array in its bytes, and a file of any size is never one text. What is in an item is not its concern. */
 export class JsonArrayParser implements RowParser {
   #line = 1
   readonly #onItem: TakeRow
@@ -33,25 +32,40 @@ export class JsonArrayParser implements RowParser {
     this.#onItem = onItem
   }
 
-  feed(bytes: Buffer): SyntaxFault | null {
-    let index = 0
+  feed(bytes: Buffer): Taken {
+    return this.#feedFrom(bytes, 0)
+  }
+
+  #feedFrom(bytes: Buffer, from: number): Taken {
+    let index = from
     while (index < bytes.length) {
-      const next = this.#phase === 'item' ? this.#inItem(bytes, index) : this.#between(bytes, index)
-      if (typeof next !== 'number') return next
+      if (this.#phase !== 'item') {
+        const next = this.#between(bytes, index)
+        if (typeof next !== 'number') return next
+        index = next
+        continue
+      }
+      const end = this.#itemEnd(bytes, index)
+      const taken = this.#inItem(bytes, index, end)
+      const next = end === UNFINISHED ? bytes.length : end
+      if (taken instanceof Promise) return taken.then((fault) => fault ?? this.#feedFrom(bytes, next))
+      if (taken !== null) return taken
       index = next
     }
     return null
   }
 
-  finish(): SyntaxFault | null {
+  finish(): Taken {
     switch (this.#phase) {
       case 'after':
         return null
       case 'before':
         return this.#fault('a list in [ ] is expected, and the file holds nothing')
       case 'item': {
-        // Where it broke off is a fault of its own, but for a number or a word that ended with the file.
-        return this.#take(NOTHING, 0, 0) ?? this.#fault(CUT_SHORT)
+        // Where it broke off is another fault, but for a number or a word that ended with the file.
+        const taken = this.#take(NOTHING, 0, 0)
+        const cutShort = this.#fault(CUT_SHORT)
+        return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)
       }
       case 'first':
       case 'after-item':
@@ -62,9 +76,8 @@ export class JsonArrayParser implements RowParser {
     }
   }
 
-  /** Goes on with an item; gives the index of what comes next. */
-  #inItem(bytes: Buffer, from: number): number | SyntaxFault {
-    const end = this.#itemEnd(bytes, from)
+  /** Goes on with an item that ends at `end`, or is not finished. */
+  #inItem(bytes: Buffer, from: number, end: number): Taken {
     if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
     const until = end === UNFINISHED ? bytes.length : end
     if (this.#carried.length + until - from > LONGEST_ROW_BYTES) {
@@ -72,13 +85,13 @@ export class JsonArrayParser implements RowParser {
     }
     if (end === UNFINISHED) {
       this.#carried.add(bytes.subarray(from))
-      return until
+      return null
     }
     this.#phase = 'after-item'
-    return this.#take(bytes, from, end) ?? end
+    return this.#take(bytes, from, end)
   }
 
-  #take(bytes: Buffer, from: number, to: number): SyntaxFault | null {
+  #take(bytes: Buffer, from: number, to: number): Taken {
     if (this.#carried.length === 0) return this.#onItem(bytes, from, to, this.#itemLine)
     const whole = this.#carried.take(bytes.subarray(from, to))
     return this.#onItem(whole, 0, whole.length, this.#itemLine)

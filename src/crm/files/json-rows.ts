@@ -1,67 +1,82 @@
-import type { Change } from '../../replica/port.ts'
+import type { Guid } from '../../domain/guid.ts'
+import { parseGuid } from '../../domain/guid.ts'
+import type { Change, Held } from '../../replica/port.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
-import { isObject } from '../mapping/cell.ts'
+import { Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
-import { Misfit, Reason } from '../mapping/reader.ts'
-import type { IgnoredColumns } from './ignored-columns.ts'
-import { findJsonFault } from './json-fault.ts'
-import type { KnownLines } from './known-lines.ts'
-import { digestOf } from './line-digest.ts'
-import type { RowSink } from './row-sink.ts'
+import type { ParsedCell } from '../mapping/parse-cell.ts'
+import { parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
+import type { IgnoredColumns } from './list-file.ts'
+import { Pace } from './pace.ts'
+import type { RowSink } from './read-batches.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number) => Change<Item>
 
-/** Takes the JSON text of one row after the other. */
-function jsonRows<Item>(
+/** Longer rows are read in parts, between which requests pass. */
+const LONG_BYTES = 32 * 1024
+
+/**
+ * Takes the bytes of one row after the other. Their digest is the record's version: a row whose bytes are what the replica holds
+ * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
+ */
+export function jsonLines<Item>(
   mapRow: MapRow<CellObject, Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
-): (text: string, line: number, version?: number) => SyntaxFault | null {
-  return (text, line, version) => {
+  held: Held,
+): TakeRow {
+  function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => sink.whereIs(sink.rows.count, line)
-    const parsed = parseCell(text)
     if (!parsed.ok) {
-      if (parsed.reason === 'syntax') return syntaxFault(text, line)
-      sink.rows.add(
-        withheld(new Misfit('lists and objects that are nested less deep', text.slice(0, 100)), where()),
-        line,
-      )
+      if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed)
+      const tooDeep = new Misfit('lists and objects that are nested less deep', text.slice(0, 100))
+      sink.rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
-      sink.rows.add(mapRow(parsed.cell, where, version), line)
+      const change = mapRow(parsed.cell, where, version)
+      // Where a row stands that is withheld has to be read each time.
+      sink.rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
       sink.rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
     }
     return null
   }
-}
-
-/** Takes the bytes of one row after the other; those that are what the replica holds are not read again. */
-export function jsonLines<Item>(
-  mapRow: MapRow<CellObject, Item>,
-  sink: RowSink<Item>,
-  columns: IgnoredColumns,
-  known: KnownLines,
-): TakeRow {
-  const read = jsonRows<Item>(
-    (row, where, version) => {
-      const change = mapRow(row, where, version)
-      if (change.kind === 'record') known.learn(change.version, change.id)
-      else if (change.kind === 'withheld' && change.id !== null) known.withhold(change.version, change.id)
-      return change
-    },
-    sink,
-    columns,
-  )
+  async function addLater(text: string, line: number, version: number): Promise<SyntaxFault | null> {
+    const pace = new Pace()
+    const parsed = await parseLargeCell(text, columns.wanted, () => (pace.isOver ? pace.rest() : null))
+    await pace.rest()
+    return add(parsed, text, line, version)
+  }
+  const idIn = idFinder()
   return (bytes, from, to, line) => {
     const digest = digestOf(bytes, from, to)
-    const id = known.unchanged(digest)
-    if (id === null) return read(bytes.toString('utf8', from, to), line, digest)
+    const id = idIn(bytes, from, to)
+    if (id === null || held.version(id) !== digest) {
+      const text = bytes.toString('utf8', from, to)
+      return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
+    }
     columns.sawRowAgain()
     sink.rows.add({ kind: 'unchanged', id }, line)
     return null
+  }
+}
+
+const ID_KEY = Buffer.from('"Id"')
+const QUOTE = 0x22
+
+/** Finds what looks like the id of a row, null where nothing does: only a hint, since no other row of that id has these bytes. */
+function idFinder(): (bytes: Buffer, from: number, to: number) => Guid | null {
+  let searched: Buffer | null = null
+  let key = -1
+  return (bytes, from, to) => {
+    // Once for all rows that have none, or the search would take the square of their number.
+    if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(ID_KEY, from)
+    searched = bytes
+    if (key === -1 || key >= to) return null
+    const at = bytes.indexOf(QUOTE, key + ID_KEY.length) + 1
+    const end = bytes.indexOf(QUOTE, at)
+    return at === 0 || end === -1 || end >= to ? null : parseGuid(bytes.toString('latin1', at, end))
   }
 }
 
@@ -74,9 +89,50 @@ function withheld(misfit: Misfit, where: string): Change<never> {
   return withheldRow(new Reason('unreadable', null, misfit), null, where, Number.NaN)
 }
 
-function syntaxFault(text: string, line: number): SyntaxFault {
-  const { offset, expected } = findJsonFault(text)
-  const before = text.slice(0, offset)
+function syntaxFault(
+  text: string,
+  line: number,
+  { offset, expected }: { readonly offset: number; readonly expected: string },
+): SyntaxFault {
+  let breaks = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'
-  return { line: line + before.split('\n').length - 1, problem: `${expected} is expected, and ${found} is found` }
+  return { line: line + breaks, problem: `${expected} is expected, and ${found} is found` }
+}
+
+/**
+ * 53 bits of a line's bytes: two lanes of murmur3's mixing, of which one alone would take other lines for the same too often.
+ * Not for secrecy: it tells a line from what it was before.
+ */
+export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length): number {
+  let low = 0x9747b28c
+  let high = 0x85ebca6b
+  const whole = from + ((to - from) & ~3)
+  for (let at = from; at < whole; at += 4) {
+    const word = wordAt(bytes, at)
+    low = Math.imul(low ^ mixed(word, 0xcc9e2d51), 5) + 0xe6546b64
+    high = Math.imul(high ^ mixed(word, 0x1b873593), 5) + 0x38b34ae5
+    low = (low << 13) | (low >>> 19)
+    high = (high << 17) | (high >>> 15)
+  }
+  let rest = to - from
+  for (let at = whole; at < to; at++) rest = (rest << 8) | (bytes[at] ?? 0)
+  low = finished(low ^ rest)
+  high = finished(high ^ Math.imul(rest, 0xcc9e2d51) ^ (to - from))
+  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0)
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
+}
+
+function mixed(word: number, factor: number): number {
+  const product = Math.imul(word, factor)
+  return (product << 15) | (product >>> 17)
+}
+
+function finished(hash: number): number {
+  let mixing = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  mixing = Math.imul(mixing ^ (mixing >>> 13), 0xc2b2ae35)
+  return mixing ^ (mixing >>> 16)
 }

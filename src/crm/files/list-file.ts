@@ -5,13 +5,12 @@ import { LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
-import type { Cell } from '../mapping/cell.ts'
+import type { Cell, RowAccess } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
 import { listMapping, mapRow } from '../mapping/map-row.ts'
-import type { RowAccess } from '../mapping/reader.ts'
 
 /** Gives the cell of a column, null where a row lacks it. */
 export type CellOf<Row> = RowAccess<Row>['cell']
@@ -67,4 +66,42 @@ export const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
 
 function zoneOf(cell: Cell): Zone | null {
   return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
+}
+
+const MOST = 100
+const LONGEST = 80
+const LINK_MEMBERS = ['Rel', 'Href', 'Title']
+
+/** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
+export class IgnoredColumns {
+  /** What somebody reads of a row, or of the links in it. */
+  readonly wanted: ReadonlySet<string>
+  readonly #known: ReadonlySet<string>
+  readonly #names = new Set<string>()
+  #before: readonly string[]
+
+  /** @param before those of the read before this one, which a row has that it did not change */
+  constructor(known: readonly string[], before: readonly string[] = []) {
+    this.#known = new Set(known)
+    this.wanted = new Set([...known, ...LINK_MEMBERS])
+    this.#before = before
+  }
+
+  get names(): readonly string[] {
+    return [...this.#names]
+  }
+
+  sawColumn(name: string): void {
+    if (this.#names.size < MOST && !this.#known.has(name)) this.#names.add(name.slice(0, LONGEST))
+  }
+
+  /** A row that is as it was in the read before. */
+  sawRowAgain(): void {
+    for (const name of this.#before) this.sawColumn(name)
+    this.#before = []
+  }
+
+  sawRow(row: object): void {
+    for (const name in row) if (!this.#known.has(name)) this.sawColumn(name)
+  }
 }

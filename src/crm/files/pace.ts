@@ -13,7 +13,7 @@ const GENTLE_FOR_MS = 5000
 
 /**
  * Shares the processor between a long read and the requests that come meanwhile: where requests waited, the next slice lasts
- * a sixth as long as they took, so that a service under load hardly loses speed. A read that takes long even so gets half of
+ * a sixth as long as they took, and a service under load hardly loses speed. A read that takes long even so gets half of
  * the processor: what is held must not become too old to be served.
  */
 export class Pace {

@@ -1,11 +1,61 @@
-import type { FileHandle } from 'node:fs/promises'
-import type { Batch, Gathering } from './batch.ts'
-import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { Change } from '../../replica/port.ts'
+import { PAGE_ROWS } from '../../replica/port.ts'
+import type { OpenFile } from './found-file.ts'
 import { Pace } from './pace.ts'
+import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
-/** The port's limit of a page. */
-const MOST_ROWS = 1000
+/** Where the rows of one file go. */
+export interface RowSink<Item> {
+  readonly rows: Gathering<Item>
+  /** Where the row stands that comes after `index` others and begins in `line`. */
+  whereIs(index: number, line: number): string
+}
+
+/** Rows of a file in their order, and where they stand. */
+export interface Batch<Item> {
+  /** How many rows of the file come before these. */
+  readonly before: number
+  readonly changes: readonly Change<Item>[]
+  /** The line that each row begins in. */
+  readonly lines: readonly number[]
+}
+
+/** Gathers rows until they are taken, a page at most at a time. */
+export class Gathering<Item> {
+  #before = 0
+  #changes: Change<Item>[] = []
+  #lines: number[] = []
+
+  get size(): number {
+    return this.#changes.length
+  }
+
+  /** How many rows of the file come before the next one. */
+  get count(): number {
+    return this.#before + this.#changes.length
+  }
+
+  add(change: Change<Item>, line: number): void {
+    this.#changes.push(change)
+    this.#lines.push(line)
+  }
+
+  /** All rows that were gathered, in batches of at most `limit`. */
+  take(limit: number): readonly Batch<Item>[] {
+    const batches: Batch<Item>[] = []
+    for (let from = 0; from < this.#changes.length; from += limit) {
+      const changes =
+        from === 0 && this.#changes.length <= limit ? this.#changes : this.#changes.slice(from, from + limit)
+      batches.push({ before: this.#before + from, changes, lines: this.#lines.slice(from, from + limit) })
+    }
+    this.#before += this.#changes.length
+    this.#changes = []
+    this.#lines = []
+    return batches
+  }
+}
+
 const CHUNK_BYTES = 64 * 1024
 /** Some rows: how often the pace is looked at. */
 const SLICE_BYTES = 4 * 1024
@@ -14,7 +64,7 @@ const NOT_UTF8 = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Wind
 
 /** Reads a file from its start and gives its rows in batches; between two of them requests pass. */
 export async function* readBatches<Item>(
-  handle: Pick<FileHandle, 'read'>,
+  file: Pick<OpenFile, 'read'>,
   parser: RowParser,
   rows: Gathering<Item>,
   isGivenUp: () => boolean,
@@ -23,7 +73,7 @@ export async function* readBatches<Item>(
   const pace = new Pace()
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position)
     if (bytesRead === 0) break
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
@@ -32,13 +82,13 @@ export async function* readBatches<Item>(
       const fault = fed instanceof Promise ? await fed : fed
       if (fault !== null) return fault
       if (!pace.isOver) continue
-      yield* rows.take(MOST_ROWS)
+      yield* rows.take(PAGE_ROWS)
       await pace.rest()
     }
     if (broken) return { line: gate.line, problem: NOT_UTF8 }
   }
   if (gate.finish()) return { line: gate.line, problem: NOT_UTF8 }
   const fault = await parser.finish()
-  if (fault === null) yield* rows.take(MOST_ROWS)
+  if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault
 }

@@ -1,14 +1,17 @@
 /** Turns the bytes of one file into rows, which it hands on as it finds them. All bytes are whole UTF-8. */
 export interface RowParser {
-  feed(bytes: Buffer): SyntaxFault | null | Promise<SyntaxFault | null>
-  finish(): SyntaxFault | null | Promise<SyntaxFault | null>
+  feed(bytes: Buffer): Taken
+  finish(): Taken
 }
+
+/** Null where all went well; a promise where it takes longer than requests should wait. */
+export type Taken = SyntaxFault | null | Promise<SyntaxFault | null>
 
 /**
  * Takes the bytes of one row, which lie in `bytes` from `from` and until before `to`, and the line it begins in. Their memory is
  * used again; they come without a view of their own, which would cost as much as to tell that a row did not change.
  */
-export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => SyntaxFault | null
+export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => Taken
 
 /** What keeps a file from being read. `problem` is the rest of a sentence that begins with file and line. */
 export interface SyntaxFault {
@@ -18,3 +21,24 @@ export interface SyntaxFault {
 
 /** No row is larger; beyond it a quote or a bracket was left open. */
 export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024
+
+/** The beginning of something that the next chunks go on with. */
+export class CarriedBytes {
+  length = 0
+  #parts: Buffer[] = []
+
+  /** Keeps a copy: the chunk's memory is used again. */
+  add(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#parts.push(Buffer.from(bytes))
+    this.length += bytes.length
+  }
+
+  /** All that was carried, and `last`; nothing is carried any more. */
+  take(last: Buffer): Buffer {
+    const all = Buffer.concat([...this.#parts, last])
+    this.#parts = []
+    this.length = 0
+    return all
+  }
+}

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
 import type { Cell } from './cell.ts'
-import { NumberText } from './cell.ts'
+import { Misfit, NumberText } from './cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
 import { toDateTime } from './dates.ts'
 import { toId, toVenueId } from './ids.ts'
-import { Misfit } from './reader.ts'
 
 const MISFIT = Symbol('misfit')
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'

@@ -1,12 +1,10 @@
-import type { Decimal } from '../../domain/decimal.ts'
-import { parseDecimal, ZERO } from '../../domain/decimal.ts'
-import { parseInt32 } from '../../domain/int32.ts'
+import type { Decimal } from '../../domain/number.ts'
+import { parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Cell } from './cell.ts'
-import { isBlank, isList, isObject, plainText } from './cell.ts'
+import { Misfit, isBlank, isList, isObject, plainText } from './cell.ts'
 import { parseCell } from './parse-cell.ts'
-import { Misfit } from './reader.ts'
 
 /** The text of a cell as it is; a number's is its source text. */
 export function toText(cell: Cell): string | null | Misfit {
@@ -63,11 +61,20 @@ export function toTags(cell: Cell): readonly string[] | Misfit {
 
 /** As `toTags`, for sources without lists: there one text holds all tags, between semicolons. */
 export function toTagsOfText(cell: Cell): readonly string[] | Misfit {
-  if (typeof cell !== 'string') return toTags(cell)
-  return cell
-    .split(';')
-    .map(trimWhiteSpace)
-    .filter((tag) => tag !== '')
+  return typeof cell === 'string' ? splitTags(cell) : toTags(cell)
+}
+
+function splitTags(text: string): readonly string[] {
+  const tags: string[] = []
+  for (let from = 0; from <= text.length;) {
+    const end = text.indexOf(';', from)
+    const to = end === -1 ? text.length : end
+    // Nothing is made of what is blank, of which there may be any amount.
+    const tag = to === from ? '' : trimWhiteSpace(text.slice(from, to))
+    if (tag !== '') tags.push(tag)
+    from = to + 1
+  }
+  return tags
 }
 
 const NO_LINKS: readonly Link[] = []

@@ -4,10 +4,8 @@ import { parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import type { Cell } from './cell.ts'
-import { isBlank } from './cell.ts'
-import type { RowAccess } from './reader.ts'
-import { Misfit } from './reader.ts'
+import type { Cell, RowAccess } from './cell.ts'
+import { Misfit, isBlank } from './cell.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { CrmSettings } from '../../config/configuration.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import type { Cell } from './cell.ts'
-import { isBlank, plainText } from './cell.ts'
-import { Misfit } from './reader.ts'
+import { Misfit, isBlank, plainText } from './cell.ts'
 
 /** The id of a row; the empty GUID is not one (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {
@@ -39,6 +39,16 @@ export function uuidV5(namespace: Guid, name: string): Guid {
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80
   const guid = parseGuid(hash.toString('hex', 0, 16))
-  if (guid === null) throw new Error('a hash is no GUID')
+  if (guid === null) throw new Error('a hash is not a GUID')
   return guid
+}
+
+/** The ids that a record is known by here, for the CRM's own id: the event's, then the venue's. */
+export type IdsOf = (crmId: string) => readonly Guid[]
+
+/** Null where the CRM's ids are GUIDs, and so are known by themselves. */
+export function idsOf(crm: CrmSettings): IdsOf | null {
+  if (crm.kind !== 'postgres' || crm.idNamespace === null) return null
+  const { idNamespace, events, venues } = crm
+  return (crmId) => [events.from, venues.from].map((from) => uuidV5(idNamespace, `${from}/${crmId}`))
 }

@@ -1,7 +1,6 @@
 import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
-import type { FlagColumn } from './conditions.ts'
 
 /** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
 export interface ListSetting {
@@ -11,6 +10,12 @@ export interface ListSetting {
   /** Null: every row is. */
   readonly active: Condition | FlagColumn | null
   readonly showOnWeb: Condition | FlagColumn | null
+}
+
+/** A column that says yes or no, and what a blank one means. */
+export interface FlagColumn {
+  readonly column: string
+  readonly whenBlank: boolean
 }
 
 /** The stock mapping with what the operator says instead, field by field. */

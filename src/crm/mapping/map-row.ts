@@ -8,12 +8,11 @@ import type { Guid } from '../../domain/guid.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Change } from '../../replica/port.ts'
-import { conditionsOf } from './conditions.ts'
-import type { ListSetting, MappingSurroundings } from './list-setting.ts'
-import type { RowAccess } from './reader.ts'
-import { Reason } from './reader.ts'
 import type { FieldsOf, Readers } from './readers.ts'
-import { readersOf } from './readers.ts'
+import { conditionsOf, readersOf } from './readers.ts'
+import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { RowAccess } from './cell.ts'
+import { Reason } from './cell.ts'
 
 /** A kind of record, and how one is made of what the readers find in a row. */
 export interface RowKind<Item> {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { NumberText } from './cell.ts'
-import { parseCell } from './parse-cell.ts'
+import { isList, NumberText } from './cell.ts'
+import { parseCell, parseLargeCell } from './parse-cell.ts'
+import { JsonFault, readJson } from './read-json.ts'
 
 /** The slow way, for every text: each number by its source, a float only where that is what its source wrote. */
 function oracle(text: string): unknown {
@@ -16,6 +17,29 @@ function oracle(text: string): unknown {
 function parsed(text: string): unknown {
   const result = parseCell(text)
   return result.ok ? result.cell : result.reason
+}
+
+/** What JSON.parse makes of it but for the digits of numbers, else `syntax`. */
+function expectedOf(text: string): unknown {
+  try {
+    return oracle(text)
+  } catch {
+    return 'syntax'
+  }
+}
+
+/** The same by the reader that takes any length. */
+function readWhole(text: string, wanted: ReadonlySet<string> | null = null): unknown {
+  const reading = readJson(text, wanted)
+  try {
+    for (;;) {
+      const step = reading.next()
+      if (step.done === true) return step.value
+    }
+  } catch (cause) {
+    if (cause instanceof JsonFault) return 'syntax'
+    throw cause
+  }
 }
 
 describe('reading JSON without losing a digit', () => {
@@ -87,13 +111,77 @@ describe('reading JSON without losing a digit', () => {
     fc.assert(
       fc.property(value, (text) => {
         expect(parsed(text)).toEqual(oracle(text))
+        expect(readWhole(text)).toEqual(oracle(text))
       }),
       { numRuns: 3000 },
     )
+    // What is no JSON is none to both.
+    const broken = fc.tuple(value, fc.nat(), fc.nat({ max: 2 }), fc.oneof(piece, space, fc.string({ maxLength: 2 })))
+    fc.assert(
+      fc.property(broken, ([text, at, removed, added]) => {
+        const from = at % (text.length + 1)
+        const changed = text.slice(0, from) + added + text.slice(from + removed)
+        expect([changed, readWhole(changed)]).toEqual([changed, expectedOf(changed)])
+        expect([changed, parsed(changed)]).toEqual([changed, expectedOf(changed)])
+      }),
+      { numRuns: 5000 },
+    )
   })
 
-  it('gives up on a depth that the runtime cannot walk, and lives', () => {
-    const deep = `{"Links":${'['.repeat(500_000)}1.5${']'.repeat(500_000)}}`
-    expect(typeof parseCell(deep).ok).toBe('boolean')
+  const TEXTS = [
+    '"\u0001"',
+    '"\\u0001"',
+    '"a\tb"',
+    '"a\\tb"',
+    '"\\"',
+    '"\\\\\\""',
+    '"\u2028\ud800"',
+    '"\\ud800"',
+    '"a',
+    '""',
+  ]
+  const NESTED = ['[1,]', '[1,2]', '{"a" 1}', '{"a":1,}', '{,}', '{"a":{"b":[[],{}]}}', '[}', '', '[', ']', '[1 2]']
+  const WORDS = ['01', '-0', '1.', '1.0e-05', '+1', '1E+5', '-', '1e', '.5', '0x1', 'tru', ' true ', 'truee', 'null 1']
+
+  it.each([...TEXTS, ...NESTED, ...WORDS].map((text) => [text]))(
+    'tells %j as JSON.parse does, in a text of any length',
+    (text) => {
+      expect(readWhole(text)).toEqual(expectedOf(text))
+      for (const padded of [text, text + ' '.repeat(5000)]) expect(parsed(padded)).toEqual(expectedOf(text))
+    },
+  )
+
+  it('keeps of a large object the first members and those that are wanted, the last of a name, and no others', () => {
+    const members = Array.from({ length: 1000 }, (_, index) => `"k${index}":${index}`).join(',')
+    const text = `{${members},"k7":"last","Id":1.50,"__proto__":2}`
+    const row = readWhole(text, new Set(['Id', '__proto__'])) as Record<string, unknown>
+    expect(Object.keys(row)).toHaveLength(202)
+    expect([row['k7'], row['k199'], row['k200'], row['Id'], Object.getPrototypeOf(row)]).toEqual([
+      'last',
+      199,
+      undefined,
+      new NumberText('1.50'),
+      Object.prototype,
+    ])
+    expect(Object.hasOwn(row, '__proto__')).toBe(true)
+    expect(Object.keys(parsed(`{${members}}`) as object)).toHaveLength(1000)
+  })
+
+  it('rests while it reads a text of any length', async () => {
+    let rests = 0
+    const rest = (): null => {
+      rests++
+      return null
+    }
+    const text = `[${'1.50,'.repeat(200_000)}2]`
+    const read = await parseLargeCell(text, new Set(), rest)
+    expect([read.ok && isList(read.cell) && read.cell.length, rests]).toEqual([200_001, 122])
+  })
+
+  it('gives up on a nesting that is too deep, but not on a fault in it', () => {
+    const deep = (inside: string): string => `{"Links":${'['.repeat(500_000)}${inside}${']'.repeat(500_000)}}`
+    expect(parseCell(deep('1.5'))).toEqual({ ok: false, reason: 'depth' })
+    expect(parseCell(deep('1.5 x'))).toMatchObject({ reason: 'syntax', offset: 500_013 })
+    expect(parseCell('['.repeat(4096) + ']'.repeat(4096)).ok).toBe(true)
   })
 })

@@ -1,17 +1,20 @@
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
 import type { QueryArrayResult } from 'pg'
 import { Client } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
-import { Fault } from './fault.ts'
-import { faultOf } from './fault-of.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { Fault, faultOf } from './fault.ts'
 import type { Portion, TextRow } from './portions.ts'
 import { Portions } from './portions.ts'
-import type { Encryption } from './tls-attempts.ts'
-import { TOO_LATE, within } from './within.ts'
+import { TOO_LATE, within } from '../../replica/waiting.ts'
+
+/** A way to connect: false is without encryption. */
+export type Encryption = false | ConnectionOptions
 
 /** What a statement was answered. */
-export type Answer = Pick<Portion, 'rows' | 'oids'>
+export type QueryAnswer = Pick<Portion, 'rows' | 'oids'>
 
 /** Every type as its text: a float or a `Date` would lose digits. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
@@ -48,9 +51,13 @@ export class Connection {
   static async open(
     address: PostgresAddress,
     encryption: Encryption,
-    { time, limitMs }: { readonly time: Time; readonly limitMs: number },
+    {
+      time,
+      limitMs,
+      descriptors,
+    }: { readonly time: Time; readonly limitMs: number; readonly descriptors: Descriptors },
   ): Promise<Connection | Fault> {
-    const socket = new Socket()
+    const socket = descriptors.newSocket()
     const client = new Client({
       host: address.host,
       port: address.port,
@@ -75,7 +82,10 @@ export class Connection {
     return new Fault('timeout', `${where}: no connection within ${limitMs / 1000} s`, null, true)
   }
 
-  async query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<Answer | Fault> {
+  async query(
+    text: string,
+    values: readonly (string | number | readonly string[])[] = [],
+  ): Promise<QueryAnswer | Fault> {
     if (this.lost) return this.#lostFault()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
@@ -140,7 +150,7 @@ export class Connection {
 }
 
 /** The answer of the last of several statements. */
-function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): Answer {
+function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): QueryAnswer {
   const last = isList(result) ? result.at(-1) : result
   return { rows: last?.rows ?? [], oids: (last?.fields ?? []).map((field) => field.dataTypeID) }
 }

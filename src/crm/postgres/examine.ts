@@ -2,8 +2,8 @@ import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
 import type { KnownTable } from './known-table.ts'
 import type { ListTable } from './list-table.ts'
+import { quote } from './list-table.ts'
 import { stampOf } from './stamp.ts'
-import { quote } from './table-name.ts'
 import type { Opened } from './table-reader.ts'
 
 const RIGHTS = `SELECT
@@ -53,7 +53,7 @@ export async function examineTable<Item>(
     warn(`a table below ${written} has row-level security: rows that it hides from the view look deleted`)
   }
   if (changedAt === null) {
-    warn(`${written} has no column for crm.${name}.changedAt, so that every refresh reads all of it`)
+    warn(`${written} has no column for crm.${name}.changedAt, so every refresh reads all of it`)
     return null
   }
   const isIndexed = await usesIndex(opened)
@@ -61,7 +61,7 @@ export async function examineTable<Item>(
   if (!isIndexed) {
     const orUseless =
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
-    warn(`${written} has no index that begins with ${changedAt}${orUseless}, so that every refresh scans all of it`)
+    warn(`${written} has no index that begins with ${changedAt}${orUseless}, so every refresh scans all of it`)
   }
   const costs = await costsOf(opened, time)
   if (costs instanceof Fault) return costs

@@ -1,13 +1,15 @@
 import type { Guid } from '../../domain/guid.ts'
 import type { Change, Page } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
-import type { Answer } from './connection.ts'
-import { decodeRow, decoders } from './decode-row.ts'
-import type { ListTable, RowReading } from './list-table.ts'
+import { parseCell } from '../mapping/parse-cell.ts'
+import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Snapshot, Transaction } from './lane.ts'
+import type { ListTable, RowReading } from './list-table.ts'
+import { quote } from './list-table.ts'
+import { parseArray } from './parse-array.ts'
+import type { TextRow } from './portions.ts'
 import { microsOf } from './stamp.ts'
-import { quote } from './table-name.ts'
 import type { TableShape } from './table-shape.ts'
 
 export interface ReadRow<Item> {
@@ -67,7 +69,7 @@ export class KnownTable<Item> {
     return this.#shape.columns.get(this.idColumn) ?? ''
   }
 
-  /** The id of a row by its cell alone, null where it is none. */
+  /** The id of a row by its cell alone, null where it is not one. */
   idOf(cell: Cell): Guid | null {
     return this.#reading.idOf(cell)
   }
@@ -78,7 +80,7 @@ export class KnownTable<Item> {
   }
 
   /** The rows of an answer to `select`, which is used up: its texts become cells in place. */
-  rowsOf({ rows, oids }: Answer): readonly ReadRow<Item>[] {
+  rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item>[] {
     const types = decoders(oids, this.#shape.arrays)
     return rows.map((row) => {
       const id = row[0] ?? null
@@ -123,4 +125,45 @@ export class KnownTable<Item> {
     const { written } = this.#list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }
+}
+
+/** Types whose text is not what a person would write (pg_type.dat). */
+const BOOL = 16
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
+// Those of the types that texts and numbers have: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8,
+// numeric, uuid. Arrays of types that the database made itself are learnt from it.
+const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
+
+type Decode = (text: string) => Cell
+
+/** How the columns of an answer become cells; null for those that stay text. */
+function decoders(oids: readonly number[], ownArrays: ReadonlySet<number>): readonly (Decode | null)[] {
+  return oids.map((oid) => {
+    if (oid === BOOL) return decodeFlag
+    if (JSON_TYPES.has(oid)) return decodeJson
+    return ARRAYS.includes(oid) || ownArrays.has(oid) ? decodeArray : null
+  })
+}
+
+/** The cells of a row; a text that is not what its type says stays a text. */
+function decodeRow(row: TextRow, columns: readonly (Decode | null)[]): readonly Cell[] {
+  const cells: Cell[] = row
+  for (const [index, decode] of columns.entries()) {
+    const text = row[index]
+    if (decode !== null && text !== null && text !== undefined) cells[index] = decode(text)
+  }
+  return cells
+}
+
+function decodeFlag(text: string): Cell {
+  return text === 't' ? true : text === 'f' ? false : text
+}
+
+function decodeJson(text: string): Cell {
+  const parsed = parseCell(text)
+  return parsed.ok ? parsed.cell : text
+}
+
+function decodeArray(text: string): Cell {
+  return parseArray(text) ?? text
 }

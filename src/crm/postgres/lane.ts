@@ -1,9 +1,9 @@
-import { Turns } from '../../replica/turns.ts'
+import { PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
-import type { Answer, Connection } from './connection.ts'
+import { Turns } from '../../replica/waiting.ts'
+import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
-import { Scan } from './scan.ts'
 
 /** What one transaction knows of its server. */
 export interface Snapshot {
@@ -96,7 +96,7 @@ export class Lane {
    * first ones soon. Compiling the plan of a slow view took 50 ms, each time, and gained nothing.
    */
   get #begin(): string {
-    // The server gives up a little earlier than this side, so that a slow statement does not cost the connection; and a lock
+    // The server gives up a little earlier than this side, so a slow statement does not cost the connection; and a lock
     // before the statement that waits for it.
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(this.#settings.limitMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
@@ -141,7 +141,7 @@ export class Transaction {
     this.#letGo = letGo
   }
 
-  query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<Answer | Fault> {
+  query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<QueryAnswer | Fault> {
     return this.#connection.query(text, values)
   }
 
@@ -155,10 +155,68 @@ export class Transaction {
     return declared instanceof Fault ? declared : new Scan(this.#connection, name)
   }
 
+  /** Forgets a scan, whose name may then be used again. */
+  async close(name: string): Promise<Fault | null> {
+    const closed = await this.query(`CLOSE ${name}`)
+    return closed instanceof Fault ? closed : null
+  }
+
   async end(): Promise<void> {
     // What a server still has to say to a read that nobody waits for any more could be megabytes.
     if (this.#connection.isBusy) this.#connection.destroy()
     else await this.#connection.query('COMMIT')
     this.#letGo()
   }
+}
+
+/** How wide the rows are is not known yet. */
+const FIRST_ROWS = 125
+/** Parsing a page holds up requests, so wide rows come in smaller ones. */
+const PAGE_BYTES = 1_000_000
+/** Rows that take the server long, too: a page may take this part of what a statement may. */
+const PAGE_TIME = 0.25
+
+/** The rows of a cursor that the server holds until its transaction ends, in pages of limited length and size. */
+export class Scan {
+  readonly #connection: Connection
+  readonly #cursor: string
+  #rows = FIRST_ROWS
+  /** Of the rows that were asked for at once, those that are still to come. */
+  #toCome = 0
+  #hasEnded = false
+
+  constructor(connection: Connection, cursor: string) {
+    this.#connection = connection
+    this.#cursor = cursor
+  }
+
+  /** The next page, of one row at the least; null behind the last one. */
+  async next(): Promise<QueryAnswer | Fault | null> {
+    while (!this.#hasEnded || this.#connection.isBusy) {
+      const begunAt = this.#connection.time.now().monotonicMs
+      const portion = this.#connection.isBusy ? await this.#connection.nextPortion() : await this.#fetch()
+      if (portion instanceof Fault) return portion
+      const { rows, bytes } = portion
+      const tookMs = this.#connection.time.now().monotonicMs - begunAt
+      this.#toCome -= rows.length
+      if (portion.isLast && this.#toCome > 0) this.#hasEnded = true
+      if (rows.length === 0) continue
+      const part = Math.max(bytes / PAGE_BYTES, tookMs / (this.#connection.limitMs * PAGE_TIME))
+      this.#rows = rowsWhere(part / rows.length)
+      return portion
+    }
+    return null
+  }
+
+  #fetch(): ReturnType<Connection['portion']> {
+    this.#toCome = this.#rows
+    return this.#connection.portion(`FETCH FORWARD ${this.#rows} FROM ${this.#cursor}`)
+  }
+}
+
+/** How many rows make a page of which each is that part; of a few numbers, for a server may keep statistics of each statement's text. */
+function rowsWhere(part: number): number {
+  let rows = PAGE_ROWS
+  while (rows > 1 && rows * part > 1) rows = Math.floor(rows / 2)
+  return rows
 }

@@ -1,11 +1,20 @@
+import type { PostgresSettings } from '../../config/crm/postgres.ts'
+import { columnSource } from '../../config/crm/sources.ts'
+import type { RecordTable } from '../../domain/field.ts'
+import { LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
+import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../replica/port.ts'
-import type { Cell } from '../mapping/cell.ts'
-import type { HasColumn } from './stock-mapping.ts'
-import type { TableName } from './table-name.ts'
+import type { Cell, RowAccess } from '../mapping/cell.ts'
+import { Reason } from '../mapping/cell.ts'
+import { openNamedZone } from '../mapping/dates.ts'
+import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
+import { mappedColumns, settingOf } from '../mapping/list-setting.ts'
+import type { RowKind } from '../mapping/map-row.ts'
+import { listMapping, mapRow } from '../mapping/map-row.ts'
 
 /** The cells of a row, in the order of the columns that were asked for. */
-export type Cells = readonly Cell[]
+type Cells = readonly Cell[]
 
 /** One list as the database holds it. */
 export interface ListTable<Item> {
@@ -24,7 +33,111 @@ export interface RowReading<Item> {
   readonly columns: readonly string[]
   /** The key of the configuration, below the list's own, that names a column. */
   readonly keyOf: (column: string) => string
-  /** The id of a row by its cell alone, null where it is none. */
+  /** The id of a row by its cell alone, null where it is not one. */
   readonly idOf: (cell: Cell) => Guid | null
   readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
+}
+
+export function listTable<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  settings: TableSettings,
+  surroundings: MappingSurroundings,
+): ListTable<Item> {
+  const { from, changedAt, changedAtIn } = settings
+  return {
+    name: kind.table.list,
+    table: tableName(from),
+    changedAt,
+    changedAtIn: changedAtIn?.id ?? null,
+    rowReading(has) {
+      const setting = tableSetting(kind.table, settings, has)
+      const access = new ColumnAccess()
+      // The id's column comes first.
+      const id = setting.fields.Id
+      if (id?.kind === 'column') access.cell(id.column)
+      const mapping = listMapping<Cells, Item>(kind, setting, access, surroundings)
+      if (changedAt !== null) access.cell(changedAt)
+      return {
+        columns: access.columns,
+        keyOf(column) {
+          if (column === changedAt) return 'changedAt'
+          const key = mappedColumns(setting).find((mapped) => mapped.column === column)?.key ?? 'fields'
+          // A condition is replaced as a whole.
+          return key.startsWith('fields.') ? key : (key.split('.')[0] ?? key)
+        },
+        idOf(cell) {
+          const read = mapping.readers.Id([cell])
+          return read instanceof Reason ? null : read
+        },
+        mapRow: (row, where, version) => mapRow(mapping, row, where, version),
+      }
+    },
+  }
+}
+
+/** Looks into rows by column, and gathers which columns there have to be. */
+class ColumnAccess implements RowAccess<Cells> {
+  readonly columns: string[] = []
+
+  cell(column: string): (row: Cells) => Cells[number] {
+    const index = this.#indexOf(column)
+    return (row) => row[index] ?? null
+  }
+
+  /** A database has no words for its codes; the configuration does not let anyone ask. */
+  label(column: string): (row: Cells) => Cells[number] {
+    return this.cell(column)
+  }
+
+  zoneOf(cell: Cells[number]): Zone | null {
+    return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
+  }
+
+  #indexOf(column: string): number {
+    const known = this.columns.indexOf(column)
+    return known === -1 ? this.columns.push(column) - 1 : known
+  }
+}
+
+/** What the configuration says of a table. */
+export type TableSettings = PostgresSettings['events'] | PostgresSettings['venues']
+
+/** Whether the table has a column; only `links` may be missing from the stock ones. */
+type HasColumn = (column: string) => boolean
+
+/** The columns of a view made for Marquee: the contract's names in snake_case, with what the operator says instead. */
+function tableSetting({ list, fields }: RecordTable, said: TableSettings, has: HasColumn): ListSetting {
+  const columns = [...fields, LINKS].map(({ name }) => {
+    const column = name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase()
+    return [name, name === LINKS.name && !has(column) ? null : columnSource(column)] as const
+  })
+  const stock = {
+    fields: Object.fromEntries(columns),
+    active: [{ column: 'active', oneOf: [true] }],
+    showOnWeb: list === 'events' ? [{ column: 'show_on_web', oneOf: [true] }] : null,
+  }
+  return settingOf(stock, said)
+}
+
+/** A table or view, as the configuration names it and as SQL does. */
+export interface TableName {
+  /** As it was written: `crm.public_events`. */
+  readonly written: string
+  /** Null where the server's search path decides. */
+  readonly schema: string | null
+  readonly name: string
+  readonly quoted: string
+}
+
+/** Reads `name` or `schema.name`; both are case-sensitive. */
+function tableName(written: string): TableName {
+  const dot = written.indexOf('.')
+  const schema = dot === -1 ? null : written.slice(0, dot)
+  const name = written.slice(dot + 1)
+  return { written, schema, name, quoted: schema === null ? quote(name) : `${quote(schema)}.${quote(name)}` }
+}
+
+/** A name as SQL takes it, whatever it holds (PostgreSQL documentation, 4.1.1). */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }

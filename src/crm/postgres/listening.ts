@@ -1,10 +1,9 @@
 import type { Time } from '../../replica/time.ts'
+import { TOO_LATE, within } from '../../replica/waiting.ts'
 import type { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
-import { Hints } from './hints.ts'
 import type { Lane } from './lane.ts'
-import { quote } from './table-name.ts'
-import { TOO_LATE, within } from './within.ts'
+import { quote } from './list-table.ts'
 
 /** A connection that was lost while nothing was read is noticed at once, but not opened again that fast. */
 const RECONNECT_WITHIN_MS = 1000
@@ -58,7 +57,7 @@ export class Listening {
     notice(`crm.listen: ${listening.failure.message}: changes are seen with the next refresh`)
   }
 
-  /** Sends a notification of a channel of its own from one connection to another, and says so where it does not arrive. */
+  /** Sends a notification on a test channel from one connection to another, and says so where it does not arrive. */
   async test(listens: Lane, notifies: Lane): Promise<void> {
     const { time, notice } = this.#settings
     const channel = `marquee_test_${Math.floor(time.random() * 1e15)}`
@@ -88,4 +87,44 @@ async function arrives(channel: string, from: Connection, to: Connection, time: 
   const arrival = await within(time, ARRIVES_WITHIN_MS, heard)
   await to.query(`UNLISTEN ${quote(channel)}`)
   return arrival !== TOO_LATE
+}
+
+/** A storm of notifications becomes twenty reads a second at most. */
+const EVERY_MS = 50
+
+/** Passes a hint on at once, and those that follow closely as one when that time is over. */
+export class Hints {
+  readonly #time: Time
+  readonly #callbacks: (() => void)[] = []
+  #cancel: (() => void) | null = null
+  #again = false
+
+  constructor(time: Time) {
+    this.#time = time
+  }
+
+  add(callback: () => void): void {
+    this.#callbacks.push(callback)
+  }
+
+  hint(): void {
+    if (this.#cancel !== null) {
+      this.#again = true
+      return
+    }
+    this.#cancel = this.#time.after(EVERY_MS, () => {
+      this.#cancel = null
+      if (!this.#again) return
+      this.#again = false
+      this.hint()
+    })
+    for (const callback of this.#callbacks) callback()
+  }
+
+  close(): void {
+    this.#callbacks.length = 0
+    this.#cancel?.()
+    this.#cancel = null
+    this.#again = false
+  }
 }

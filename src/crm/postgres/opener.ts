@@ -1,12 +1,16 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { checkServerIdentity } from 'node:tls'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import { BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
+import { unreachable } from '../../domain/unreachable.ts'
 import type { Time } from '../../replica/time.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { PLENTY } from '../descriptors.ts'
+import type { Encryption } from './connection.ts'
 import { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
-import type { Certificates, Encryption } from './tls-attempts.ts'
-import { tlsAttempts } from './tls-attempts.ts'
 
 export interface OpenerSettings {
   readonly url: Secret
@@ -16,6 +20,7 @@ export interface OpenerSettings {
   readonly absolute: (path: string) => string
   readonly requestTimeoutMs: number
   readonly time: Time
+  readonly descriptors?: Descriptors
 }
 
 /** Opens connections as the URL says, with the password that its file holds now. */
@@ -43,25 +48,25 @@ export class Opener {
     if (address instanceof BadAddress) {
       return new Fault('refused', `crm.url (${url.from}) ${address.message}`, null, true)
     }
-    const certificates = await this.#certificates(address)
+    const certificates = this.#certificates(address)
     if (certificates instanceof Fault) return certificates
-    const { time, requestTimeoutMs: limitMs } = this.#settings
+    const { time, requestTimeoutMs: limitMs, descriptors = PLENTY } = this.#settings
     let last: Connection | Fault | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, { time, limitMs })
+      last = await Connection.open(address, encryption, { time, limitMs, descriptors })
       if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
     }
     return last ?? new Fault('internal', 'no way to connect', null, true)
   }
 
-  async #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Promise<Certificates | Fault> {
-    const { ca, absolute } = this.#settings
+  #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | Fault {
+    const { ca, absolute, descriptors = PLENTY } = this.#settings
     const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
     const texts: (string | null)[] = []
     for (const path of paths) {
       try {
-        texts.push(path === null ? null : await readFile(path, 'utf8'))
+        texts.push(path === null ? null : descriptors.take(() => readFileSync(path, 'utf8')))
       } catch {
         return new Fault('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
       }
@@ -79,4 +84,41 @@ function isRefusal({ code }: Fault): boolean {
 /** Whether the other way of `prefer` and `allow` may do better: the server has no TLS, or pg_hba.conf wants the other. */
 function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
+}
+
+/** Certificates and keys as their files hold them; `ca` is null for those the runtime trusts by itself. */
+export interface Certificates {
+  readonly ca: string | null
+  readonly cert: string | null
+  readonly key: string | null
+}
+
+/** The ways to connect in the order in which `sslmode` tries them (libpq, table 34.1). */
+function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certificates): readonly Encryption[] {
+  // A Unix socket knows no TLS; libpq ignores sslmode there.
+  if (host.startsWith('/')) return [false]
+  const { ca, cert, key } = certificates
+  const own = { ...(cert === null ? {} : { cert }), ...(key === null ? {} : { key }) }
+  const anyone: ConnectionOptions = { ...own, rejectUnauthorized: false }
+  const trusted = { ...own, ...(ca === null ? {} : { ca }), rejectUnauthorized: true }
+  const anyHost: ConnectionOptions = { ...trusted, checkServerIdentity: () => undefined }
+  // The host is named here because for an IP address `pg` sets no server name.
+  const thisHost: ConnectionOptions = { ...trusted, checkServerIdentity: (_, peer) => checkServerIdentity(host, peer) }
+  switch (sslMode) {
+    case 'disable':
+      return [false]
+    case 'allow':
+      return [false, anyone]
+    case 'prefer':
+      return [anyone, false]
+    case 'require':
+      // With a root certificate at hand, `require` verifies the chain: libpq does, so operators count on it.
+      return [ca === null ? anyone : anyHost]
+    case 'verify-ca':
+      return [anyHost]
+    case 'verify-full':
+      return [thisHost]
+    default:
+      return unreachable(sslMode)
+  }
 }

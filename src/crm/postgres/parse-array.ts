@@ -2,7 +2,7 @@ import type { Cell } from '../mapping/cell.ts'
 
 /**
  * The elements of an array as PostgreSQL writes it: `{a,"b c",NULL}`, nested ones as lists in lists (documentation,
- * 8.15.6); null where the text is none.
+ * 8.15.6); null where the text is not one.
  */
 export function parseArray(text: string): readonly Cell[] | null {
   // Bounds other than 1 are written in front: `[0:1]={a,b}`.

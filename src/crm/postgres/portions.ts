@@ -23,7 +23,7 @@ export class RowTooWide extends Error {}
 
 /**
  * The rows of one statement in portions of a few megabytes: behind each the socket stands still until the next is asked
- * for, so that the server waits and memory does not fill, however many and wide they are.
+ * for, then the server waits and memory does not fill, however many and wide they are.
  */
 export class Portions implements Submittable {
   readonly #text: string

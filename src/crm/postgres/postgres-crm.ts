@@ -1,12 +1,18 @@
+// Two tables or views of PostgreSQL. A read (table-source.ts) is one transaction on a lane (lane.ts), which is one connection:
+// changes by their stamps, a sweep of all ids and stamps now and then, or all rows (reads.ts). Notifications are hints
+// (listening.ts), and name rows that may be gone (suspects.ts).
+
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm, Examination } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { Descriptors } from '../descriptors.ts'
+import { PLENTY } from '../descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
-import { listTable } from './list-tables.ts'
+import { listTable } from './list-table.ts'
 import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
 import { Suspects } from './suspects.ts'
@@ -20,6 +26,7 @@ export interface PostgresSurroundings {
   readonly boundMs: number
   readonly time: Time
   readonly observe: Observe
+  readonly descriptors?: Descriptors
 }
 
 /**
@@ -28,7 +35,7 @@ export interface PostgresSurroundings {
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe }: PostgresSurroundings,
+  { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe, descriptors = PLENTY }: PostgresSurroundings,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
@@ -38,7 +45,11 @@ export function openPostgresCrm(
     suspects.venues.add(payload)
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
-  const lane = { opener: new Opener({ url, ca, absolute, requestTimeoutMs: limitMs, time }), time, limitMs }
+  const lane = {
+    opener: new Opener({ url, ca, absolute, requestTimeoutMs: limitMs, time, descriptors }),
+    time,
+    limitMs,
+  }
   const eventsLane = new Lane(lane)
   // Venues are fewer and their transactions shorter, so notifications wait less behind them.
   const greet = listening === null ? {} : { greet: listening.greet.bind(listening) }

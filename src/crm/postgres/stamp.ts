@@ -1,6 +1,10 @@
+import type { Cursor } from '../../replica/port.ts'
+import { cursorOf } from '../../replica/port.ts'
+import { Fault } from './fault.ts'
+
 const PATTERN = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:\+00)?( BC)?$/
 
-/** No row of ours has it, so that a NULL that becomes a stamp is a change. */
+/** No row of ours has it, and a NULL that becomes a stamp is a change. */
 const NONE = -1
 
 /**
@@ -57,4 +61,88 @@ export function stampOf(micros: number): string {
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999) return '-infinity'
   const rest = String(micros - ms * 1000).padStart(3, '0')
   return `${date.toISOString().slice(0, 23).replace('T', ' ')}${rest}+00`
+}
+
+/**
+ * A read of changes goes back this far behind the newest stamp, for transactions that commit later than others that began
+ * after them, and for stamps of whole seconds. What is later still is found by the sweep.
+ */
+const OVERLAP_MICROS = 5_000_000
+/** The clocks of those who write may be this much ahead of the server's. What is stamped later than that is the sweep's. */
+const AHEAD_MICROS = 5_000_000
+/** Stream that many rows again with each refresh costs nothing worth avoiding. */
+const FEW_ROWS = 200
+
+/** The stamps that one read of changes looks at, and what it came across: where the next one has to begin. */
+export class StampWindow {
+  /** Stamps behind this one, and up to and with `last`, in microseconds. */
+  readonly after: number
+  readonly last: number
+  /** What the server's clock shows to whoever stamps a row. */
+  readonly now: number
+  /** The newest stamps, of each row one, and which were too many to be kept. */
+  #newest: number[] = []
+  #floor = -Infinity
+
+  constructor(after: number, now: number) {
+    // The clock was put back, or shows an hour for the second time: what is stamped now is behind what is known.
+    this.after = after <= now ? after : now - OVERLAP_MICROS
+    this.last = now + AHEAD_MICROS
+    this.now = now
+  }
+
+  /** A row with that stamp was read. One from the future tells nothing of what has been committed by now. */
+  add(stamp: number): void {
+    if (!(stamp > this.#floor && stamp <= this.now)) return
+    this.#newest.push(stamp)
+    if (this.#newest.length > FEW_ROWS * 2) this.#trim()
+  }
+
+  /**
+   * Behind which stamp the next read begins: some seconds back, but of so many rows as an import or one large change gives
+   * the same few seconds, or one and the same stamp, none is read again.
+   */
+  get next(): number {
+    this.#trim()
+    const [newest] = this.#newest
+    if (newest === undefined) return this.after
+    const tooMany = this.#newest[FEW_ROWS] ?? -Infinity
+    return Math.max(this.after, newest - OVERLAP_MICROS - 1, tooMany)
+  }
+
+  #trim(): void {
+    this.#newest = this.#newest.toSorted((left, right) => right - left).slice(0, FEW_ROWS + 1)
+    this.#floor = this.#newest[FEW_ROWS] ?? -Infinity
+  }
+}
+
+/** How far the changes of a list are known. */
+export interface Position {
+  /** Which server said so: on another one it means nothing. */
+  readonly server: string
+  /** The next read of changes begins behind this stamp, in microseconds. */
+  readonly after: number
+}
+
+export function cursorAt({ server, after }: Position): Cursor {
+  // Infinity is no number of JSON.
+  return cursorOf(JSON.stringify([server, Number.isFinite(after) ? after : null]))
+}
+
+export function positionOf(cursor: Cursor): Position | null {
+  const parsed: unknown = JSON.parse(cursor)
+  if (!isList(parsed)) return null
+  const [server, after] = parsed
+  if (typeof server !== 'string') return null
+  return { server, after: typeof after === 'number' ? after : -Infinity }
+}
+
+/** Why nothing is read from a position that cannot be read, or is another server's. */
+export function otherServer(): Fault {
+  const message = 'another connection may be another server, so the list is read in full'
+  return new Fault('cursor-refused', message, null, false)
+}
+
+function isList(parsed: unknown): parsed is readonly unknown[] {
+  return Array.isArray(parsed)
 }

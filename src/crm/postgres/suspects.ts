@@ -6,7 +6,7 @@ const ALL = '*'
 const MOST = 1000
 
 // Types whose values are equal where their meaning is: an id of another type may be written in a way that the table has not,
-// and then would be looked for in vain though its row is there.
+// and then would not be found though its row is there.
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
 
 /** Rows that may be gone. */

@@ -1,11 +1,11 @@
-import type { CrmFailure, Page } from '../../replica/port.ts'
+import type { CrmFailure, PageStream } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import { TOO_LATE, within } from '../../replica/waiting.ts'
 import { Fault } from './fault.ts'
-import { emptyPage, KnownTable } from './known-table.ts'
+import { KnownTable, emptyPage } from './known-table.ts'
 import type { Lane, Transaction } from './lane.ts'
 import type { ListTable } from './list-table.ts'
-import { columnFault, isWallTime, shapeOf, stampFault, zoneOf } from './table-shape.ts'
-import { TOO_LATE, within } from './within.ts'
+import { columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
 
 /** A transaction, and the table as it finds it. */
 export interface Opened<Item> {
@@ -13,7 +13,7 @@ export interface Opened<Item> {
   readonly known: KnownTable<Item>
 }
 
-/** Who waits for another read to end says so as often, lest it be taken for one that hangs. */
+/** Who waits for another read to end says so this often, or it would be taken for one that hangs. */
 const SIGN_OF_LIFE_MS = 1000
 
 /** What all reads of one list on one lane share: transactions, and what the table looks like to the server. */
@@ -30,7 +30,7 @@ export class TableReader<Item> {
   }
 
   /** The same for a read: pages without rows say meanwhile that it is alive. */
-  async *open(): AsyncGenerator<Page<Item>, Opened<Item> | Fault, void> {
+  async *open(): PageStream<Item, Opened<Item> | Fault> {
     const opening = this.openNow()
     let opened: Opened<Item> | Fault | typeof TOO_LATE = TOO_LATE
     try {
@@ -71,7 +71,7 @@ export class TableReader<Item> {
     const { server } = transaction.snapshot
     if (this.#known?.server === server) return this.#known
     this.#known = null
-    const shape = await shapeOf(transaction, list.table, list.name)
+    const shape = await tableShape(transaction, list.table, list.name)
     if (shape instanceof Fault) return shape
     const reading = list.rowReading((column) => shape.columns.has(column))
     const fault = columnFault(shape, reading, list) ?? stampFault(shape, list)

@@ -1,8 +1,7 @@
 import { nearestName } from '../../config/nearest-name.ts'
 import { Fault } from './fault.ts'
 import type { Transaction } from './lane.ts'
-import type { ListTable, RowReading } from './list-table.ts'
-import type { TableName } from './table-name.ts'
+import type { ListTable, RowReading, TableName } from './list-table.ts'
 
 /** What a table offers, as the database's own catalogue has it. */
 export interface TableShape {
@@ -26,7 +25,7 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
   LIMIT 1000`
 
 /** The shape of a table, or that there is none, with the name that was most likely meant. */
-export async function shapeOf(transaction: Transaction, table: TableName, key: string): Promise<TableShape | Fault> {
+export async function tableShape(transaction: Transaction, table: TableName, key: string): Promise<TableShape | Fault> {
   const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
   if (answer instanceof Fault) return answer
   if (answer.rows.length === 0) return missingTable(transaction, table, key)

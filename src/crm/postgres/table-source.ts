@@ -2,7 +2,7 @@ import { unreachable } from '../../domain/unreachable.ts'
 import type {
   Examination,
   Held,
-  Page,
+  PageStream,
   ReadEnd,
   ReadOutcome,
   ReadRequest,
@@ -14,16 +14,11 @@ import { examineTable } from './examine.ts'
 import { Fault } from './fault.ts'
 import type { Lane } from './lane.ts'
 import type { ListTable } from './list-table.ts'
-import { cursorOf, cursorRefused, positionOf } from './position.ts'
-import { readDelta } from './read-delta.ts'
-import { readFull } from './read-full.ts'
-import { seekSuspects } from './seek-suspects.ts'
-import { StampWindow } from './stamp-window.ts'
-import { StrayNotices, Strays } from './strays.ts'
+import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
+import { StampWindow, cursorAt, otherServer, positionOf } from './stamp.ts'
 import type { Suspects, Suspicion } from './suspects.ts'
 import { NO_SUSPICION } from './suspects.ts'
-import { SweepSchedule } from './sweep-schedule.ts'
-import { sweep } from './sweep.ts'
+import { StrayNotices, Strays, SweepSchedule } from './sweeps.ts'
 import type { Opened } from './table-reader.ts'
 import { TableReader } from './table-reader.ts'
 
@@ -45,10 +40,8 @@ export interface TableSourceSettings<Item> {
 /** PostgreSQL documentation, appendix A. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-type Reading<Item, End> = AsyncGenerator<Page<Item>, End, void>
-
 const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const
-/** A read of changes by their stamps alone: what none tells is the sweep's. */
+/** A read of changes by their stamps alone: what they do not tell is the sweep's. */
 const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 
 /**
@@ -65,7 +58,7 @@ export class TableSource<Item> implements Source<Item> {
   readonly #audits: TableReader<Item>
   readonly #schedule: SweepSchedule
   readonly #notices: StrayNotices
-  /** The last refresh waited for a lock in vain: perhaps behind somebody who waits for an audit to end, to alter the table. */
+  /** The last refresh did not get a lock: perhaps behind somebody who waits for an audit to end, to alter the table. */
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
@@ -83,16 +76,16 @@ export class TableSource<Item> implements Source<Item> {
     this.#settings.onHint(callback)
   }
 
-  read(request: ReadRequest): Reading<Item, ReadOutcome> {
+  read(request: ReadRequest): PageStream<Item> {
     switch (request.kind) {
       case 'full':
-        return request.purpose === 'audit'
-          ? this.#inOneTransaction(this.#audits, (opened) => this.#audit(opened, request))
-          : this.#inOneTransaction(this.#refreshes, (opened) => this.#readAll(opened, request))
+        return this.#inOneTransaction(request.purpose === 'audit' ? this.#audits : this.#refreshes, (opened) =>
+          this.#readAll(opened, request),
+        )
       case 'changes':
         return this.#readChanges(request)
       case 'availability':
-        throw new Error('no availability of its own is announced')
+        throw new Error('a PostgreSQL source has no separate reads of availability')
       default:
         return unreachable(request.kind)
     }
@@ -112,8 +105,8 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#inOneTransaction(
     reader: TableReader<Item>,
-    read: (opened: Opened<Item>) => Reading<Item, ReadEnd | Fault>,
-  ): Reading<Item, ReadOutcome> {
+    read: (opened: Opened<Item>) => PageStream<Item, ReadEnd | Fault>,
+  ): PageStream<Item> {
     const opened = yield* reader.open()
     if (opened instanceof Fault) return { ok: false, failure: opened.failure }
     let ended: ReadEnd | Fault
@@ -126,44 +119,28 @@ export class TableSource<Item> implements Source<Item> {
     return ended instanceof Fault ? { ok: false, failure: await reader.explain(ended) } : ended
   }
 
-  /** A full read that ends early where a refresh is locked out. */
-  async *#audit(opened: Opened<Item>, request: ReadRequest): Reading<Item, ReadEnd | Fault> {
-    const reading = this.#readAll(opened, request)
-    for (;;) {
-      const next = await reading.next()
-      if (next.done === true) return next.value
-      yield next.value
-      if (this.#isLockedOut)
-        return new Fault(
-          'timeout',
-          'the read of all rows gave way, for somebody waits for a lock on the table',
-          null,
-          false,
-        )
-    }
-  }
-
-  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): Reading<Item, ReadEnd | Fault> {
+  async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd | Fault> {
     const { snapshot } = opened.transaction
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof Fault) return now
     const window = new StampWindow(-Infinity, now)
     const strays = new Strays(window)
-    const fault = yield* readFull(opened, window, strays)
+    const givesWay = (): boolean => purpose === 'audit' && this.#isLockedOut
+    const fault = yield* readFull(opened, window, strays, givesWay)
     if (fault !== null) return fault
     this.#notices.readInFull(strays, opened.known)
     if (purpose !== 'addition') this.#schedule.compared(snapshot.begunAt)
-    const cursor = this.reportsChanges ? cursorOf({ server: snapshot.server, after: window.next }) : null
+    const cursor = this.reportsChanges ? cursorAt({ server: snapshot.server, after: window.next }) : null
     return { ...COMPLETE, cursor }
   }
 
-  async *#readChanges(request: ReadRequest): Reading<Item, ReadOutcome> {
+  async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { suspects } = this.#settings
     // What an addition would find gone is left to the refresh after it.
     if (request.purpose === 'addition') {
       return yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, NO_SUSPICION))
     }
-    // Named before the transaction begins, so that it sees what became of them.
+    // Named before the transaction begins, which then sees what became of them.
     const suspicion = suspects.take()
     let outcome: ReadOutcome | null = null
     try {
@@ -178,16 +155,16 @@ export class TableSource<Item> implements Source<Item> {
     opened: Opened<Item>,
     { cursor, held, purpose, mustConfirm = false }: ReadRequest,
     suspicion: Suspicion,
-  ): Reading<Item, ReadEnd | Fault> {
+  ): PageStream<Item, ReadEnd | Fault> {
     const { snapshot } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
-    if (before === null || before.server !== snapshot.server) return cursorRefused()
+    if (before === null || before.server !== snapshot.server) return otherServer()
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof Fault) return now
     const window = new StampWindow(before.after, now)
     const unread = yield* readDelta(opened, window)
     if (unread !== null) return unread
-    const next = cursorOf({ server: before.server, after: window.next })
+    const next = cursorAt({ server: before.server, after: window.next })
     let isDue = mustConfirm || this.#schedule.isDue(snapshot.begunAt, suspicion.ofAll)
     if (!isDue) {
       const hasOthers = yield* seekSuspects(opened, suspicion, held)
@@ -203,7 +180,7 @@ export class TableSource<Item> implements Source<Item> {
     return { ...COMPLETE, cursor: next }
   }
 
-  async *#sweep(opened: Opened<Item>, window: StampWindow, held: Held): Reading<Item, Fault | null> {
+  async *#sweep(opened: Opened<Item>, window: StampWindow, held: Held): PageStream<Item, Fault | null> {
     const { time } = this.#settings
     const strays = new Strays(window)
     const begunAt = time.now()

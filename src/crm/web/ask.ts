@@ -1,7 +1,13 @@
+// How a connector asks over HTTP: with a time limit and a second try (here), few requests at once (gate.ts), by a proxy
+// (proxy-of.ts). The runtime's own part comes in as a `Web` (web.ts).
+
+import type { FailureKind } from '../../observe/observation.ts'
+import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import type { CrmFailure } from '../../replica/port.ts'
+import { failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
+import { TOO_LATE, within } from '../../replica/waiting.ts'
 import type { Web, WebReply, WebRequest } from './web.ts'
-import { networkFailure } from './network-failure.ts'
 
 export interface Answered {
   readonly reply: WebReply
@@ -30,30 +36,71 @@ async function askOnce(
   web: Web,
   { timeoutMs, time, signal, ...request }: AskOptions,
   fresh: boolean,
-): Promise<Answered | (CrmFailure & { readonly isCertain: boolean })> {
+): Promise<Answered | NoAnswer> {
   const begunAt = time.now()
+  const { host } = new URL(request.url)
+  if (signal.aborted) return whyNoAnswer(null, host)
   const controller = new AbortController()
-  // The limit holds whether or not the runtime heeds the signal: an exchange that never settled would block all others.
-  const { promise: givenUp, reject } = Promise.withResolvers<never>()
-  let isLate = false
-  const abort = (): void => {
-    controller.abort()
-    reject(new Error('given up'))
-  }
-  const cancel = time.after(timeoutMs, () => {
-    isLate = true
-    abort()
-  })
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
   try {
-    const reply = await Promise.race([web.send({ ...request, fresh, signal: controller.signal }), givenUp])
-    return { reply, begunAt }
+    // The limit holds whether or not the runtime heeds the signal: an exchange that never settled would block all others.
+    const sent = web.send({ ...request, fresh, signal: controller.signal })
+    const reply = await within(time, timeoutMs, sent, signal)
+    if (reply !== TOO_LATE) return { reply, begunAt }
+    controller.abort()
+    if (signal.aborted) return whyNoAnswer(null, host)
+    return noAnswer('timeout', `${host} did not answer in full within ${timeoutMs / 1000} s`, false)
   } catch (cause) {
-    const host = new URL(request.url).host
-    return networkFailure(cause, host, isLate ? timeoutMs : null)
-  } finally {
-    cancel()
-    signal.removeEventListener('abort', abort)
+    return whyNoAnswer(cause, host)
   }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ERR_PROXY_TUNNEL', 'was not reached: the proxy refused'],
+  ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy is not a URL that can be used'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate of another name'],
+  ['CERT_HAS_EXPIRED', 'has a certificate that has expired'],
+])
+
+const UNTRUSTED = 'has a certificate that is not trusted here; name the authority that signed it in crm.ca'
+
+const UNTRUSTED_CODES: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
+const FAILS_AGAIN: ReadonlySet<string> = new Set([
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'CERT_HAS_EXPIRED',
+  'ERR_PROXY_INVALID_CONFIG',
+  ...UNTRUSTED_CODES,
+])
+
+interface NoAnswer extends CrmFailure {
+  /** The same request would fail again. */
+  readonly isCertain: boolean
+}
+
+/** Why no answer came, told by the error's code alone: its message may quote the URL of a proxy with its password. */
+function whyNoAnswer(cause: unknown, host: string): NoAnswer {
+  const code = codeOf(cause) ?? 'unknown reason'
+  if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL')) {
+    const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'holds no certificates in PEM'
+    return noAnswer('misconfigured', `the file of crm.ca ${why}`, true)
+  }
+  if (code === 'ERR_BODY_TOO_LARGE') {
+    return noAnswer('too-large', `the answer of ${host} is larger than any may be`, true)
+  }
+  if (code.startsWith('Z_')) return noAnswer('broken', `the answer of ${host} cannot be unpacked`, true)
+  if (code.startsWith('HPE_')) {
+    return noAnswer('broken', `${host} answered with something that is not HTTP as it should be (${code})`, false)
+  }
+  const why = UNTRUSTED_CODES.has(code) ? UNTRUSTED : (REASONS.get(code) ?? whyNotReached(code) ?? 'could not be asked')
+  return noAnswer('unreachable', `${host} ${why} (${code})`, FAILS_AGAIN.has(code))
+}
+
+function noAnswer(kind: FailureKind, message: string, isCertain: boolean): NoAnswer {
+  return { ...failureOf(kind, message), isCertain }
 }

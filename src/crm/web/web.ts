@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** What a connector needs of the runtime to speak HTTP; it is passed in. */
 export interface Web {
   /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
@@ -8,12 +10,12 @@ export interface Web {
 
 export interface WebRequest {
   readonly method: 'GET' | 'POST'
-  /** Sent as it is: nothing of its path or query is encoded anew. */
+  /** Sent as it is: nothing of its path or query is encoded again. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
   readonly signal: AbortSignal
-  /** On a connection of its own rather than one that was used before. */
+  /** On a new connection rather than one that was used before. */
   readonly fresh: boolean
   readonly mostBytes: number
 }
@@ -34,3 +36,66 @@ interface WayOut {
 }
 
 export type OpenWeb = (wayOut: WayOut) => Web
+
+/** A web that is opened with the first request, once the certificates it is to trust were read from their file. */
+export function trustingWeb(openWeb: OpenWeb, caPath: string | null, proxyOf: (url: URL) => string | null): Web {
+  let opening: Promise<Web> | null = null
+  let isClosed = false
+
+  async function open(): Promise<Web> {
+    const ca = caPath === null ? [] : [await readCertificates(caPath)]
+    return openWeb({ ca, proxyOf })
+  }
+
+  return {
+    async send(request) {
+      if (isClosed) throw Object.assign(new Error('closed'), { code: 'ERR_CLOSED' })
+      opening ??= open().catch((cause: unknown) => {
+        // The file may be there the next time.
+        opening = null
+        throw cause
+      })
+      return (await opening).send(request)
+    },
+    close() {
+      isClosed = true
+      void opening?.then(
+        (web) => web.close(),
+        () => {},
+      )
+    },
+  }
+}
+
+async function readCertificates(path: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw Object.assign(new Error('crm.ca', { cause }), { code: 'ERR_CA_UNREADABLE' })
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_EMPTY' })
+  return text
+}
+
+const LONGEST_MS = 3_600_000
+
+/** The wait that an answer asks for, in seconds or until a date (RFC 9110 §10.2.3), an hour at most; null where it asks for none. */
+export function retryAfterMs({ headers }: WebReply, nowWallMs: number): number | null {
+  const text = headers['retry-after']?.trim() ?? ''
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : untilMs(text, headers['date'], nowWallMs)
+  return ms === null ? null : Math.min(Math.max(ms, 0), LONGEST_MS)
+}
+
+/** Its server's date is measured against the same server's clock, which may be hours from ours. */
+function untilMs(text: string, date: string | undefined, nowWallMs: number): number | null {
+  const until = parseHttpDate(text)
+  return until === null ? null : until - (parseHttpDate(date ?? '') ?? nowWallMs)
+}
+
+/** A date in any form of RFC 9110 §5.6.7, all of which begin with a weekday and are in GMT, which one of them leaves out. */
+function parseHttpDate(text: string): number | null {
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null
+  const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+  return Number.isNaN(ms) ? null : ms
+}

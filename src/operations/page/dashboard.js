@@ -49,7 +49,7 @@ function askToAccept() {
   const lists = names.map(([name]) => name).join(' and ')
   say(
     byId('accept-text'),
-    `The CRM's list of ${lists} has lost more than half of its records. If the CRM really holds so few, accept: the list is read at once, and what is missing from it is withdrawn from the web. If not, mend the CRM, its filter or its export first.`,
+    `The CRM's list of ${lists} has lost more than half of its records. If the CRM really holds so few, accept: the list is read at once, and what is missing from it is withdrawn from the web. If not, correct the CRM, its filter or its export first.`,
   )
   byId('accept').showModal()
 }

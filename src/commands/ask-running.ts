@@ -1,0 +1,48 @@
+import { readConfiguration } from './configuration.ts'
+import { askRunning, whyRefused } from './running-instance.ts'
+import type { Surroundings } from './surroundings.ts'
+import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+
+/** Asks the running instance whether it is ready: for probes in images without a shell. */
+export async function ready(config: string | undefined, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(config, surroundings)
+  if (read === null) return WRONG_USAGE
+  const reply = await askRunning(read.configuration, 'GET', '/ready')
+  if (reply.kind === 'answered' && reply.status === 200) {
+    surroundings.out('ready')
+    return FINE
+  }
+  surroundings.error(`not ready: ${whyNot(reply)}`)
+  return ANSWER_IS_NO
+}
+
+function whyNot(reply: Awaited<ReturnType<typeof askRunning>>): string {
+  if (reply.kind === 'not-running') return reply.message
+  if (reply.status !== 503) return whyRefused(reply)
+  return `it runs and answers 502 for now, or is about to stop: ${reply.address}/status says which`
+}
+
+/** Tells the running instance that the shorter list is right. */
+export async function accept(config: string | undefined, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(config, surroundings)
+  if (read === null) return WRONG_USAGE
+  const reply = await askRunning(read.configuration, 'POST', '/accept')
+  const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
+  if (lists === null) {
+    const why = reply.kind === 'not-running' ? reply.message : whyRefused(reply)
+    surroundings.error(`nothing was accepted: ${why}`)
+    return ANSWER_IS_NO
+  }
+  surroundings.out(
+    lists.length === 0
+      ? 'no list was held back, so there was nothing to accept'
+      : `accepted: the shorter list of ${lists.join(' and ')} is read now`,
+  )
+  return FINE
+}
+
+/** The lists that an instance says it will believe; null where that is not what it says. */
+function acceptedLists(body: unknown): readonly string[] | null {
+  const accepted: unknown = typeof body === 'object' && body !== null && 'accepted' in body ? body.accepted : null
+  return Array.isArray(accepted) && accepted.every((list) => typeof list === 'string') ? accepted : null
+}

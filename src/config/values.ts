@@ -1,0 +1,156 @@
+import { resolve } from 'node:path'
+import type { Guid } from '../domain/guid.ts'
+import { parseGuid } from '../domain/guid.ts'
+import type { Zone } from '../domain/zone.ts'
+import { openZone } from '../domain/zone.ts'
+import type { Key } from './key.ts'
+import { leaf, Wrong } from './key.ts'
+import { nearestName } from './nearest-name.ts'
+import { Secret } from './secret.ts'
+
+/** Text that `accepts` takes; numbers and booleans must be quoted: `007` and `on` stay what they are. */
+export function text(allowed: string, accepts: (text: string) => boolean): Key<string> {
+  return leaf(allowed, ({ value }) => {
+    if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)
+    return accepts(value) ? value : null
+  })
+}
+
+/** Whether a text can be the name of a file, a column, a table. */
+export function isName(name: string): boolean {
+  return name !== '' && !name.includes('\0')
+}
+
+/** A path, made absolute: it is relative to the configuration file. */
+export function path(allowed: string): Key<string> {
+  return text(allowed, isName).map((given, { findings }) => resolve(findings.folder, given))
+}
+
+/** The very word, by which a section is known. */
+export function word<const Word extends string>(expected: Word): Key<Word> {
+  return leaf(expected, ({ value }) => (String(value).trim() === expected ? expected : null))
+}
+
+/** A secret, which never stands in the file itself. */
+export function secretText(allowed: string, accepts: (text: string) => boolean): Key<Secret> {
+  return leaf(`${allowed}, given as { env: NAME } or { file: PATH }`, ({ reference }) => {
+    if (reference === null) {
+      return new Wrong('must not be written in the file; give { env: NAME } or { file: PATH }', true)
+    }
+    return accepts(reference.text) ? new Secret(reference.text, reference) : null
+  })
+}
+
+export function guid(): Key<Guid> {
+  return leaf('a UUID that is not all zeros', ({ value }) => (typeof value === 'string' ? parseGuid(value) : null))
+}
+
+const ZONE = 'an IANA time zone such as UTC or Europe/London'
+
+export function timeZone(): Key<Zone> {
+  return leaf(ZONE, ({ value, reference }) => {
+    if (typeof value !== 'string') return null
+    const zone = openZone(value.trim())
+    if (zone !== null) return zone
+    // What came by reference is not shown, and so no name like it either.
+    const near = reference === null ? nearestName(value, Intl.supportedValuesOf('timeZone')) : null
+    return near === null ? null : new Wrong(`must be ${ZONE}; did you mean ${near}?`)
+  })
+}
+
+/** A whole number within limits; `{ env }` and `{ file }` hold only text, so there its digits are read. */
+export function wholeNumber(least: number, most: number): Key<number> {
+  const allowed = `a whole number from ${least} to ${most}`
+  return leaf(allowed, ({ value, reference }) => {
+    if (typeof value === 'string' && reference === null && isDigits(value)) {
+      return new Wrong(`must be ${allowed}, without quotes`)
+    }
+    const number = typeof value === 'string' && isDigits(value) ? Number(value) : value
+    return typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most ? number : null
+  })
+}
+
+function isDigits(written: string): boolean {
+  return /^\d{1,15}$/.test(written.trim())
+}
+
+const SWITCH: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['true', true],
+  ['off', false],
+  ['false', false],
+])
+
+/** A switch; YAML 1.2 reads `on` and `off` as text, so both spellings are taken. */
+export function flag(): Key<boolean> {
+  return leaf('on, off, true or false', ({ value }) => {
+    if (typeof value === 'boolean') return value
+    return typeof value === 'string' ? (SWITCH.get(value.trim().toLowerCase()) ?? null) : null
+  })
+}
+
+const TIMES: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+
+/** 365 days: what is longer is a slip. */
+const LONGEST_MS = 8760 * 3_600_000
+
+/** A duration in milliseconds, written with its unit. */
+export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
+  const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
+  const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, ({ value }) => {
+    const ms = typeof value === 'string' ? parseDuration(value) : value === 0 ? 0 : null
+    if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
+    if (ms > LONGEST_MS) return new Wrong('must be at most 8760h (365 days)')
+    return ms < leastMs ? null : ms
+  })
+  return key.in('Ms')
+}
+
+/** The milliseconds of `500ms`, `30s`, `15m`, `2h` or `0`; null for anything else. */
+function parseDuration(written: string): number | null {
+  const match = /^(\d{1,15}) ?(ms|s|m|h)$/.exec(written.trim())
+  if (match === null) return /^0+$/.test(written.trim()) ? 0 : null
+  const factor = TIMES.get(match[2] ?? '')
+  return factor === undefined ? null : Number(match[1]) * factor
+}
+
+const SIZES: ReadonlyMap<string, number> = new Map([
+  ['B', 1],
+  ['KB', 1e3],
+  ['MB', 1e6],
+  ['GB', 1e9],
+  ['TB', 1e12],
+  ['KIB', 2 ** 10],
+  ['MIB', 2 ** 20],
+  ['GIB', 2 ** 30],
+  ['TIB', 2 ** 40],
+])
+
+/** A number of bytes, written with its unit: `2GB` is two thousand million, `2GiB` is 2³¹. */
+export function size(): Key<number, 'Bytes'> {
+  const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', ({ value }) => {
+    const bytes = typeof value === 'string' ? parseSize(value) : null
+    if (bytes === null) return needsUnit(value, ['MB', 'GB'])
+    return bytes >= 1000 && Number.isSafeInteger(bytes) ? bytes : null
+  })
+  return key.in('Bytes')
+}
+
+/** The bytes of `512MB` or `2 GiB`, in any case; null for anything else. */
+function parseSize(written: string): number | null {
+  const match = /^(\d{1,15}) ?([A-Za-z]{1,3})$/.exec(written.trim())
+  const factor = match === null ? undefined : SIZES.get((match[2] ?? '').toUpperCase())
+  return match === null || factor === undefined ? null : Number(match[1]) * factor
+}
+
+/** What a bare number lacks; null for what is not one. */
+function needsUnit(value: unknown, units: readonly string[]): Wrong | null {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0) return null
+  const written = units.map((unit) => `${value}${unit}`)
+  return new Wrong(`needs a unit: ${written.slice(0, -1).join(', ')} or ${written.at(-1)}`)
+}

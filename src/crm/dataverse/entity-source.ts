@@ -1,0 +1,249 @@
+import type { Guid } from '../../domain/guid.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import type {
+  CrmFailure,
+  Cursor,
+  Failed,
+  PageStream,
+  ReadEnd,
+  ReadOutcome,
+  ReadRequest,
+  Source,
+} from '../../replica/port.ts'
+import { cursorOf, failed, failureOf } from '../../replica/port.ts'
+import type { Time } from '../../replica/time.ts'
+import { pause } from '../../replica/waiting.ts'
+import type { PageAnswer, PageReader } from './page-reader.ts'
+import type { StreamOptions } from './page-stream.ts'
+import { rowChanges, streamPages } from './page-stream.ts'
+import { CHANGE_TIME } from './table-rows.ts'
+import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
+
+export interface EntitySourceSettings<Item> {
+  readonly reader: PageReader<Item>
+  readonly tracking: Tracking
+  readonly pace: FullReadPace
+  readonly time: Time
+  readonly patienceMs: number
+  readonly availabilityEveryMs: number | null
+}
+
+/** What is waited out rather than told as a failure. */
+const SHORT_WAIT_MS = 1000
+// Rows of three columns: five times as many of them are no larger than whole ones.
+const SMALL_ROWS = 5
+const TRACK_CHANGES = 'odata.track-changes'
+/**
+ * A row that changes again while the changes are paged may be in none of the pages, not even with its first change: only the link
+ * they end with tells of it. All is known once one page held all that a link told. Where that many links in a row had more, so
+ * much changes that the next read goes on.
+ */
+const MOST_ROUNDS = 5
+
+/** Errors that are the link's fault, or that a full read says more of. */
+const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
+  'expired-token',
+  'not-tracked',
+  'unknown-column',
+  'unknown-table',
+  'unasked',
+  'other',
+])
+
+/** Failures of a read of changes that a full read need not have. */
+const MAY_BE_THE_LINK: ReadonlySet<CrmFailure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
+
+/** One list in a table: in full by pages, then by what has changed since. */
+export class EntitySource<Item> implements Source<Item> {
+  readonly repeatedId = 'serves-later'
+  readonly availabilityEveryMs: number | null
+  readonly patienceMs: number
+  readonly #settings: EntitySourceSettings<Item>
+
+  constructor(settings: EntitySourceSettings<Item>) {
+    this.#settings = settings
+    this.availabilityEveryMs = settings.availabilityEveryMs
+    this.patienceMs = settings.patienceMs
+  }
+
+  get reportsChanges(): boolean {
+    return this.noTracking === null
+  }
+
+  /** Why the table is read in full each time, null where it is not. */
+  get noTracking(): NoTracking | null {
+    return this.#settings.tracking.why
+  }
+
+  remarkOn(id: Guid): string | null {
+    return this.#settings.reader.table.unlabelled.remarkOn(id)
+  }
+
+  read(request: ReadRequest): PageStream<Item> {
+    switch (request.kind) {
+      case 'full':
+        return this.#readFull(request)
+      case 'changes':
+        return this.#readChanges(request)
+      case 'availability':
+        return this.#readAvailability(request)
+      default:
+        return unreachable(request.kind)
+    }
+  }
+
+  async *#readFull({ cursor, signal }: ReadRequest): PageStream<Item> {
+    const { reader, tracking, pace, time } = this.#settings
+    const early = tracking.why === null ? null : await this.#tooEarly(cursor, signal)
+    if (early !== null) return early
+    const begunAt = time.now()
+    const size = pageSize(reader.pageRows)
+    let prefer = tracking.isAsked ? [TRACK_CHANGES, size] : [size]
+    let first = await this.#firstOfAll(prefer, signal)
+    if (first.kind === 'error' && first.error === 'not-tracked') {
+      tracking.isOff('off')
+      prefer = [size]
+      first = await this.#firstOfAll(prefer, signal)
+    }
+    // After the columns were found to be there: of one that is not, its labels would only say that there are none.
+    const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
+    if (unlabelled !== null) return { ok: false, failure: unlabelled }
+    const { finds } = reader.table.labels
+    const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
+    if (!ended.ok) return ended
+    reader.table.labels.appliedTo(finds)
+    tracking.wasReadInFull()
+    if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
+      if (ended.deltaLink === null) tracking.isOff('off')
+      else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')
+      else tracking.began()
+    }
+    const link = tracking.why === null ? ended.deltaLink : null
+    return endOf({ cursor: link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link), complete: true })
+  }
+
+  #firstOfAll(prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const { reader } = this.#settings
+    const { columns, readsChangeTime } = reader.table.rows
+    const mapped = columns.map(({ column }) => column)
+    return reader.first(readsChangeTime ? [...mapped, CHANGE_TIME] : mapped, prefer, signal)
+  }
+
+  /** What to say instead of reading in full; null once that may be done. */
+  async #tooEarly(cursor: Cursor | null, signal: AbortSignal): Promise<ReadOutcome | null> {
+    const { reader, pace, time } = this.#settings
+    const turn = pace.turn(cursor)
+    if (turn.kind === 'rest') return endOf({ cursor, asOf: turn.asOf })
+    if (turn.kind === 'read') return null
+    const { waitMs } = turn
+    if (waitMs > SHORT_WAIT_MS) {
+      const message = `${reader.table.from} has no change tracking that works, and more full reads would break Dataverse's limits`
+      return failed('throttled', message, waitMs)
+    }
+    // Of a short list a second reading, which has to agree before much is removed, follows at once.
+    await pause(waitMs, time, signal)
+    return null
+  }
+
+  async *#readChanges(request: ReadRequest): PageStream<Item> {
+    const { reader, tracking } = this.#settings
+    const { cursor, signal } = request
+    if (cursor === null || reader.client.linkFault(cursor) !== null)
+      return cursorRefused('there is nothing to go on from')
+    // No change of a row tells that a code in it has got its word.
+    if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
+    const prefer = [pageSize(reader.pageRows)]
+    let link: string = cursor
+    for (let round = 1; ; round++) {
+      const first = await reader.page(link, prefer, signal)
+      const refusal = refusalOf(first)
+      if (refusal !== null) return this.#linkRefused(refusal)
+      const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
+      if (!ended.ok) return this.#changesFailed(ended.failure)
+      const isWhole = ended.requests === 1
+      if (ended.deltaLink === null && !isWhole) {
+        const message = `${reader.table.from}: the last page of the changes has no link to go on from`
+        return this.#changesFailed(failureOf('broken', message))
+      }
+      link = ended.deltaLink ?? link
+      const fault = reader.client.linkFault(link)
+      if (fault !== null) return this.#linkRefused(`the answer ${fault}`)
+      if (!isWhole && round < MOST_ROUNDS) continue
+      tracking.followed()
+      const asOf = first.kind === 'page' ? first.begunAt : null
+      return endOf({ cursor: cursorOf(link), asOf, confirms: isWhole })
+    }
+  }
+
+  #linkRefused(why: string): ReadOutcome {
+    this.#settings.tracking.refused()
+    return cursorRefused(why)
+  }
+
+  /** Whether the link is at fault shows when a full read succeeds; where links have failed again and again, it is. */
+  #changesFailed(failure: CrmFailure): ReadOutcome {
+    const { tracking } = this.#settings
+    if (!MAY_BE_THE_LINK.has(failure.kind)) return { ok: false, failure }
+    if (tracking.isOnTrial) return this.#linkRefused(failure.message)
+    tracking.failed()
+    return { ok: false, failure }
+  }
+
+  async *#readAvailability({ signal }: ReadRequest): PageStream<Item> {
+    const { reader } = this.#settings
+    const { table } = reader
+    const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
+    const first = await reader.first(table.availabilityColumns, prefer, signal)
+    const options = this.#options(prefer, signal, {
+      changesOf: (rows) =>
+        rows.flatMap((row) => {
+          const change = table.mapAvailability(row)
+          return change === null ? [] : [{ row, change }]
+        }),
+    })
+    const ended = yield* streamPages(first, options)
+    return ended.ok ? endOf({}) : ended
+  }
+
+  #options(prefer: readonly string[], signal: AbortSignal, given: Partial<StreamOptions<Item>>): StreamOptions<Item> {
+    const { reader } = this.#settings
+    return {
+      reader,
+      prefer,
+      signal,
+      valueMayBeMissing: false,
+      isPatient: false,
+      changesOf: (rows) => rowChanges(rows, reader.table),
+      ...given,
+    }
+  }
+}
+
+function pageSize(rows: number): string {
+  return `odata.maxpagesize=${rows}`
+}
+
+/** Why a link must be given up and the list read in full, null where it need not be. */
+function refusalOf(first: PageAnswer): string | null {
+  if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
+  const { rows, isDelta } = first.page
+  // A full read then tells what is there, and by its own absence what is not: of this one nobody knows how whole it is.
+  return rows !== null && !isDelta ? 'the whole list came, not what has changed in it' : null
+}
+
+function endOf(given: Partial<ReadEnd>): ReadEnd {
+  return {
+    ok: true,
+    cursor: null,
+    complete: false,
+    oneMoment: false,
+    unchanged: false,
+    asOf: null,
+    confirms: true,
+    ...given,
+  }
+}
+
+function cursorRefused(why: string): Failed {
+  return failed('cursor-refused', `the changes cannot be read: ${why}`)
+}

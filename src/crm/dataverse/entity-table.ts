@@ -1,0 +1,95 @@
+import type { EventRecord } from '../../domain/event.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Change } from '../../replica/port.ts'
+import type { CellObject } from '../mapping/cell.ts'
+import { Reason } from '../mapping/cell.ts'
+import type { ListSetting } from '../mapping/list-setting.ts'
+import { mappedColumns } from '../mapping/list-setting.ts'
+import type { ListMapping, RowKind } from '../mapping/map-row.ts'
+import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
+import type { Labels } from './labels.ts'
+import { TableRows } from './table-rows.ts'
+import { UnlabelledRows } from './unlabelled-rows.ts'
+import type { ZoneCodes } from './zone-codes.ts'
+
+/** One list as Dataverse holds it, and how its rows become records. */
+export interface EntityTable<Item> {
+  readonly name: 'events' | 'venues'
+  /** The entity set. */
+  readonly from: string
+  readonly rows: TableRows
+  readonly labels: Labels
+  readonly unlabelled: UnlabelledRows
+  /** The columns of a read of availability alone; empty where there is none. */
+  readonly availabilityColumns: readonly string[]
+  mapRow(row: CellObject, where: () => string, version: number): Change<Item>
+  /** The availability of a row, null where it has none to tell. */
+  mapAvailability(row: CellObject): Change<Item> | null
+}
+
+export interface TableParts {
+  readonly labels: Labels
+  readonly zones: ZoneCodes
+  readonly zone: Zone
+  readonly showIn: Zone
+  readonly venuesFrom: string
+}
+
+export function entityTable<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  setting: ListSetting,
+  parts: TableParts,
+): EntityTable<Item> {
+  return tableOf(kind, setting, parts).table
+}
+
+/** The events, whose availability may be read on its own. */
+export function eventsTable(setting: ListSetting, parts: TableParts): EntityTable<EventRecord> {
+  const { table, mapping } = tableOf(EVENT_ROWS, setting, parts)
+  const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
+  const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
+  return {
+    ...table,
+    availabilityColumns: mappedColumns(counted).map(({ column }) => column),
+    mapAvailability(row) {
+      const id = mapping.readers.Id(row)
+      const capacity = mapping.readers.TicketCapacity(row)
+      const available = mapping.readers.TicketsAvailable(row)
+      if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
+      return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
+    },
+  }
+}
+
+interface MappedTable<Item> {
+  readonly table: EntityTable<Item>
+  readonly mapping: ListMapping<CellObject, Item>
+}
+
+function tableOf<Item extends { readonly Id: Guid }>(
+  kind: RowKind<Item>,
+  setting: ListSetting,
+  { labels, zones, zone, showIn, venuesFrom }: TableParts,
+): MappedTable<Item> {
+  const rows = new TableRows(setting, labels, zones)
+  const unlabelled = new UnlabelledRows()
+  const mapping = listMapping(kind, setting, rows, { idNamespace: null, venuesFrom, zone, showIn, lists: 'text' })
+  const table: EntityTable<Item> = {
+    name: kind.table.list,
+    from: setting.from,
+    rows,
+    labels,
+    unlabelled,
+    availabilityColumns: [],
+    mapRow: (row, where, version) => noted(mapRow(mapping, row, where, version), row, rows, unlabelled),
+    mapAvailability: () => null,
+  }
+  return { table, mapping }
+}
+
+/** The change, its row noted where it is served without a word. */
+function noted<Item>(change: Change<Item>, row: CellObject, rows: TableRows, unlabelled: UnlabelledRows): Change<Item> {
+  if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
+  return change
+}

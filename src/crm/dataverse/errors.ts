@@ -1,0 +1,162 @@
+import { unreachable } from '../../domain/unreachable.ts'
+import type { FailureKind } from '../../observe/observation.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import { failureOf } from '../../replica/port.ts'
+import { isObject } from '../mapping/cell.ts'
+import { parseCell } from '../mapping/parse-cell.ts'
+
+/** What an error's body says: its code as lower-case hexadecimal where it has one, and its message. */
+export interface ErrorBody {
+  readonly code: string
+  readonly message: string
+}
+
+const NONE: ErrorBody = { code: '', message: '' }
+
+export function parseErrorBody(text: string): ErrorBody {
+  const parsed = parseCell(text)
+  const error = parsed.ok && isObject(parsed.cell) ? parsed.cell['error'] : undefined
+  if (error === undefined || !isObject(error)) return NONE
+  const { code, message } = error
+  return {
+    code: typeof code === 'string' ? hexadecimal(code) : typeof code === 'number' ? hexadecimal(String(code)) : '',
+    message: typeof message === 'string' ? message : '',
+  }
+}
+
+/** `-2147204270` and `0x80044352` are one code. */
+function hexadecimal(code: string): string {
+  const text = code.trim().toLowerCase()
+  return /^-?\d+$/.test(text) && text !== '0' ? `0x${(Number(text) >>> 0).toString(16)}` : text
+}
+
+export type ErrorKind =
+  | 'expired-token'
+  | 'not-tracked'
+  | 'unknown-column'
+  | 'unknown-table'
+  | 'no-application-user'
+  | 'missing-privilege'
+  | 'throttled'
+  | 'outage'
+  | 'redirect'
+  | 'unasked'
+  | 'refused'
+  | 'other'
+
+const EXPIRED_VERSION_STAMP = '0x80044352'
+const NOT_TRACKED = '0x80072491'
+const UNKNOWN_COLUMN = '0x80060888'
+const UNKNOWN_TABLE = '0x8006088a'
+const NOT_A_MEMBER = '0x80072560'
+/** The others below 400 do not send elsewhere: 304 says that nothing changed, which nobody asked. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const THROTTLED: ReadonlySet<string> = new Set(['0x80072321', '0x80072322', '0x80072326'])
+
+/**
+ * What an answer that is no success means. Codes are "frequently empty" and change between versions, so status, code and
+ * message are asked together.
+ */
+export function errorKind(status: number, { code, message }: ErrorBody): ErrorKind {
+  if (status === 429 || THROTTLED.has(code)) return 'throttled'
+  if (
+    code === EXPIRED_VERSION_STAMP ||
+    status === 410 ||
+    /version stamp associated with the client has expired/i.test(message)
+  ) {
+    return 'expired-token'
+  }
+  if (code === NOT_TRACKED || /isn't enabled for change tracking|not enabled for change tracking/i.test(message)) {
+    return 'not-tracked'
+  }
+  if (code === NOT_A_MEMBER || /not a member of the organization/i.test(message)) return 'no-application-user'
+  if (status === 400 && (code === UNKNOWN_COLUMN || unknownColumn(message) !== null)) return 'unknown-column'
+  if (status === 404 && (code === UNKNOWN_TABLE || unknownTable(message) !== null)) return 'unknown-table'
+  if (status === 403 || /\bprv[A-Z]|privilege/.test(message)) return 'missing-privilege'
+  if (status === 401) return 'refused'
+  if (REDIRECTS.has(status)) return 'redirect'
+  if (status < 400) return 'unasked'
+  return status >= 500 || status === 408 ? 'outage' : 'other'
+}
+
+/** The column that a message says does not exist. */
+export function unknownColumn(message: string): string | null {
+  return /property named '([^']+)'/.exec(message)?.[1] ?? null
+}
+
+function unknownTable(message: string): string | null {
+  return /segment '([^']+)'/.exec(message)?.[1] ?? null
+}
+
+/** The privilege that a message says is missing, such as `prvReadmsevtmgt_Event`; a longer name is left out. */
+function missingPrivilege(message: string): string | null {
+  return /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0] ?? null
+}
+
+interface ErrorAnswer {
+  readonly status: number
+  readonly error: ErrorKind
+  readonly body: ErrorBody
+  readonly origin: string
+  readonly clientId: string
+}
+
+/** An answer that is no success, in an admin's words; of its text only names are quoted. */
+export function answerFailure(
+  { status, error, body, origin, clientId }: ErrorAnswer,
+  retryAfterMs: number | null,
+): CrmFailure {
+  // What is not a code might be a text that quotes what it was sent.
+  const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)
+  const failure = (kind: FailureKind, message: string): CrmFailure =>
+    failureOf(kind, `${message} (${code})`, retryAfterMs)
+  switch (error) {
+    case 'throttled':
+      return failure('throttled', `${limitOf(body.code)}, and Dataverse asks to wait`)
+    case 'expired-token':
+      return failure('cursor-refused', 'Dataverse no longer knows what changed since the last read')
+    case 'not-tracked':
+      return failure('cursor-refused', 'the table has no change tracking')
+    case 'unknown-column':
+      return failure('misconfigured', 'a column does not exist')
+    case 'unknown-table':
+      return failure('misconfigured', 'the table does not exist')
+    case 'no-application-user':
+      return failure(
+        'refused',
+        `the app registration ${clientId} has no application user in ${origin}: add one in the Power Platform admin center and give it a security role`,
+      )
+    case 'missing-privilege': {
+      const privilege = missingPrivilege(body.message)
+      const named = privilege === null ? 'a privilege' : `the privilege ${privilege}`
+      return failure(
+        'refused',
+        `the application user lacks ${named}: give its security role Read at organization level`,
+      )
+    }
+    case 'refused':
+      return failure(
+        'refused',
+        `${origin} refuses the token: does the app registration ${clientId} have an application user there, and is crm.url right?`,
+      )
+    case 'redirect':
+      return failure('broken', `${origin} answered with a redirect, which is not followed: is crm.url right?`)
+    case 'unasked':
+      return failure(
+        'broken',
+        `${origin} answered with a status that fits no request of Marquee: does something in between answer for it?`,
+      )
+    case 'outage':
+      return failure('unreachable', `${origin} answered with a server error`)
+    case 'other':
+      return failure('broken', `${origin} refused the request`)
+    default:
+      return unreachable(error)
+  }
+}
+
+function limitOf(code: string): string {
+  if (code === '0x80072321') return 'the limit of execution time is reached'
+  if (code === '0x80072326') return 'the limit of concurrent requests is reached'
+  return 'the limit of requests is reached'
+}

@@ -1,0 +1,158 @@
+import { nearestName } from '../../config/nearest-name.ts'
+import type { CrmFailure } from '../../replica/port.ts'
+import { PAGE_ROWS, failureOf } from '../../replica/port.ts'
+import type { Moment, Time } from '../../replica/time.ts'
+import { pause } from '../../replica/waiting.ts'
+import type { DataverseClient, Refused } from './client.ts'
+import { unanswered } from './client.ts'
+import type { EntityTable } from './entity-table.ts'
+import { unknownColumn } from './errors.ts'
+import { definedNames, readAttributes, readTables } from './metadata.ts'
+import type { PageBody } from './page-body.ts'
+import { parsePageBody } from './page-body.ts'
+import { CHANGE_TIME } from './table-rows.ts'
+
+/** A page that came, or what came instead. */
+export type PageAnswer =
+  | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
+  | Refused
+
+export const LONGEST_WAIT_MS = 30_000
+const FIRST_WAIT_MS = 1000
+const MOST_WAITS = 5
+
+/** Asks for the pages of one table, and finds out what is wrong where one is refused. */
+export class PageReader<Item> {
+  readonly client: DataverseClient
+  readonly table: EntityTable<Item>
+  readonly #time: Time
+  #pageRows = PAGE_ROWS
+  #definitionKnown = false
+
+  constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
+    this.client = client
+    this.table = table
+    this.#time = time
+  }
+
+  /** How many rows of a mapping a page has: fewer once so many were too large. */
+  get pageRows(): number {
+    return this.#pageRows
+  }
+
+  /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
+  async first(columns: readonly string[], prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const { from, rows } = this.table
+    const answer = await this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
+    if (answer.kind === 'page') return answer
+    if (answer.error === 'unknown-table') return this.#withTables(answer, signal)
+    if (answer.error !== 'unknown-column') return this.#named(answer)
+    const missing = unknownColumn(answer.body.message)
+    if (rows.readsChangeTime && columns.includes(CHANGE_TIME) && (missing ?? CHANGE_TIME) === CHANGE_TIME) {
+      rows.readsChangeTime = false
+      const others = columns.filter((column) => column !== CHANGE_TIME)
+      return this.first(others, prefer, signal)
+    }
+    const before = rows.selectOf(columns)
+    const failure = await this.#learnNames(answer, signal)
+    if (failure !== null) return { ...answer, failure }
+    return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, prefer, signal)
+  }
+
+  /** A page by its whole URL. */
+  async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    const got = await this.client.get(url, prefer, signal)
+    if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
+    const { begunAt } = got
+    if (got.kind === 'nothing') {
+      return {
+        kind: 'page',
+        page: { rows: null, isDelta: true, nextLink: null, deltaLink: null },
+        begunAt,
+        preferenceApplied: '',
+      }
+    }
+    const page = parsePageBody(got.text)
+    if (typeof page === 'string') return this.#broken(`the answer ${page}`)
+    const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
+    if (fault !== null) return this.#broken(`the answer ${fault}`)
+    return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
+  }
+
+  /** The next page of a long read: where Dataverse is busy or gone for a moment, what was read so far is not thrown away. */
+  async patientPage(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
+    let waitedMs = 0
+    for (let waits = 0; ; waits++) {
+      const answer = await this.page(url, prefer, signal)
+      if (answer.kind === 'page' || signal.aborted || waits === MOST_WAITS || !isPassing(answer.failure)) {
+        return answer.kind === 'page' ? answer : this.#named(answer)
+      }
+      const waitMs = answer.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** waits * (0.5 + this.#time.random() / 2)
+      waitedMs += waitMs
+      if (waitedMs > LONGEST_WAIT_MS) return answer
+      await pause(waitMs, this.#time, signal)
+    }
+  }
+
+  #tooLarge(answer: Refused): Refused {
+    const before = this.#pageRows
+    this.#pageRows = Math.max(1, Math.floor(before / 10))
+    const what = before === 1 ? 'a row' : `a page of ${before} rows`
+    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.#pageRows}`
+    return { ...answer, failure: { ...answer.failure, message } }
+  }
+
+  #broken(message: string): Refused {
+    return unanswered(failureOf('broken', `${this.table.from}: ${message}`))
+  }
+
+  /** With the table's name, where the failure is about it. */
+  #named(answer: Refused): PageAnswer {
+    const { error, failure, body } = answer
+    const { from, name, rows } = this.table
+    if (error === 'missing-privilege') {
+      return { ...answer, failure: { ...failure, message: `${from}: ${failure.message}` } }
+    }
+    if (error !== 'unknown-column') return answer
+    const named = unknownColumn(body.message)
+    // Only a name of our own: the rest of an error's text may hold anything.
+    const column =
+      rows.columns.find((known) => known.column === named || rows.names.get(known.column) === named)?.column ?? null
+    const words = column === null ? 'a column that the configuration names' : `the column ${column}`
+    const message = `crm.${name}: ${from} does not have ${words}; name another in crm.${name}.fields, or null for none`
+    return { ...answer, failure: { ...failure, message } }
+  }
+
+  async #learnNames(answer: Refused, signal: AbortSignal): Promise<CrmFailure | null> {
+    const { from, rows, name } = this.table
+    if (this.#definitionKnown) return null
+    const tables = await readTables(this.client, signal)
+    const logicalName = 'kind' in tables ? undefined : tables.get(from)
+    if (logicalName === undefined) return null
+    const attributes = await readAttributes(this.client, logicalName, signal)
+    if ('kind' in attributes || attributes.size === 0) return null
+    const names = definedNames(rows.columns, attributes, name)
+    if (typeof names === 'string') {
+      return { ...answer.failure, message: `crm.${name}: ${from}: ${names}` }
+    }
+    rows.names = names
+    this.#definitionKnown = true
+    return null
+  }
+
+  async #withTables(answer: Refused, signal: AbortSignal): Promise<PageAnswer> {
+    const { from, name } = this.table
+    const tables = await readTables(this.client, signal)
+    let near: string | null = null
+    if (!('kind' in tables)) {
+      near = Array.from(tables).find(([, logical]) => logical === from)?.[0] ?? nearestName(from, tables.keys())
+    }
+    const hint = near === null ? 'it takes the entity set name, such as msevtmgt_events' : `did you mean ${near}?`
+    const message = `crm.${name}.from: the environment has no table ${from}; ${hint}`
+    return { ...answer, failure: { ...answer.failure, message } }
+  }
+}
+
+function isPassing({ kind }: CrmFailure): boolean {
+  return kind === 'throttled' || kind === 'unreachable' || kind === 'timeout'
+}

@@ -1,0 +1,29 @@
+import { unreachable } from '../../domain/unreachable.ts'
+import type { Held } from '../../replica/port.ts'
+import { CsvParser, csvRows } from './csv-parser.ts'
+import { JsonArrayParser } from './json-array-parser.ts'
+import { jsonCell, jsonLines } from './json-rows.ts'
+import type { FileFormat } from './file-format.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
+import { NdjsonParser } from './ndjson-parser.ts'
+import type { RowSink } from './read-batches.ts'
+import type { RowParser } from './row-parser.ts'
+
+export function openParser<Item>(
+  format: FileFormat,
+  list: ListFile<Item>,
+  sink: RowSink<Item>,
+  columns: IgnoredColumns,
+  held: Held,
+): RowParser {
+  switch (format) {
+    case 'json':
+      return new JsonArrayParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
+    case 'ndjson':
+      return new NdjsonParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
+    case 'csv':
+      return new CsvParser(csvRows(list, sink, columns))
+    default:
+      return unreachable(format)
+  }
+}

@@ -1,0 +1,282 @@
+import type { Cell } from './cell.ts'
+import { NumberText } from './cell.ts'
+
+/** Where a text ceases to be JSON, and what would have been. */
+export class JsonFault extends SyntaxError {
+  readonly offset: number
+  readonly expected: string
+
+  constructor(offset: number, expected: string) {
+    super(`${expected} is expected at ${offset}`)
+    this.offset = offset
+    this.expected = expected
+  }
+}
+
+/** An object has so many members; of more only those are kept that somebody wants. */
+const MOST_UNWANTED = 200
+/** Lists and objects in one another. */
+const DEEPEST = 4096
+/** So many characters are read between two rests. */
+const SLICE = 8192
+
+type OpenObject = Record<string, Cell>
+
+/**
+ * Reads JSON in a time that grows with its length alone, whatever its shape, and keeps the digits of numbers; it rests now and
+ * then. Throws a `JsonFault` where JSON.parse would throw, and a `RangeError` where the nesting is too deep. Where texts are
+ * short JSON.parse is faster, but has to be told of numbers that a float would not keep.
+ *
+ * @param wanted the members of large objects that are kept besides the first ones; null keeps all
+ */
+export function* readJson(text: string, wanted: ReadonlySet<string> | null): Generator<void, Cell, void> {
+  const marks = new Marks(text)
+  // What is open around the innermost list or object; what comes next there has this name, where it is an object.
+  const kinds: boolean[] = []
+  const around: (Cell[] | OpenObject | null)[] = []
+  const names: string[] = []
+  const counts: number[] = []
+  let isList = false
+  let inside: Cell[] | OpenObject | null = null
+  let name = ''
+  let count = 0
+  let isTooDeep = false
+  let rested = 0
+  let at = afterSpace(text, 0)
+  // One loop on local variables: as methods of an object it took five times as long.
+  for (;;) {
+    if (at - rested > SLICE) {
+      rested = at
+      yield
+    }
+    const first = text.charCodeAt(at)
+    let value: Cell
+    if (first === OPEN_LIST || first === OPEN_OBJECT) {
+      const opened: Cell[] | OpenObject = first === OPEN_LIST ? [] : {}
+      at = afterSpace(text, at + 1)
+      // A closing bracket is two characters after its opening one.
+      if (text.charCodeAt(at) !== first + 2) {
+        kinds.push(isList)
+        isList = first === OPEN_LIST
+        if (kinds.length > DEEPEST) isTooDeep = true
+        else {
+          around.push(inside)
+          names.push(name)
+          counts.push(count)
+          inside = opened
+          count = 0
+        }
+        if (isList) continue
+        const end = marks.endOfName(at)
+        name = textOf(text, at, end)
+        at = afterColon(text, end)
+        continue
+      }
+      at++
+      value = opened
+    } else if (first === QUOTE) {
+      const end = marks.endOfText(at)
+      value = textOf(text, at, end)
+      at = end
+    } else {
+      const end = endOfScalar(text, at)
+      value = scalarOf(text, at, end)
+      at = end
+    }
+    // Puts the value where it belongs, and closes what ends after it.
+    for (;;) {
+      at = afterSpace(text, at)
+      if (inside === null) {
+        if (at !== text.length) throw new JsonFault(at, 'nothing more')
+        if (isTooDeep) throw new RangeError('the nesting is too deep')
+        return value
+      }
+      if (kinds.length <= DEEPEST) {
+        if (Array.isArray(inside)) inside.push(value)
+        else if (count < MOST_UNWANTED || wanted === null || wanted.has(name) || Object.hasOwn(inside, name)) {
+          count++
+          put(inside, name, value)
+        }
+      }
+      const next = text.charCodeAt(at)
+      if (next === COMMA) {
+        at = afterSpace(text, at + 1)
+        if (isList) break
+        const end = marks.endOfName(at)
+        name = textOf(text, at, end)
+        at = afterColon(text, end)
+        break
+      }
+      if (next !== (isList ? CLOSE_LIST : CLOSE_OBJECT)) throw new JsonFault(at, `a comma or ${isList ? ']' : '}'}`)
+      at++
+      if (kinds.length <= DEEPEST) {
+        value = inside
+        inside = around.pop() ?? null
+        name = names.pop() ?? ''
+        count = counts.pop() ?? 0
+      }
+      isList = kinds.pop() ?? false
+    }
+  }
+}
+
+/** A number by its source; a float only where that is what its source wrote. */
+export function numberCell(source: string): number | NumberText {
+  if (source.length > LONGEST_SAFE) return new NumberText(source)
+  const value = Number(source)
+  return Number.isSafeInteger(value) && String(value) === source ? value : new NumberText(source)
+}
+
+/** `-9007199254740991` */
+const LONGEST_SAFE = 17
+
+/** Where the next backslash and the next control character stand: looked for again only when they are passed. */
+class Marks {
+  readonly #text: string
+  #backslash = -1
+  #control = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  endOfName(at: number): number {
+    if (this.#text.charCodeAt(at) !== QUOTE) throw new JsonFault(at, 'a name in double quotes')
+    return this.endOfText(at)
+  }
+
+  /** Where the text ends whose opening quote stands there: after its closing one. */
+  endOfText(at: number): number {
+    const text = this.#text
+    let quote = orNone(text.indexOf('"', at + 1))
+    if (this.#backslash <= at) this.#backslash = orNone(text.indexOf('\\', at))
+    while (this.#backslash < quote) {
+      const after = this.#backslash + 2
+      if (quote < after) quote = orNone(text.indexOf('"', after))
+      this.#backslash = orNone(text.indexOf('\\', after))
+    }
+    if (this.#control <= at) {
+      CONTROL.lastIndex = at
+      this.#control = orNone(CONTROL.exec(text)?.index ?? -1)
+    }
+    if (this.#control < quote || quote === NONE) throw textFault(text, at + 1)
+    return quote + 1
+  }
+}
+
+/** What stands between two quotes. */
+function textOf(text: string, from: number, to: number): string {
+  const inner = text.slice(from + 1, to - 1)
+  if (!inner.includes('\\')) return inner
+  try {
+    return String(JSON.parse(text.slice(from, to)))
+  } catch {
+    throw textFault(text, from + 1)
+  }
+}
+
+/** The first fault of a text in quotes that has one. */
+function textFault(text: string, from: number): JsonFault {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20) return new JsonFault(at, 'the end of the text, or an escape such as \\n,')
+    if (code !== BACKSLASH) continue
+    if (!ESCAPE.test(text.slice(at, at + 6)))
+      return new JsonFault(at, 'an escape that JSON has, or \\\\ for a backslash,')
+    at++
+  }
+  return new JsonFault(text.length, 'a quote that closes the text')
+}
+
+function put(into: OpenObject, name: string, value: Cell): void {
+  if (name !== '__proto__') into[name] = value
+  // Set like any other, it would be another thing.
+  else Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function afterSpace(text: string, from: number): number {
+  let at = from
+  for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;) {
+    code = text.charCodeAt(++at)
+  }
+  return at
+}
+
+function afterColon(text: string, from: number): number {
+  const at = afterSpace(text, from)
+  if (text.charCodeAt(at) !== COLON) throw new JsonFault(at, 'a colon after the name')
+  return afterSpace(text, at + 1)
+}
+
+/** Where the number or the word ends that begins there. */
+function endOfScalar(text: string, from: number): number {
+  const word = WORDS.find((any) => text.startsWith(any, from))
+  const end = word === undefined ? endOfNumber(text, from) : from + word.length
+  if (end <= from || isWordPart(text.charCodeAt(end))) throw new JsonFault(from, 'a value')
+  return end
+}
+
+/** -1 where there is none. */
+function endOfNumber(text: string, from: number): number {
+  let at = text.charCodeAt(from) === MINUS ? from + 1 : from
+  at = text.charCodeAt(at) === ZERO ? at + 1 : afterDigits(text, at)
+  if (text.charCodeAt(at) === DOT) at = afterDigits(text, at + 1)
+  if ((text.charCodeAt(at) | 0x20) !== SMALL_E) return at
+  const sign = text.charCodeAt(at + 1)
+  return afterDigits(text, sign === MINUS || sign === PLUS ? at + 2 : at + 1)
+}
+
+/** -1 where there is no digit. */
+function afterDigits(text: string, from: number): number {
+  let at = from
+  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE;) code = text.charCodeAt(++at)
+  return at === from ? -1 : at
+}
+
+/** Letters, digits, `+`, `-` and `.`. */
+function isWordPart(code: number): boolean {
+  const letter = code | 0x20
+  return (
+    (code >= ZERO && code <= NINE) ||
+    (letter >= 0x61 && letter <= 0x7a) ||
+    code === PLUS ||
+    code === MINUS ||
+    code === DOT
+  )
+}
+
+function scalarOf(text: string, from: number, to: number): Cell {
+  switch (text.charCodeAt(from)) {
+    case 0x6e:
+      return null
+    case 0x74:
+      return true
+    case 0x66:
+      return false
+    default:
+      return numberCell(text.slice(from, to))
+  }
+}
+
+function orNone(index: number): number {
+  return index === -1 ? NONE : index
+}
+
+const NONE = Number.POSITIVE_INFINITY
+const WORDS = ['null', 'true', 'false']
+const CONTROL = /[\x00-\x1f]/g
+const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/
+const QUOTE = 0x22
+const PLUS = 0x2b
+const COMMA = 0x2c
+const MINUS = 0x2d
+const DOT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const COLON = 0x3a
+const OPEN_LIST = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_LIST = 0x5d
+const SMALL_E = 0x65
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d

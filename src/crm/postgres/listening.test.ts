@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'bun:test'
+import { VirtualTime } from '../../../test/model/virtual-time.ts'
+import { Hints } from './listening.ts'
+
+function counted(): { readonly time: VirtualTime; readonly hints: Hints; readonly count: () => number } {
+  const time = new VirtualTime(1)
+  const hints = new Hints(time)
+  let count = 0
+  hints.add(() => void count++)
+  return { time, hints, count: () => count }
+}
+
+describe('hints that something changed', () => {
+  it('are passed on at once', () => {
+    const { hints, count } = counted()
+    hints.hint()
+    expect(count()).toBe(1)
+  })
+
+  it('become one where they follow closely, and none is lost', async () => {
+    const { time, hints, count } = counted()
+    for (let hint = 0; hint < 1000; hint++) hints.hint()
+    expect(count()).toBe(1)
+    await time.pass(101)
+    expect(count()).toBe(2)
+    await time.pass(10_000)
+    expect(count()).toBe(2)
+  })
+
+  it('end with the service', async () => {
+    const { time, hints, count } = counted()
+    hints.hint()
+    hints.hint()
+    hints.close()
+    await time.pass(10_000)
+    expect(count()).toBe(1)
+  })
+})

@@ -1,0 +1,166 @@
+import type { Guid } from '../../domain/guid.ts'
+import type { Change, Held, Page, PageStream } from '../../replica/port.ts'
+import { REPEATED } from '../../replica/port.ts'
+import type { QueryAnswer } from './connection.ts'
+import { Fault } from './fault.ts'
+import type { KnownTable } from './known-table.ts'
+import { emptyPage } from './known-table.ts'
+import { quote } from './list-table.ts'
+import type { StampWindow } from './stamp.ts'
+import { microsOf, stampOf } from './stamp.ts'
+import type { Suspicion } from './suspects.ts'
+import { heldOf } from './suspects.ts'
+import type { Strays } from './sweeps.ts'
+import type { Opened } from './table-reader.ts'
+
+interface Scanning<Item> {
+  readonly pageOf: (answer: QueryAnswer) => Page<Item>
+  readonly values?: readonly (readonly string[])[]
+  /** Tells scans apart that go on side by side. */
+  readonly name?: string
+  /** Whether the scan ends early, for somebody else's sake. */
+  readonly givesWay?: () => boolean
+}
+
+/** The rows that a `SELECT` finds, by pages as the server comes to them. */
+async function* scan<Item>(
+  { transaction }: Opened<Item>,
+  select: string,
+  { pageOf, values, name, givesWay }: Scanning<Item>,
+): PageStream<Item, Fault | null> {
+  const scanned = await transaction.scan(select, values, name)
+  if (scanned instanceof Fault) return scanned
+  for (;;) {
+    const answer = await scanned.next()
+    if (answer === null || answer instanceof Fault) return answer
+    yield pageOf(answer)
+    if (givesWay?.() === true) return new Fault('timeout', GAVE_WAY, null, false)
+  }
+}
+
+const GAVE_WAY = 'the read of all rows gave way, for somebody waits for a lock on the table'
+
+/** Reads every row, in whatever order the server finds them. */
+export async function* readFull<Item>(
+  opened: Opened<Item>,
+  window: StampWindow,
+  strays: Strays,
+  givesWay: () => boolean,
+): PageStream<Item, Fault | null> {
+  const { transaction, known } = opened
+  // A table without rows has no other page to tell how far behind it was read.
+  yield emptyPage(transaction.snapshot)
+  return yield* scan(opened, known.select(), {
+    givesWay,
+    pageOf(answer) {
+      const rows = known.rowsOf(answer)
+      for (const { version, id } of rows) {
+        window.add(version)
+        strays.look(version, id)
+      }
+      return known.pageOf(transaction.snapshot, rows)
+    },
+  })
+}
+
+/**
+ * Reads the rows whose stamp is in the window. That both its ends are named matters where the server has no statistics of the
+ * column: it then expects few rows and uses the index, where without the second it would expect a third of all.
+ */
+export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): PageStream<Item, Fault | null> {
+  const { transaction, known } = opened
+  const stamp = quote(known.stampColumn)
+  const inWindow = `${stamp} > '${stampOf(window.after)}' AND ${stamp} <= '${stampOf(window.last)}'`
+  return scan(opened, `${known.select()} WHERE ${inWindow}`, {
+    name: 'marquee_delta',
+    pageOf(answer) {
+      const rows = known.rowsOf(answer)
+      for (const { version } of rows) window.add(version)
+      return known.pageOf(transaction.snapshot, rows)
+    },
+  })
+}
+
+/** Reads of changes name a row first, the sweep once more. */
+const PASS = 1
+/** So many rows are asked for by their ids at once: each time a slow view may be computed as a whole. */
+const MOST_WANTED = 10_000
+
+/** Names every row: those whose stamp is another than the one held, or that are not held, with all they hold. */
+export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
+  const { transaction, known } = opened
+  const { snapshot } = transaction
+  // A table without rows has no other page to tell how far behind it was read.
+  yield { ...emptyPage(snapshot), pass: PASS }
+  const scanned = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
+  if (scanned instanceof Fault) return scanned
+  let wanted: string[] = []
+  for (;;) {
+    const answer = await scanned.next()
+    if (answer instanceof Fault) return answer
+    const { ids, texts } = compare(answer, known, held, strays, wanted)
+    const changes = ids.map((id): Change<Item> => ({ kind: 'unchanged', id }))
+    if (changes.length > 0) yield known.pageOfIds(snapshot, changes, (index) => texts[index] ?? null, PASS)
+    if (wanted.length >= MOST_WANTED || (answer === null && wanted.length > 0)) {
+      const unread = yield* readRows(opened, wanted)
+      if (unread !== null) return unread
+      wanted = []
+    }
+    if (answer === null) return null
+  }
+}
+
+/** The ids that are as they are held, and as the database writes them; the others' go to `wanted`. */
+function compare<Item>(
+  answer: QueryAnswer | null,
+  known: KnownTable<Item>,
+  held: Held,
+  strays: Strays,
+  wanted: string[],
+): { readonly ids: readonly Guid[]; readonly texts: readonly string[] } {
+  const ids: Guid[] = []
+  const texts: string[] = []
+  for (const [text = null, stamp = null] of answer?.rows ?? []) {
+    const id = text === null ? null : known.idOf(text)
+    if (text === null || id === null) continue
+    const version = held.version(id)
+    const micros = microsOf(stamp)
+    strays.look(micros, text)
+    if (version === micros || version === REPEATED) {
+      ids.push(id)
+      texts.push(text)
+    } else {
+      // A row that is new here may have been hidden by the view; one that is held has been changed.
+      if (!Number.isNaN(version)) strays.found(micros, text)
+      wanted.push(text)
+    }
+  }
+  return { ids, texts }
+}
+
+async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): PageStream<Item, Fault | null> {
+  const { transaction, known } = opened
+  const select = `${known.select()} WHERE ${quote(known.idColumn)} = ANY ($1)`
+  const name = 'marquee_rows'
+  const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.snapshot, known.rowsOf(answer), PASS)
+  const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
+  return fault ?? (await transaction.close(name))
+}
+
+/** Looks for the rows that may be gone; one that is not there is told as deleted. Whether all rows are to be looked at. */
+export async function* seekSuspects<Item>(
+  { transaction, known }: Opened<Item>,
+  suspicion: Suspicion,
+  held: Held,
+): PageStream<Item, Fault | boolean> {
+  const { wanted, hasOthers } = heldOf(suspicion, held, (text) => known.idOf(text), known.idType)
+  if (wanted.size === 0) return hasOthers
+  const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
+  const answer = await transaction.query(select, [[...wanted.values()]])
+  if (answer instanceof Fault) return answer
+  const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.idOf(text))))
+  const gone = [...wanted].filter(([id]) => !present.has(id))
+  const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))
+  if (changes.length > 0) yield known.pageOfIds(transaction.snapshot, changes, (index) => gone[index]?.[1] ?? null)
+  return hasOthers
+}

@@ -1,0 +1,146 @@
+import type { Observation, Outcome } from './observation.ts'
+
+/** The routes of the public side, by their templates; `other` is any other path. */
+export const ROUTES = [
+  '/api/events/{id}',
+  '/api/events/{id}/venue',
+  '/api/venues/{id}',
+  '/api/events',
+  '/api/venues',
+  'other',
+] as const
+
+export type RouteLabel = (typeof ROUTES)[number]
+
+/** Every status that the service answers; what else there may be is counted as 0. */
+const STATUSES = [0, 200, 204, 304, 400, 404, 405, 500, 502] as const
+
+const TYPES = [
+  'none',
+  'application/json',
+  'text/json',
+  'application/xml',
+  'text/xml',
+  'application/hal+json',
+  'application/hal+xml',
+  'application/problem+json',
+  'application/problem+xml',
+] as const
+
+const STATUS_AT = new Uint8Array(600)
+STATUSES.forEach((status, index) => (STATUS_AT[status] = index))
+
+/** By the header as it is sent: counting a request builds no string. */
+const TYPE_AT: ReadonlyMap<string, number> = new Map(
+  TYPES.flatMap((type, index) => [[type, index] as const, [`${type}; charset=utf-8`, index] as const]),
+)
+
+const ROUTE_AT: Readonly<Record<RouteLabel, number>> = {
+  '/api/events/{id}': 0,
+  '/api/events/{id}/venue': 1,
+  '/api/venues/{id}': 2,
+  '/api/events': 3,
+  '/api/venues': 4,
+  other: 5,
+}
+
+const DURATION_BOUNDS_S = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+export interface RequestCount {
+  readonly route: RouteLabel
+  readonly status: number
+  readonly type: string
+  readonly count: number
+}
+
+/** Counts requests in plain arrays: a metrics library's call for each would cost more than the answer. */
+export class RequestMeter {
+  readonly durations: Buckets = new Buckets(DURATION_BOUNDS_S)
+  readonly #counts = new Float64Array(ROUTES.length * STATUSES.length * TYPES.length)
+
+  count(route: RouteLabel, status: number, contentType: string | undefined, durationMs: number): void {
+    const type = contentType === undefined ? 0 : (TYPE_AT.get(contentType) ?? 0)
+    const at = (ROUTE_AT[route] * STATUSES.length + (STATUS_AT[status] ?? 0)) * TYPES.length + type
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    this.durations.add(durationMs / 1000)
+  }
+
+  /** What was asked for at least once; and failures also before the first: an alert on a rise needs the 0 before it. */
+  *counts(): Generator<RequestCount, void> {
+    let at = 0
+    for (const route of ROUTES) {
+      for (const status of STATUSES) {
+        for (const type of TYPES) {
+          const count = this.#counts[at++] ?? 0
+          if (count > 0 || (status >= 500 && type.startsWith('application/problem')))
+            yield { route, status, type, count }
+        }
+      }
+    }
+  }
+}
+
+/** The media type of a `Content-Type` header, `none` where there is none. */
+export function typeLabel(contentType: string | undefined): string {
+  return contentType === undefined ? 'none' : (TYPES[TYPE_AT.get(contentType) ?? 0] ?? 'none')
+}
+
+const READ_BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const DELAY_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 3600]
+
+export interface ListReads {
+  readonly byOutcome: Map<Outcome, number>
+  readonly durations: Buckets
+}
+
+/** Counts what the observations say of the reads of the CRM. */
+export class ReadMeter {
+  readonly lists: ReadonlyMap<string, ListReads>
+  readonly crmRequests: Map<Outcome, number> = new Map()
+  readonly publishDelay: Buckets = new Buckets(DELAY_BOUNDS_S)
+
+  constructor(lists: readonly string[]) {
+    this.lists = new Map(lists.map((list) => [list, { byOutcome: new Map(), durations: new Buckets(READ_BOUNDS_S) }]))
+  }
+
+  note(observation: Observation): void {
+    if (observation.kind === 'read-ended') {
+      const { list, outcome, durationMs } = observation.read
+      const reads = this.lists.get(list)
+      if (reads === undefined) return
+      increase(reads.byOutcome, outcome)
+      reads.durations.add(durationMs / 1000)
+    } else if (observation.kind === 'crm-request') increase(this.crmRequests, observation.outcome)
+    else if (observation.kind === 'changes-published') {
+      for (const delayMs of observation.delaysMs) this.publishDelay.add(delayMs / 1000)
+    }
+  }
+}
+
+function increase(counts: Map<Outcome, number>, outcome: Outcome): void {
+  counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+}
+
+/** How often values fell under each of some bounds: what a histogram is made of, without its cost. */
+export class Buckets {
+  /** Ascending, in base units; one more bucket takes what is above the last. */
+  readonly bounds: readonly number[]
+  readonly counts: Float64Array
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  add(value: number): void {
+    const { bounds, counts } = this
+    let at = 0
+    // From the lowest up: most answers take microseconds.
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at++
+    counts[at] = (counts[at] ?? 0) + 1
+    this.sum += value
+  }
+}

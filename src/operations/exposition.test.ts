@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'bun:test'
+import { Buckets } from '../observe/meters.ts'
+import { expose } from './exposition.ts'
+
+describe("Prometheus' text format", () => {
+  it('escapes the values of labels, which may be names of columns in a CRM', () => {
+    const samples = () => [{ labels: { column: 'a"b\\c\nd' }, value: 1 }]
+    expect(expose([{ name: 'm', help: 'Why.', type: 'gauge', samples }])).toBe(
+      '# HELP m Why.\n# TYPE m gauge\nm{column="a\\"b\\\\c\\nd"} 1\n\n',
+    )
+  })
+
+  it('adds up the buckets of a histogram', () => {
+    const buckets = new Buckets([0.5, 1])
+    for (const value of [0.25, 0.5, 1, 3]) buckets.add(value)
+    const text = expose([{ name: 'h', help: 'Why.', type: 'histogram', series: () => [{ buckets }] }])
+    expect(text).toContain('h_bucket{le="0.5"} 2\nh_bucket{le="1"} 3\nh_bucket{le="+Inf"} 4\nh_sum 4.75\nh_count 4\n')
+  })
+})

@@ -1,0 +1,175 @@
+import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
+import { OUTCOMES } from '../observe/observation.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { Time } from '../replica/time.ts'
+import type { Metric, Sample } from './exposition.ts'
+import { processMetrics } from './process-metrics.ts'
+import { countWithheld } from './withheld.ts'
+
+export interface MetricsOptions {
+  readonly replica: Replica
+  readonly requests: RequestMeter
+  readonly reads: ReadMeter
+  readonly time: Time
+  readonly isReady: () => boolean
+  /** Requests that wait for a refresh now. */
+  readonly waiting: () => number
+  /** Log lines that could not be written. */
+  readonly droppedLines: () => number
+  readonly version: string
+  readonly runtime: string
+}
+
+/** Everything that `/metrics` shows. */
+export function metricsOf(options: MetricsOptions): readonly Metric[] {
+  const { isReady, waiting, droppedLines, version, runtime } = options
+  return [
+    {
+      name: 'marquee_info',
+      help: 'Which Marquee this is; always 1.',
+      type: 'gauge',
+      samples: () => [{ labels: { version, runtime }, value: 1 }],
+    },
+    {
+      name: 'marquee_ready',
+      help: '1 while answers may be given, 0 while callers get 502 or the service stops.',
+      type: 'gauge',
+      samples: () => [{ value: isReady() ? 1 : 0 }],
+    },
+    ...requestMetrics(options),
+    {
+      name: 'marquee_waiting_requests',
+      help: 'Requests that wait for a refresh now.',
+      type: 'gauge',
+      samples: () => [{ value: waiting() }],
+    },
+    ...listMetrics(options),
+    ...readMetrics(options),
+    {
+      name: 'marquee_log_lines_dropped_total',
+      help: 'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
+      type: 'counter',
+      samples: () => [{ value: droppedLines() }],
+    },
+    ...processMetrics(options.time),
+  ]
+}
+
+function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
+  return [
+    {
+      name: 'marquee_http_requests_total',
+      help: 'Public requests by route template, status and media type of the answer (none: no body).',
+      type: 'counter',
+      samples: () =>
+        requests
+          .counts()
+          .map(({ route, status, type, count }) => ({ labels: { route, status: String(status), type }, value: count })),
+    },
+    {
+      name: 'marquee_http_request_duration_seconds',
+      help: 'How long the service took to answer a public request, waiting for a refresh included, sending not.',
+      type: 'histogram',
+      series: () => [{ buckets: requests.durations }],
+    },
+  ]
+}
+
+/** What is held of each list, and how old it is. */
+function listMetrics({ replica: { events, venues }, time }: MetricsOptions): readonly Metric[] {
+  const lists = [events, venues] as const
+  return [
+    {
+      name: 'marquee_data_age_seconds',
+      help: 'How old a list is: since it was confirmed, and since it was last read in full; absent before the first read.',
+      type: 'gauge',
+      samples: () => lists.flatMap((replica) => agesOf(replica, time)),
+    },
+    {
+      name: 'marquee_records',
+      help: 'Records that are served, and rows of the CRM that are withheld.',
+      type: 'gauge',
+      samples: () =>
+        lists.flatMap(({ list }) => [
+          { labels: { list: list.kind.name, state: 'served' }, value: list.served },
+          { labels: { list: list.kind.name, state: 'withheld' }, value: list.withheld + list.extras.length },
+        ]),
+    },
+    {
+      name: 'marquee_withheld_records',
+      help: 'Rows of the CRM that are not served, by reason.',
+      type: 'gauge',
+      samples: () => [
+        ...withheldBy('events', countWithheld(events.list)),
+        ...withheldBy('venues', countWithheld(venues.list)),
+      ],
+    },
+    {
+      name: 'marquee_brake_engaged',
+      help: '1 while a list that got much shorter is not believed until `marquee accept`.',
+      type: 'gauge',
+      samples: () =>
+        lists.map(({ list, reader }) => ({ labels: { list: list.kind.name }, value: reader.braked ? 1 : 0 })),
+    },
+    {
+      name: 'marquee_drift_records_total',
+      help: 'Records that had changed without the CRM reporting it; found by full reads.',
+      type: 'counter',
+      samples: () =>
+        lists.map(({ list, reader }) => ({ labels: { list: list.kind.name }, value: reader.drift.records })),
+    },
+    {
+      name: 'marquee_drift_columns_total',
+      help: 'The same by column; (row) where the whole row came, went, or changed between served and withheld.',
+      type: 'counter',
+      samples: () =>
+        lists.flatMap(({ list, reader }) =>
+          [...reader.drift.byColumn].map(([column, value]) => ({ labels: { list: list.kind.name, column }, value })),
+        ),
+    },
+  ]
+}
+
+function agesOf({ list, reader: { freshness } }: Replica['events'] | Replica['venues'], time: Time): Sample[] {
+  const now = time.now()
+  const ages = { confirmed: freshness.confirmedAgeMs(now), audited: freshness.auditedAgeMs(now) }
+  return Object.entries(ages).flatMap(([age, ageMs]) =>
+    ageMs === null ? [] : [{ labels: { list: list.kind.name, age }, value: ageMs / 1000 }],
+  )
+}
+
+function withheldBy(list: string, counts: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(counts).map(([reason, value]) => ({ labels: { list, reason }, value }))
+}
+
+function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
+  return [
+    {
+      name: 'marquee_refreshes_total',
+      help: 'Reads of a list of the CRM, by how they ended.',
+      type: 'counter',
+      samples: () =>
+        [...reads.lists].flatMap(([list, { byOutcome }]) =>
+          OUTCOMES.map((outcome) => ({ labels: { list, outcome }, value: byOutcome.get(outcome) ?? 0 })),
+        ),
+    },
+    {
+      name: 'marquee_refresh_duration_seconds',
+      help: 'How long reads of a list took.',
+      type: 'histogram',
+      series: () => [...reads.lists].map(([list, { durations }]) => ({ labels: { list }, buckets: durations })),
+    },
+    {
+      name: 'marquee_crm_requests_total',
+      help: 'Exchanges with the CRM (a page asked for, a statement, a file looked at), by how they ended.',
+      type: 'counter',
+      samples: () => OUTCOMES.map((outcome) => ({ labels: { outcome }, value: reads.crmRequests.get(outcome) ?? 0 })),
+    },
+    {
+      name: 'marquee_publish_delay_seconds',
+      help: 'From a change in the CRM to its being served, where the CRM says when it was made.',
+      type: 'histogram',
+      series: () => [{ buckets: reads.publishDelay }],
+    },
+  ]
+}

@@ -1,0 +1,61 @@
+import { unreachable } from '../domain/unreachable.ts'
+import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+import { FAULTS } from '../replica/packed-withheld.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import { WITHHELD } from '../replica/shard.ts'
+
+export interface WithheldWords {
+  /** Why the row is not served, as a sentence without its subject. */
+  readonly reason: string
+  /** What an admin can do about it. */
+  readonly remedy: string
+}
+
+/** Says in an admin's words why a row is withheld. With what was found in it, as JSON: never for a log. */
+export function withheldWords({ fault, column, expected, found }: Withheld): WithheldWords {
+  const name = column ?? 'the row'
+  const shown = found === null ? '' : `; found ${found}`
+  switch (fault) {
+    case 'no-id':
+      return { reason: `has no valid id in ${name}${shown}`, remedy: `Give it an id: ${expected ?? 'a GUID'}.` }
+    case 'duplicate-id':
+      return {
+        reason: `has the id of another row in ${name}${shown}`,
+        remedy: 'Remove one of the two rows, or give one of them another id.',
+      }
+    case 'unreadable':
+      return {
+        reason: `has a value in ${name} that cannot be read${expected === null ? '' : `: ${expected} is expected`}${shown}`,
+        remedy: `Correct ${name}.`,
+      }
+    case 'missing':
+      return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${expected === null ? '' : `: ${expected}`}.` }
+    case 'inactive':
+      return { reason: `is not active${because(column, shown)}`, remedy: 'Activate it, if it should be on the web.' }
+    case 'not-shown':
+      return {
+        reason: `is not marked to be shown on the web${because(column, shown)}`,
+        remedy: 'Mark it to be shown, if it should be on the web.',
+      }
+    default:
+      return unreachable(fault)
+  }
+}
+
+function because(column: string | null, shown: string): string {
+  return column === null ? '' : ` (${column}${shown})`
+}
+
+/** How many rows of a list are withheld for each reason. Builds nothing for a row: it is asked for every few seconds. */
+export function countWithheld<Item>({ shards, extras }: RecordList<Item>): Readonly<Record<WithheldFault, number>> {
+  const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
+  const byNumber = Float64Array.from(extras.counts)
+  for (const { slots, state, fault } of shards) {
+    for (let slot = 0; slot < slots; slot++) {
+      const number = fault[slot] ?? 0
+      if (state[slot] === WITHHELD) byNumber[number] = (byNumber[number] ?? 0) + 1
+    }
+  }
+  for (const [number, fault] of FAULTS.entries()) counts[fault] = byNumber[number] ?? 0
+  return counts
+}

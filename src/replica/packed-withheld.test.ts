@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { guidOf } from '../../test/model/records.ts'
+import { FAULTS, PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('\u0000', '\ud800', '"', 'é'.repeat(70_000), '0', guidOf(1)),
+)
+const withheld = fc.record({
+  fault: fc.constantFrom(...FAULTS),
+  column: fc.option(text),
+  where: text,
+  expected: fc.option(text),
+  found: fc.option(text),
+})
+const row = fc.record({ id: fc.option(fc.nat(50).map(guidOf)), withheld })
+
+describe('rows that are withheld, packed', () => {
+  it('are read back as they were, whatever stands in them, in their order', () => {
+    fc.assert(
+      fc.property(fc.array(row), (rows) => {
+        const packed = new PackedRows()
+        for (const { id, withheld: why } of rows) {
+          expect(unpackWithheld(packWithheld(why))).toEqual(why)
+          packed.add(id, why)
+        }
+        expect([...packed]).toEqual(rows)
+        expect(packed.length).toBe(rows.length)
+        const counted = FAULTS.map((fault) => rows.filter((one) => one.withheld.fault === fault).length)
+        expect([...packed.counts]).toEqual(counted)
+        for (const { id, withheld: why } of rows) {
+          for (const sought of [id, why.found]) {
+            if (sought === null || sought === '') continue
+            const found = [...packed.holding(sought)]
+            for (const one of rows) {
+              if (one.id === sought || one.withheld.found === sought) expect(found).toContainEqual(one)
+            }
+          }
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('count with the bytes that they take, which are few where rows are alike', () => {
+    const packed = new PackedRows()
+    for (let index = 0; index < 100_000; index++) {
+      packed.add(null, { fault: 'no-id', column: 'Id', where: `item ${index}`, expected: 'a GUID', found: 'nothing' })
+    }
+    expect(packed.sizeBytes).toBeGreaterThan(100_000 * 30)
+    expect(packed.sizeBytes).toBeLessThan(100_000 * 60)
+  })
+})

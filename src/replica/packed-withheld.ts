@@ -1,0 +1,113 @@
+import { Buffer } from 'node:buffer'
+import type { Guid } from '../domain/guid.ts'
+import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+
+/** A row that is not served; `id` is null where it has none. */
+export interface WithheldRow {
+  readonly id: Guid | null
+  readonly withheld: Withheld
+}
+
+/** In the order of their numbers. */
+export const FAULTS: readonly WithheldFault[] = [
+  'no-id',
+  'duplicate-id',
+  'unreadable',
+  'missing',
+  'inactive',
+  'not-shown',
+]
+
+/** A text that stands in many rows, by its number; itself where there are too many of them. */
+type Named = number | string | null
+
+type Packed = readonly [number, Named, Named, string, string | null]
+
+/** Why a row is not served, as one text: a million objects would take half a gigabyte. */
+export function packWithheld({ fault, column, where, expected, found }: Withheld): string {
+  const packed: Packed = [FAULTS.indexOf(fault), nameOf(column), nameOf(expected), where, found]
+  return JSON.stringify(packed)
+}
+
+export function unpackWithheld(packed: string): Withheld {
+  // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- packed above
+  const [fault, column, expected, where, found] = JSON.parse(packed) as Packed
+  return { fault: FAULTS[fault] ?? 'unreadable', column: textOf(column), where, expected: textOf(expected), found }
+}
+
+/** Columns, and what is expected in them: a configuration has some dozens. */
+const names: string[] = []
+const numbers = new Map<string, number>()
+const MOST_NAMES = 1000
+
+function nameOf(text: string | null): Named {
+  if (text === null) return null
+  const number = numbers.get(text)
+  if (number !== undefined || names.length === MOST_NAMES) return number ?? text
+  numbers.set(text, names.length)
+  return names.push(text) - 1
+}
+
+function textOf(name: Named): string | null {
+  return typeof name === 'number' ? (names[name] ?? null) : name
+}
+
+const CHUNK_BYTES = 64 * 1024
+/** The length of a text, the number of its fault, and whether an id comes first. */
+const HEAD_BYTES = 5
+const ID_LENGTH = 36
+
+/** Rows that have no place of their own in a list, packed one after the other. */
+export class PackedRows implements Iterable<WithheldRow> {
+  length = 0
+  sizeBytes = 0
+  /** How many there are of each fault, by its number. */
+  readonly counts: Float64Array = new Float64Array(FAULTS.length)
+  readonly #chunks: Buffer[] = []
+  /** How much of the last chunk is used. */
+  #used = CHUNK_BYTES
+
+  add(id: Guid | null, withheld: Withheld): void {
+    const text = `${id ?? ''}${packWithheld(withheld)}`
+    const length = Buffer.byteLength(text)
+    let chunk = this.#chunks.at(-1)
+    if (chunk === undefined || this.#used + HEAD_BYTES + length > chunk.length) {
+      // A length of 0 ends a chunk.
+      chunk = Buffer.alloc(Math.max(CHUNK_BYTES, HEAD_BYTES + length))
+      this.#chunks.push(chunk)
+      this.sizeBytes += chunk.length
+      this.#used = 0
+    }
+    chunk.writeUInt32LE(length, this.#used)
+    chunk[this.#used + 4] = id === null ? 0 : 1
+    chunk.write(text, this.#used + HEAD_BYTES, length)
+    this.#used += HEAD_BYTES + length
+    this.length++
+    const fault = FAULTS.indexOf(withheld.fault)
+    this.counts[fault] = (this.counts[fault] ?? 0) + 1
+  }
+
+  *[Symbol.iterator](): Generator<WithheldRow, void> {
+    for (const chunk of this.#chunks) yield* rowsIn(chunk)
+  }
+
+  /** The rows that hold a text, for which not all of them have to be unpacked. */
+  *holding(text: string): Generator<WithheldRow, void> {
+    const bytes = Buffer.from(JSON.stringify(text).slice(1, -1))
+    for (const chunk of this.#chunks) if (chunk.includes(bytes)) yield* rowsIn(chunk)
+  }
+}
+
+function* rowsIn(chunk: Buffer): Generator<WithheldRow, void> {
+  for (let at = 0; at + HEAD_BYTES <= chunk.length;) {
+    const length = chunk.readUInt32LE(at)
+    if (length === 0) return
+    const from = at + HEAD_BYTES
+    const text = chunk.toString('utf8', from, from + length)
+    const hasId = chunk[at + 4] === 1
+    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- written above
+    const id = hasId ? (text.slice(0, ID_LENGTH) as Guid) : null
+    yield { id, withheld: unpackWithheld(hasId ? text.slice(ID_LENGTH) : text) }
+    at = from + length
+  }
+}

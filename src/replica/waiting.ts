@@ -1,0 +1,54 @@
+// How the service waits: never without a limit, and in turn where two must not work at once.
+import type { Time } from './time.ts'
+
+export const TOO_LATE: unique symbol = Symbol('too late')
+
+/** The promise's value; `TOO_LATE` where it has none after `limitMs`, or where the signal comes first. What becomes of it later is ignored. */
+export async function within<Value>(
+  time: Time,
+  limitMs: number,
+  promise: Promise<Value>,
+  signal?: AbortSignal,
+): Promise<Value | typeof TOO_LATE> {
+  const { promise: late, resolve } = Promise.withResolvers<typeof TOO_LATE>()
+  const giveUp = (): void => resolve(TOO_LATE)
+  const cancel = time.after(limitMs, giveUp)
+  signal?.addEventListener('abort', giveUp, { once: true })
+  if (signal?.aborted === true) giveUp()
+  promise.catch(() => {})
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** Resolves after `ms`, or as soon as the signal says so. */
+export async function pause(ms: number, time: Time, signal: AbortSignal): Promise<void> {
+  await within(time, ms, new Promise(() => {}), signal)
+}
+
+/** A lock that is handed over in the order it was asked for. */
+export class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Resolves when all who asked before have let go; call what it gives to let go. */
+  async take(): Promise<() => void> {
+    const before = this.#last
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#last = promise
+    await before
+    return resolve
+  }
+
+  /** Runs `work` in its turn. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const letGo = await this.take()
+    try {
+      return await work()
+    } finally {
+      letGo()
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { LISTS } from '../contract/rows.ts'
+import { requestTo, TARGET } from './large-rows.ts'
+import { RawConnection } from './raw-connection.ts'
+import { RUNTIMES, Victim } from './victim.ts'
+
+/** The default one takes its time. */
+const IDLE_S = process.env['CI'] === 'true' ? [2, 4, 8, 75] : [2, 4, 8]
+const LONGEST_S = Math.max(...IDLE_S) + 20
+/** What a runtime may add: a tick of Bun's is 4 s, and the first one may count double. */
+const MORE_S = 9
+const PAUSE_MS = 100
+
+interface Case {
+  readonly name: string
+  readonly idleS: number
+  readonly victim: Victim
+}
+
+/** Asks, and resolves when the whole answer is there. */
+async function ask(connection: RawConnection, answers: number): Promise<void> {
+  connection.send(requestTo(TARGET))
+  await connection.until((received) => received.split('"_embedded":null}').length > answers)
+}
+
+// Nearly all of the time is waiting: all of them wait together.
+describe('limits.idle is the least that an idle connection lives, on Bun and on Node', () => {
+  let cases: readonly Case[]
+  beforeAll(async () => {
+    const started = RUNTIMES.flatMap((runtime) =>
+      IDLE_S.map(async (idleS): Promise<Case> => {
+        // Each request waits for a refresh, or none does.
+        const freshness = idleS === 4 ? { bound: 0, refreshEvery: '10m' } : { bound: '10m' }
+        const victim = await Victim.start(runtime, { limits: { idle: `${idleS}s` }, freshness }, LISTS)
+        return { name: `${idleS} s on ${runtime}`, idleS, victim }
+      }),
+    )
+    cases = await Promise.all(started)
+  })
+  afterAll(async () => {
+    expect(await Promise.all(cases.map(({ victim }) => victim.stop()))).toEqual(cases.map(() => 0))
+  })
+
+  it(
+    `at ${IDLE_S.join(', ')} s, whenever the last request came`,
+    async () => {
+      const lives = cases.flatMap(({ name, idleS, victim }) =>
+        // Begun at different moments, since a clock of the runtime's own decides.
+        Array.from({ length: 8 }, async (_, index) => {
+          await new Promise((resolve) => setTimeout(resolve, index * 550))
+          const connection = (await RawConnection.open(victim.port)).read()
+          await ask(connection, 1)
+          const answeredMs = performance.now()
+          await connection.closed
+          return { name, idleS, livedS: (performance.now() - answeredMs) / 1000 }
+        }),
+      )
+      for (const { name, idleS, livedS } of await Promise.all(lives)) {
+        expect([name, livedS > idleS - 0.05 && livedS < idleS + MORE_S, livedS]).toEqual([name, true, livedS])
+      }
+    },
+    LONGEST_S * 1000,
+  )
+
+  it('a connection that is busy is not closed at all', async () => {
+    const busy = cases
+      .filter(({ idleS }) => idleS <= 4)
+      .map(async ({ name, idleS, victim }) => {
+        const connection = (await RawConnection.open(victim.port)).read()
+        const untilMs = performance.now() + (2 * idleS + 4) * 1000
+        let answers = 0
+        while (performance.now() < untilMs) {
+          await ask(connection, ++answers)
+          expect([name, answers, connection.socket.destroyed]).toEqual([name, answers, false])
+          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+        }
+        expect(answers).toBeGreaterThan(40)
+        connection.destroy()
+      })
+    await Promise.all(busy)
+  })
+
+  it('is said at the start where the runtime cannot keep it: 252 s on Bun', async () => {
+    for (const runtime of RUNTIMES) {
+      for (const [idle, isSaid] of [
+        ['252s', false],
+        ['253s', runtime === 'bun'],
+      ] as const) {
+        const victim = await Victim.start(runtime, { limits: { idle } }, LISTS)
+        expect(victim.process.child.stderr.includes('limits.idle')).toBe(isSaid)
+        await victim.stop()
+      }
+    }
+  })
+})
