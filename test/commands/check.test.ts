@@ -18,7 +18,11 @@ function row(index: number, cells: string): string {
 }
 
 function lists(events: string | Uint8Array, venues: string = VENUES): WorkFolder {
-  return new WorkFolder({ 'marquee.yaml': CONFIGURATION, 'crm/events.csv': events, 'crm/venues.csv': venues })
+  return new WorkFolder({
+    'marquee.yaml': `timeZone: UTC\n${CONFIGURATION}`,
+    'crm/events.csv': events,
+    'crm/venues.csv': venues,
+  })
 }
 
 const GOOD = 'Ball,2036-07-12 19:30,2036-07-12 23:00,yes,250'
@@ -32,14 +36,15 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect([status, stderr]).toEqual([0, ''])
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toBe(`Checking ${folder.at('marquee.yaml')}, found here.`)
-    expect(lines[1]).toBe('1 event and 0 venues would be served, 2 rows would not.')
-    expect(lines[3]).toBe('To correct (1):')
-    expect(lines[4]).toMatch(
-      /^- events\.csv, line 3: the event 5f6c2a3e-8d0b-4c57-9e21-000000000002 .*TicketCapacity.*whole number.*"1,000".*\.$/,
+    expect(lines[1]).toBe('6 dates without an offset: read in UTC.')
+    expect(lines[2]).toBe('1 event and 0 venues would be served, 2 rows would not.')
+    expect(lines[4]).toBe('To correct (1 row):')
+    expect(lines[5]).toBe(
+      '- TicketCapacity: 1 event, cannot be read; found "1,000" (1). Correct TicketCapacity: write 1000 for "1,000". See events.csv, line 3.',
     )
-    expect(lines[6]).toBe('Withheld because the CRM says so (1):')
-    expect(lines[7]).toMatch(/^- events\.csv, line 4: the event .*000000000003 is not marked to be shown/)
-    expect(lines).toHaveLength(8)
+    expect(lines[7]).toBe('Withheld because the CRM says so (1 row):')
+    expect(lines[8]).toMatch(/^- ShowOnWeb: 1 event, not marked to be shown .* See events\.csv, line 4\.$/)
+    expect(lines).toHaveLength(9)
   })
 
   it('--json prints one object with exactly the members that are promised, in the order of the rows', async () => {
@@ -53,6 +58,9 @@ describe('marquee check (SURFACE: Commands)', () => {
         'ok',
         'events',
         'venues',
+        'groups',
+        'suspicious',
+        'zone',
         'withheld',
         'ignored',
         'warnings',
@@ -76,6 +84,9 @@ describe('marquee check (SURFACE: Commands)', () => {
       ok: false,
       events: 0,
       venues: 0,
+      groups: [],
+      suspicious: [],
+      zone: { name: null, set: false, datesWithoutOffset: 0 },
       withheld: [],
       ignored: [],
       warnings: [],
@@ -92,7 +103,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(warnings[0]).toContain('freshness.refreshEvery')
   })
 
-  it('shows a person ten rows of each kind of fault, and how many more there are; mistakes are never hidden by drafts', async () => {
+  it('shows a person one line for each kind of fault, mistakes first: drafts never hide them', async () => {
     const drafts = Array.from({ length: 50_000 }, (_, index) =>
       row(index, 'Draft,2036-07-12 19:30,2036-07-12 23:00,no,1'),
     )
@@ -102,9 +113,11 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(stderr).toBe('warning: no events at all would be served: every row is withheld\n')
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThan(20)
-    expect(lines[1]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
-    expect(lines[4]).toContain('events.csv, line 50002')
-    expect(lines.at(-1)).toBe('  … and 49,990 more like these: `marquee check --json` lists them all.')
+    expect(lines[2]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
+    expect(lines[5]).toContain('Finish: 1 event, cannot be read; found "soon" (1).')
+    expect(lines[5]).toContain('events.csv, line 50002')
+    expect(lines.at(-1)).toStartWith('- ShowOnWeb: 50,000 events, not marked to be shown')
+    expect(lines.at(-1)).toEndWith('See events.csv, line 2; events.csv, line 3; events.csv, line 4; ….')
     // More than a pipe holds, to a reader that takes its time.
     const slow = spawn(programOf('bun'), [join(ROOT, 'src/main.ts'), 'check', '--json'], { cwd: folder.path })
     await once(slow.stdout, 'readable')
@@ -129,7 +142,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       ].join('\n'),
     )
     expect(stdout).toContain('Ignored in the events: "Strat", "Ticket Capacity". Read are Id, Name, VenueId, ')
-    expect(stdout).toMatch(/line 2: .* has nothing in Start/)
+    expect(stdout).toMatch(/Start: 1 event, nothing there.* See events\.csv, line 2/)
   })
 
   it('tells of events whose venue is not served', async () => {

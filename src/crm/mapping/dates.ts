@@ -15,8 +15,13 @@ const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
  * `wallZone`'s wall time.
  */
-export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, false)
+export function toDateTime(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  wallTimes: { count: number } = { count: 0 },
+): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, wallTimes)
 }
 
 /**
@@ -24,18 +29,21 @@ export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime |
  * other offset does mean something.
  */
 export function toWallDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, true)
+  return read(cell, wallZone, showIn, null)
 }
 
-function read(cell: Cell, wallZone: Zone, showIn: Zone, ignoresZ: boolean): DateTime | null | Misfit {
+/** @param wallTimes where those are counted that `wallZone` decides; null where the field says that it holds wall times */
+function read(cell: Cell, wallZone: Zone, showIn: Zone, wallTimes: { count: number } | null): DateTime | null | Misfit {
   if (isBlank(cell)) return null
   const parsed = typeof cell === 'string' ? parseDateTimeText(cell) : null
   if (typeof cell !== 'string' || parsed === null) {
     return new Misfit(EXPECTED, cell)
   }
   let instant: Instant
-  if (parsed.kind === 'wall') instant = instantOfWall(parsed.wall, wallZone)
-  else if (ignoresZ && trimWhiteSpace(cell).endsWith('Z')) {
+  if (parsed.kind === 'wall') {
+    if (wallTimes !== null) wallTimes.count++
+    instant = instantOfWall(parsed.wall, wallZone)
+  } else if (wallTimes === null && trimWhiteSpace(cell).endsWith('Z')) {
     instant = instantOfWall({ seconds: parsed.instant.epochSeconds, ticks: parsed.instant.ticks }, wallZone)
   } else instant = parsed.instant
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
