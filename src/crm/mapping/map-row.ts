@@ -30,7 +30,7 @@ export interface RowKind<Item> {
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
   recordOf: eventOf,
-  isOdd: ({ Start, Finish, TicketCapacity, TicketsAvailable }) => Finish < Start || TicketsAvailable > TicketCapacity,
+  isOdd: ({ TicketCapacity, TicketsAvailable }) => TicketsAvailable > TicketCapacity,
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
@@ -104,7 +104,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  if (suspicions.marks.length > 0 || suspicions.isWatching || kind.isOdd(record)) {
+  if (suspicions.marks.length > 0 || suspicions.isWatching || suspicions.isBackwards || kind.isOdd(record)) {
     suspicions.note(id, kind.oddities(record), where)
   }
   return { kind: 'record', id, record, version }
@@ -151,8 +151,7 @@ function eventOddities({
   TicketsAvailable,
 }: EventRecord): ReturnType<RowKind<EventRecord>['oddities']> {
   return [
-    // As texts they compare as the wall shows them, and clocks go back.
-    ...(Finish < Start && Date.parse(Finish) < Date.parse(Start)
+    ...(Date.parse(Finish) < Date.parse(Start)
       ? [{ column: 'Finish', what: 'is before Start', found: `${Finish}, and Start ${Start}` }]
       : []),
     ...(TicketsAvailable > TicketCapacity

@@ -7,6 +7,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
+import type { DateNotes } from './dates.ts'
 import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
@@ -53,9 +54,9 @@ export function readersOf<Row, Item>(
     'date-time'(name) {
       const source = sourceOf(name)
       const hasZone = source?.kind === 'column' && source.wallTimeIn !== undefined
-      const convert = hasZone ? toWallDateTime : countedDateTime(suspicions.datesIn(name))
+      const convert = hasZone ? toWallDateTime : toDateTime
       const wallZone = wallZoneOf(source, access, zone)
-      return dateReader(originOf(name, source, access), wallZone, convert, showIn)
+      return dateReader(originOf(name, source, access), wallZone, convert, showIn, suspicions.datesIn(name))
     },
     tags: (name) => read(name, lists === 'text' ? seenTags(name, suspicions) : toTags),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
@@ -64,10 +65,6 @@ export function readersOf<Row, Item>(
   for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
   return readers as Readers<Row, Item>
-}
-
-function countedDateTime(wallTimes: { count: number }): typeof toWallDateTime {
-  return (cell, wallZone, showIn) => toDateTime(cell, wallZone, showIn, wallTimes)
 }
 
 function seenTags(column: string, suspicions: Suspicions): typeof toTagsOfText {
@@ -111,13 +108,14 @@ function cellReader<Row, Value>(
 function dateReader<Row>(
   { column, cell }: Origin<Row>,
   wallZone: (row: Row) => Zone | Misfit,
-  convert: (cell: Cell, wallZone: Zone, showIn: Zone) => DateTime | null | Misfit,
+  convert: typeof toDateTime,
   showIn: Zone,
+  notes: DateNotes,
 ): Reader<Row, DateTime> {
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn)
+    const value = convert(cell(row), zone, showIn, notes)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }

@@ -2,6 +2,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Cell, RowAccess } from './cell.ts'
 import { isBlank, showCell } from './cell.ts'
+import type { DateNotes } from './dates.ts'
 
 /** Something that can be served and is most likely a mistake all the same. */
 export interface Suspicion {
@@ -33,8 +34,8 @@ const ROWS_TO_APPEAR = 64
 
 /** What one read of all rows found of its columns. */
 interface Columns {
-  /** Dates without an offset, by the column they are in. */
-  readonly dates: Map<string, { count: number }>
+  /** Of dates, by their field. */
+  readonly dates: Map<string, DateNotes>
   /** Columns that are there, and those of which a cell held something. */
   readonly there: Set<string>
   readonly held: Set<string>
@@ -56,6 +57,8 @@ export class Suspicions {
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
+  #start: DateNotes = { wallTimes: 0, epochSeconds: 0 }
+  #finish = this.#start
   #columns = noColumns()
   /** Of the last read that mapped every row. */
   #before = this.#columns
@@ -78,20 +81,27 @@ export class Suspicions {
     this.#isPartial = true
   }
 
-  /** To count the dates of one column in. */
-  datesIn(column: string): { count: number } {
+  /** To note the dates of one field in. */
+  datesIn(field: string): DateNotes {
     const { dates } = this.#columns
-    const known = dates.get(column) ?? { count: 0 }
-    dates.set(column, known)
-    return known
+    const notes = dates.get(field) ?? { wallTimes: 0, epochSeconds: 0 }
+    dates.set(field, notes)
+    if (field === 'Start') this.#start = notes
+    if (field === 'Finish') this.#finish = notes
+    return notes
+  }
+
+  /** Whether the row read last ends before it begins. Told from the instants: comparing the texts takes 0.2 µs. */
+  get isBackwards(): boolean {
+    return this.#finish.epochSeconds < this.#start.epochSeconds
   }
 
   /** Reads a row a second time without counting its dates again. */
   again<Value>(read: () => Value): Value {
-    const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.count] as const)
+    const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.wallTimes] as const)
     this.marks = NO_MARKS
     const value = read()
-    for (const [dates, count] of counts) dates.count = count
+    for (const [dates, count] of counts) dates.wallTimes = count
     return value
   }
 
@@ -175,7 +185,7 @@ export class Suspicions {
   /** How many dates were read as wall times because they have no offset, by column. */
   get wallDates(): ReadonlyMap<string, number> {
     const { dates } = this.#isPartial ? this.#before : this.#columns
-    return new Map([...dates].flatMap(([column, { count }]) => (count > 0 ? [[column, count]] : [])))
+    return new Map([...dates].flatMap(([field, { wallTimes }]) => (wallTimes > 0 ? [[field, wallTimes]] : [])))
   }
 }
 
