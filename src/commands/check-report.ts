@@ -9,7 +9,8 @@ import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Diagnosis } from '../replica/port.ts'
-import type { Suspicion } from '../crm/mapping/suspicions.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import type { Suspicion, Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
 import type { FaultGroup } from './fault-groups.ts'
 import { faultGroups } from './fault-groups.ts'
@@ -22,7 +23,7 @@ interface WithheldReport {
   readonly remedy: string
 }
 
-type SuspiciousReport = Suspicion & { readonly kind: 'event' | 'venue' }
+type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
 
 interface ZoneReport {
   /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
@@ -102,13 +103,9 @@ export function reportOf(
     venues: replica.venues.list.served,
     groups,
     suspicious: [
-      ...suspicions.events
-        .list((id) => replica.events.list.serves(id))
-        .map((one) => ({ kind: 'event' as const, ...one })),
+      ...suspiciousIn('event', suspicions.events, replica.events.list),
       ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
-      ...suspicions.venues
-        .list((id) => replica.venues.list.serves(id))
-        .map((one) => ({ kind: 'venue' as const, ...one })),
+      ...suspiciousIn('venue', suspicions.venues, replica.venues.list),
     ],
     zone,
     withheld,
@@ -148,6 +145,15 @@ function byMistake(groups: readonly FaultGroup[]): readonly FaultGroup[] {
 /** What is suspicious in a date without an offset. */
 export function zoneNotSet({ name }: ZoneReport): string {
   return `has no offset, and is read in ${name} because timeZone was never set`
+}
+
+function suspiciousIn<Item>(
+  kind: 'event' | 'venue',
+  suspicions: Suspicions,
+  records: RecordList<Item>,
+): readonly SuspiciousReport[] {
+  const found = suspicions.list((id) => records.serves(id))
+  return found.map(({ column, what, count, example }) => ({ kind, column, what, count, example }))
 }
 
 function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {

@@ -59,7 +59,7 @@ function printReport(report: Report & Asides, { out, error }: Pick<Surroundings,
   for (const warning of warnings) error(`warning: ${printable(warning)}`)
   for (const { kind, column, what, count, example } of suspicious) {
     if (what !== zoneNotSet(zone))
-      error(`warning: ${printable(`${column} of ${counted(count, kind)} ${what} (${example})`)}`)
+      error(`warning: ${printable(`${column} ${what} (${counted(count, kind)}; ${example})`)}`)
   }
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')

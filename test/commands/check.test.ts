@@ -27,6 +27,25 @@ function lists(events: string | Uint8Array, venues: string = VENUES): WorkFolder
 
 const GOOD = 'Ball,2036-07-12 19:30,2036-07-12 23:00,yes,250'
 
+interface Told {
+  readonly events: number
+  readonly zone: unknown
+  readonly warnings: readonly string[]
+  readonly withheld: readonly { readonly reason: string }[]
+  readonly suspicious: readonly {
+    readonly kind: string
+    readonly column: string
+    readonly count: number
+    readonly example: string
+  }[]
+  readonly groups: readonly {
+    readonly column: string | null
+    readonly fault: string
+    readonly count: number
+    readonly found: unknown
+  }[]
+}
+
 describe('marquee check (SURFACE: Commands)', () => {
   it('tells a person the sum, then what is to be mended, with place, id, reason and remedy, then what the CRM withholds', async () => {
     using folder = lists(
@@ -128,6 +147,108 @@ describe('marquee check (SURFACE: Commands)', () => {
     const report = JSON.parse(Buffer.concat(chunks).toString()) as { withheld: { where: string }[] }
     expect(report.withheld).toHaveLength(50_001)
     expect(report.withheld[9]?.where).toBe('events.csv, line 11')
+  })
+
+  it('tells what is suspicious though it can be served, with count and example; --strict ends with 1 for that', async () => {
+    const header = 'Id,Name,TicketCapacity,TicketsAvailable,Start,Finish,Tags,ShowOnWeb,Price'
+    const events = [
+      row(1, 'Ball,1.000,1,2036-07-12 19:30,2036-07-11 19:30,"Oper, Premiere",yes,'),
+      row(2, 'Ball,30,31,2036-07-12 19:30,2036-07-13 19:30,Oper,yes,'),
+      row(3, 'Ball,30,30,2036-07-12 19:30Z,2036-07-12 19:30Z,Oper,no,'),
+    ]
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION,
+      'crm/events.csv': `${header}\n${events.join('')}`,
+      'crm/venues.csv': VENUES,
+    })
+    for (const runtime of ['bun', 'node'] as const) {
+      const { status, stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
+      const report = JSON.parse(stdout) as Told
+      expect([status, report.events, report.zone]).toEqual([0, 2, { name: 'UTC', set: false, datesWithoutOffset: 4 }])
+      expect(report.suspicious.map(({ kind, column, count }) => [kind, column, count])).toEqual([
+        ['event', 'TicketCapacity', 1],
+        ['event', 'Tags', 1],
+        ['event', 'Finish', 1],
+        ['event', 'TicketsAvailable', 1],
+        ['event', 'Price', 3],
+        ['event', 'Start', 2],
+        ['event', 'Finish', 2],
+      ])
+      expect(Object.keys(report.suspicious[0] ?? {})).toEqual(['kind', 'column', 'what', 'count', 'example'])
+      expect(report.suspicious[0]?.example).toBe('events.csv, line 2: TicketCapacity is "1.000"')
+    }
+    const { status, stderr } = await runCommand(['check', '--strict'], { cwd: folder.path })
+    expect(status).toBe(1)
+    expect(stderr).toContain('warning: TicketsAvailable is above TicketCapacity (1 event; events.csv, line 3: ')
+    expect(stderr).toContain('4 dates without an offset: read in UTC, as timeZone was never set')
+  })
+
+  it('suspects neither a comma where semicolons separate tags, nor a zone that was set, nor an empty list', async () => {
+    const header = 'Id,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
+    const good = 'Ball,2036-07-12 19:30,2036-07-12 19:30'
+    using folder = lists(`${header}\n${row(1, `${good},"Oper, Premiere",yes,1`)}${row(2, `${good},Oper; Ball,yes,2`)}`)
+    const { status, stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
+    const { suspicious, zone } = JSON.parse(stdout) as Told
+    expect([status, suspicious]).toEqual([0, []])
+    expect(zone).toEqual({ name: 'UTC', set: true, datesWithoutOffset: 4 })
+  })
+
+  it('names all faults of a row at once, in groups with the values that were found', async () => {
+    using folder = lists(
+      `${HEADER}\n${row(1, 'Ball,soon,soon,x,many')}${row(2, 'Ball,soon,later,ja,1')}${row(3, GOOD)}${row(4, 'Draft,soon,,no,')}`,
+    )
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { groups, withheld } = JSON.parse(stdout) as Told
+    expect(groups.map(({ column, fault, count, found }) => [column, fault, count, found])).toEqual([
+      [
+        'ShowOnWeb',
+        'unreadable',
+        2,
+        [
+          { value: 'x', count: 1 },
+          { value: 'ja', count: 1 },
+        ],
+      ],
+      ['Start', 'unreadable', 2, [{ value: 'soon', count: 2 }]],
+      [
+        'Finish',
+        'unreadable',
+        2,
+        [
+          { value: 'soon', count: 1 },
+          { value: 'later', count: 1 },
+        ],
+      ],
+      ['TicketCapacity', 'unreadable', 1, [{ value: 'many', count: 1 }]],
+      // A draft is one, whatever else is missing in it.
+      ['ShowOnWeb', 'not-shown', 1, []],
+    ])
+    expect(withheld[0]?.reason).toMatch(/ShowOnWeb.*TicketCapacity.*Start.*Finish/)
+    const { status } = await runCommand(['check', '--strict'], { cwd: folder.path })
+    expect(status).toBe(1)
+  })
+
+  it('--show N shows the first records of each list as they would be published', async () => {
+    using folder = lists(`${HEADER}\n${row(2, GOOD)}${row(1, GOOD)}${row(3, GOOD)}`)
+    const { status, stdout } = await runCommand(['check', '--show', '2'], { cwd: folder.path })
+    const shown = stdout.split('\n').filter((line) => line.startsWith('{'))
+    expect([status, shown.map((line) => (JSON.parse(line) as { Id: string }).Id.slice(-1))]).toEqual([0, ['2', '1']])
+    expect((await runCommand(['check', '--show', 'x'], { cwd: folder.path })).status).toBe(2)
+  })
+
+  it('skips blank rows and counts them; a line sep=, and a title are said', async () => {
+    const blank = ',,,,,\n'
+    using folder = lists(`${blank}${HEADER}\n${blank}${row(1, GOOD)}${blank}`)
+    const { stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
+    const { events, withheld, warnings } = JSON.parse(stdout) as Told
+    expect([events, withheld, warnings]).toEqual([1, [], ['events.csv: 3 blank rows are skipped']])
+    using other = lists(`sep=,\n${HEADER}\n${row(1, GOOD)}`)
+    expect((await runCommand(['check'], { cwd: other.path })).stderr).toContain(
+      'the line sep=, is for Excel alone; delete it',
+    )
+    using titled = lists(`Season${blank}${HEADER}\n${row(1, GOOD)}`)
+    const { stderr, status } = await runCommand(['check'], { cwd: titled.path })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('line 1 is above the header row, which is line 2')])
   })
 
   it('names the field that a renamed column was most likely meant for, and the known ones', async () => {

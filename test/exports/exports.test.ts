@@ -14,12 +14,12 @@ interface Report {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
   readonly zone: unknown
-  readonly suspicious: readonly unknown[]
+  readonly suspicious: readonly { readonly column: string; readonly count: number; readonly example: string }[]
   readonly groups: readonly {
     readonly column: string | null
     readonly count: number
     readonly found: readonly { readonly value: string }[]
-    readonly examples: readonly unknown[]
+    readonly examples: readonly { readonly where: string }[]
     readonly remedy: string
   }[]
 }
@@ -90,9 +90,9 @@ describe('exports that nobody made for Marquee', () => {
       ['TicketCapacity', 4, '1.250', 'Correct TicketCapacity: write 1250 for "1.250".'],
       ['Latitude', 1, '49,7913', 'Correct Latitude: write 49.7913 for "49,7913".'],
     ])
-    expect(report.suspicious).toMatchObject([
-      { kind: 'event', column: 'Tags', count: 12, example: expect.stringContaining('"Oper, Premiere"') },
-      { kind: 'event', column: 'TicketsAvailable', count: 1, example: expect.stringContaining('line 6: ') },
+    expect(report.suspicious.map(({ column, count, example }) => [column, count, example])).toEqual([
+      ['Tags', 12, 'events.csv, line 2: Tags is "Oper, Premiere"'],
+      ['TicketsAvailable', 1, 'events.csv, line 6: TicketsAvailable is "1.000"'],
     ])
     expect(report.warnings).toEqual([expect.stringContaining('timeZone is not set')])
   })
@@ -109,7 +109,7 @@ describe('exports that nobody made for Marquee', () => {
       ['Finish', 6],
       ['Price', 6],
     ])
-    expect(report.groups[0]?.examples[0]).toEqual({ where: 'events.csv, line 4', id: expect.any(String) })
+    expect(report.groups[0]?.examples[0]?.where).toBe('events.csv, line 4')
     expect(report.groups[3]?.remedy).toContain('write 12.00, without the currency for "£12.00"')
     expect(report.warnings.join('\n')).toMatch(/"Name "; did you mean Name\? There is a blank.*\n.*"tags".*Tags\? Case/)
   })

@@ -10,8 +10,10 @@ export interface Suspicion {
   /** A sentence without its beginning, and without a CRM value: `is before Start`. */
   readonly what: string
   readonly count: number
-  /** Where the first one stands, and what was found: CRM content, for people only. */
+  /** What was found first, and where: CRM content, for people only. */
   readonly example: string
+  /** Where that is; null for the column as a whole. */
+  readonly where: string | null
 }
 
 interface Mark {
@@ -172,12 +174,12 @@ export class Suspicions {
         count++
         if (example === '') example = told === '' ? id : told
       }
-      if (count > 0) found.push({ column, what, count, example })
+      if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
     const { there, held, rows } = this.#isPartial ? this.#before : this.#columns
     for (const column of there) {
       if (held.has(column) || this.#columns.held.has(column)) continue
-      found.push({ column, what: BLANK, count: rows, example: `the first of ${rows}: ${column} is blank` })
+      found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
     }
     return found
   }
