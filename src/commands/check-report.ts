@@ -10,7 +10,8 @@ import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Diagnosis } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
-import type { Suspicion, Suspicions } from '../crm/mapping/suspicions.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
 import type { FaultGroup } from './fault-groups.ts'
 import { faultGroups } from './fault-groups.ts'
@@ -23,7 +24,7 @@ interface WithheldReport {
   readonly remedy: string
 }
 
-type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
+type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
 
 interface ZoneReport {
   /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */

@@ -1,12 +1,13 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { ListSuspicions, Suspicion } from '../crm/mapping/suspicions.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import type { Oddity } from '../domain/oddity.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { Replica } from '../replica/replica.ts'
 
 /** What the lists hold that is served and most likely wrong, looked at after each read: told once a kind, and kept for the dashboard. */
 export class SuspicionWatch {
-  readonly found: Record<ListName, readonly Suspicion[]> = { events: [], venues: [] }
+  readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
   readonly #told = new Set<string>()
   readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
   readonly #suspicions: ListSuspicions

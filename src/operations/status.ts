@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { Suspicion } from '../crm/mapping/suspicions.ts'
+import type { Oddity } from '../domain/oddity.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
 import type { ListReplica, RefreshSettings } from '../replica/list-replica.ts'
@@ -16,7 +16,7 @@ interface ListStatus {
   /** The list has rows, and none is served. */
   readonly servesNothing: boolean
   /** What is served and most likely wrong. */
-  readonly suspicious: readonly Suspicion[]
+  readonly suspicious: readonly Oddity[]
   /** Columns of the CRM's list that nothing reads. */
   readonly ignoredColumns: readonly string[]
   /** How old the list is against the bound; whether answers are given from it. */
@@ -57,7 +57,7 @@ export interface StatusOptions {
   readonly stopping: boolean
   readonly waiting: number
   readonly ignoredColumns: (list: string) => readonly string[]
-  readonly suspicious: Readonly<Record<ListName, readonly Suspicion[]>>
+  readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
   readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
 }
 

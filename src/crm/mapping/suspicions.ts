@@ -1,20 +1,9 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
+import type { Oddity } from '../../domain/oddity.ts'
 import type { Cell, RowAccess } from './cell.ts'
 import { isBlank, showCell } from './cell.ts'
 import type { DateNotes } from './dates.ts'
-
-/** Something that can be served and is most likely a mistake all the same. */
-export interface Suspicion {
-  readonly column: string
-  /** A sentence without its beginning, and without a CRM value: `is before Start`. */
-  readonly what: string
-  readonly count: number
-  /** What was found first, and where: CRM content, for people only. */
-  readonly example: string
-  /** Where that is; null for the column as a whole. */
-  readonly where: string | null
-}
 
 interface Mark {
   readonly column: string
@@ -162,8 +151,8 @@ export class Suspicions {
   }
 
   /** What there is now in the rows that are served. */
-  list(serves: (id: Guid) => boolean): readonly Suspicion[] {
-    const found: Suspicion[] = []
+  list(serves: (id: Guid) => boolean): readonly Oddity[] {
+    const found: Oddity[] = []
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
       if (what === COMMA && this.#hasSeparator) continue
