@@ -39,7 +39,7 @@ export function faultGroups(kind: 'event' | 'venue', rows: Iterable<WithheldRow>
       tallies.set(key, tally)
       tally.count++
       if (tally.examples.length < MOST_EXAMPLES) tally.examples.push({ where, id })
-      if (fault.found === null) continue
+      if (fault.found === null || fault.found === 'null') continue
       const value = textFound(fault.found)
       const { values } = tally
       if (values.size < MOST_VALUES || values.has(value)) values.set(value, (values.get(value) ?? 0) + 1)

@@ -29,14 +29,10 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
     examples: [
       ['marquee check', 'what is wrong, for a person'],
       ['marquee check --json', 'all of it in one JSON object, for a script'],
-      ['marquee check --show 3', 'and the first three records of each list as they would be published'],
-      [
-        'marquee check --strict',
-        'for a pipeline: 1 where a mistake keeps a row back, anything is suspicious, or nothing would be served',
-      ],
+      ['marquee check --show 3', 'and three records of each list as published'],
+      ['marquee check --strict', '1 where a row is withheld by mistake, or suspicious'],
     ],
-    status:
-      '0 both lists were read; 1 one could not be, or --strict has something to say; 2 wrong usage or configuration.',
+    status: '0 both lists were read; 1 one could not be, or --strict found something; 2 wrong usage or configuration.',
   },
   explain: {
     summary: 'tell why a record is, or is not, on the web',

@@ -56,8 +56,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     status = await serve(config, surroundings)
   })
   asJson(configured('check'))
-    .option('--show <n>', 'the first n records of each list as they would be published', wholeNumber)
-    .option('--strict', '1 where anything is withheld by fault, suspicious, or nothing would be served')
+    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
+    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
       status = await check(options, surroundings)

@@ -13,6 +13,7 @@ import type { FieldsOf, Readers } from './readers.ts'
 import { conditionsOf, readersOf } from './readers.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { mappedColumns } from './list-setting.ts'
+import type { DateNotes } from './dates.ts'
 import type { RowAccess } from './cell.ts'
 import { Reason } from './cell.ts'
 import type { Suspicions } from './suspicions.ts'
@@ -47,6 +48,9 @@ export interface ListMapping<Row, Item> {
   readonly conditions: readonly ((row: Row) => Reason | null)[]
   readonly kind: Pick<RowKind<Item>, 'recordOf' | 'isOdd' | 'oddities'>
   readonly suspicions: Suspicions
+  /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
+  readonly start: DateNotes
+  readonly finish: DateNotes
   /** Null when there is nothing left to look for. */
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
@@ -66,6 +70,8 @@ export function listMapping<Row, Item>(
     conditions: [...conditionsOf(active, access, 'inactive'), ...conditionsOf(showOnWeb, access, 'not-shown')],
     kind,
     suspicions,
+    start: suspicions.datesIn('Start'),
+    finish: suspicions.datesIn('Finish'),
     probe: suspicions.probe(
       mappedColumns(setting).map(({ column }) => column),
       access,
@@ -90,12 +96,12 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions }: ListMapping<Row, Item>,
+  { readers, conditions, kind, suspicions, start, finish }: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  if (suspicions.marks.length > 0) suspicions.marks = []
+  if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
   for (const condition of conditions) {
@@ -104,9 +110,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  if (suspicions.marks.length > 0 || suspicions.isWatching || suspicions.isBackwards || kind.isOdd(record)) {
-    suspicions.note(id, kind.oddities(record), where)
-  }
+  const isOdd = finish.epochSeconds < start.epochSeconds || kind.isOdd(record)
+  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record) : [], where)
   return { kind: 'record', id, record, version }
 }
 

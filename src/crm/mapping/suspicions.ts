@@ -44,12 +44,10 @@ export class Suspicions {
   readonly firstIds: Guid[] = []
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
-  /** Some row was noted, and may be in order when it is mapped again. */
+  /** There are marks, or some row was noted, which may be in order when it is mapped again. */
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
-  #start: DateNotes = { wallTimes: 0, epochSeconds: 0 }
-  #finish = this.#start
   #columns = noColumns()
   /** Of the last read that mapped every row. */
   #before = this.#columns
@@ -77,14 +75,7 @@ export class Suspicions {
     const { dates } = this.#columns
     const notes = dates.get(field) ?? { wallTimes: 0, epochSeconds: 0 }
     dates.set(field, notes)
-    if (field === 'Start') this.#start = notes
-    if (field === 'Finish') this.#finish = notes
     return notes
-  }
-
-  /** Whether the row read last ends before it begins. Told from the instants: comparing the texts takes 0.2 µs. */
-  get isBackwards(): boolean {
-    return this.#finish.epochSeconds < this.#start.epochSeconds
   }
 
   /** Reads a row a second time without counting its dates again. */
@@ -98,7 +89,7 @@ export class Suspicions {
 
   seeInteger(column: string, cell: Cell): void {
     // Nearly no cell holds this, so it is asked before the pattern.
-    if (typeof cell !== 'string' || !cell.includes('.000')) return
+    if (typeof cell !== 'string' || cell.length < 5 || !cell.includes('.000')) return
     if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
   }
 
@@ -109,6 +100,7 @@ export class Suspicions {
 
   #mark(column: string, what: string, cell: Cell): void {
     this.marks = [...this.marks, { column, what, found: showCell(cell) }]
+    this.isWatching = true
   }
 
   /** Notes what is odd in a row that can be served, and forgets what was. */
