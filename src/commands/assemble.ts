@@ -1,6 +1,9 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { ListName } from '../domain/field.ts'
 import type { IdsOf } from '../crm/mapping/ids.ts'
 import { idsOf } from '../crm/mapping/ids.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
@@ -10,7 +13,7 @@ import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../replica/admission.ts'
-import type { Crm, CrmFailure } from '../replica/port.ts'
+import type { Crm, CrmFailure, Diagnosis } from '../replica/port.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
@@ -24,6 +27,7 @@ export interface Marquee {
   readonly service: Service
   /** Null where the CRM's ids are GUIDs. */
   readonly idsOf: IdsOf | null
+  readonly suspicions: ListSuspicions
 }
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
@@ -35,6 +39,7 @@ export async function assemble(
   observe: Observe,
   watch?: RequestWatch,
   reserve: DescriptorReserve | null = null,
+  suspicions: ListSuspicions = listSuspicions(),
 ): Promise<Marquee> {
   const { freshness, limits, listen, representation, timeZone } = configuration
   const { boundMs } = freshness
@@ -49,6 +54,7 @@ export async function assemble(
       return (wayOut) => openWeb(wayOut, reserve)
     },
     env: process.env,
+    suspicions,
     time,
     observe,
     ...(reserve === null ? {} : { descriptors: reserve }),
@@ -77,29 +83,37 @@ export async function assemble(
     onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
     ...(watch === undefined ? {} : { watch }),
   })
-  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm) }
+  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm), suspicions }
 }
 
 export interface CrmRead {
   readonly marquee: Marquee
   /** One a list that could not be read. */
-  readonly failures: readonly { readonly list: 'events' | 'venues'; readonly failure: CrmFailure }[]
+  readonly failures: readonly { readonly list: ListName; readonly failure: CrmFailure }[]
   readonly observations: readonly Observation[]
   /** What the CRM lets an operator know though it can be read. */
   readonly warnings: readonly string[]
+  /** Of the lists that were refused as broken: what they were meant to be. */
+  readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
 }
 
-/** Reads both lists of the CRM in full, once, and serves nothing. */
+/** Reads both lists of the CRM in full, once, and serves nothing; of each row all faults are told. */
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
-  const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
+  const observe = (observation: Observation): void => void observations.push(observation)
+  const marquee = await assemble(configuration, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()
   const eventsRead = await events.refresh.attempt()
   const examined = eventsRead.ok && venuesRead.ok ? await marquee.crm.examine?.() : undefined
-  await marquee.crm.close()
-  const failures: { list: 'events' | 'venues'; failure: CrmFailure }[] = []
+  const failures: { list: ListName; failure: CrmFailure }[] = []
   if (!eventsRead.ok) failures.push({ list: 'events', failure: eventsRead.failure })
   if (!venuesRead.ok) failures.push({ list: 'venues', failure: venuesRead.failure })
-  return { marquee, failures, observations, warnings: examined?.warnings ?? [] }
+  const diagnoses = new Map<ListName, Diagnosis>()
+  for (const { list, failure } of failures) {
+    const diagnosis = failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+    if (diagnosis) diagnoses.set(list, diagnosis)
+  }
+  await marquee.crm.close()
+  return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
 }

@@ -25,12 +25,14 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   check: {
     summary: 'tell what would be served and what not, and why',
     teaches:
-      'Reads the configuration and the CRM once, and serves nothing. Tells how many events and venues would be served, and of each row that would not where it stands, why, and what to do.',
+      'Reads the configuration and the CRM once, and serves nothing. Tells how many events and venues would be served; what keeps rows back, all faults of a row at once, grouped by column and fault with the values that were found; and what is suspicious though it can be served.',
     examples: [
       ['marquee check', 'what is wrong, for a person'],
       ['marquee check --json', 'all of it in one JSON object, for a script'],
+      ['marquee check --show 3', 'and three records of each list as published'],
+      ['marquee check --strict', '1 where a row is withheld by mistake, or suspicious'],
     ],
-    status: '0 both lists were read; 1 one could not be; 2 wrong usage or configuration.',
+    status: '0 both lists were read; 1 one could not be, or --strict found something; 2 wrong usage or configuration.',
   },
   explain: {
     summary: 'tell why a record is, or is not, on the web',

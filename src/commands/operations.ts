@@ -11,6 +11,7 @@ import { systemTime } from '../replica/time.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from './telemetry.ts'
 import { runtimeName, VERSION } from './surroundings.ts'
 
@@ -19,6 +20,7 @@ export interface Running {
   readonly configuration: Configuration
   readonly marquee: Marquee
   readonly telemetry: Telemetry
+  readonly watched: SuspicionWatch
   /** A signal has come. */
   stopping: boolean
 }
@@ -42,7 +44,8 @@ export async function openOperations(
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
-    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
+    const { found: suspicious, zone } = running.watched
+    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns, suspicious, zone }
     return statusOf({ replica, settings: freshness, now, ...told })
   }
   const metrics = metricsOf({

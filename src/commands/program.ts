@@ -4,6 +4,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { bugPlace, printable } from '../observe/printable.ts'
 import type { CommandName } from './help.ts'
+import type { CheckOptions } from './check.ts'
 import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
@@ -54,10 +55,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const { serve } = await import('./serve.ts')
     status = await serve(config, surroundings)
   })
-  asJson(configured('check')).action(async (options: JsonOption) => {
-    const { check } = await import('./check.ts')
-    status = await check(options, surroundings)
-  })
+  asJson(configured('check'))
+    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
+    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
+    .action(async (options: CheckOptions) => {
+      const { check } = await import('./check.ts')
+      status = await check(options, surroundings)
+    })
   asJson(configured('explain'))
     .argument('<id>', 'the id of an event or a venue')
     .action(async (id: string, options: JsonOption) => {
@@ -97,6 +101,12 @@ function asJson(command: Command): Command {
 function fileName(value: string): string {
   if (value.trim() === '') throw new InvalidArgumentError('The name of a file is expected.')
   return value
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,4}$/.test(value) || Number(value) > 1000)
+    throw new InvalidArgumentError('A whole number up to 1000 is expected.')
+  return Number(value)
 }
 
 /** Commander's message on one line, with where to read on. */

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
@@ -9,6 +10,7 @@ import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
 import { startUp } from './start-up.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -28,18 +30,21 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   // What the configuration names and the CRM does not have: waiting does not help.
   const lacks = new Set<string>()
   const inVain = Promise.withResolvers<void>()
+  const suspicions = listSuspicions()
+  const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const observe: Observe = (observation) => {
     telemetry.observe(observation)
+    watched.note(observation, marquee.replica)
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
   }
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
-  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve())
+  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
   warn(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, telemetry, stopping: false }
+  const running: Running = { configuration, marquee, telemetry, watched, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
   const opening = openAside(running, runtime.listenFetch, surroundings)

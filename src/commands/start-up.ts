@@ -66,6 +66,11 @@ function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood
   if (events.ageMs(now) === null || venues.ageMs(now) === null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
+  const empty = [events.list, venues.list].find((list) => list.served === 0 && list.withheld + list.extras.length > 0)
+  if (empty !== undefined) {
+    const rows = `there are ${counted(empty.withheld + empty.extras.length, 'row')}`
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}` }
+  }
   const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
   const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, marquee check tells why`
   return { isGood: true, sentence: `Serving ${served}${rest}` }

@@ -21,6 +21,8 @@ export type CrmSettings = { [Kind in keyof Kinds]: SettingsOfKind<Kinds[Kind]> }
 
 /** All settings, checked, with defaults filled in; frozen throughout. */
 export interface Configuration extends General {
+  /** Whether somebody said in which zone dates without an offset are. */
+  readonly isTimeZoneSet: boolean
   readonly crm: CrmSettings
 }
 

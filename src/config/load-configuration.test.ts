@@ -33,7 +33,7 @@ async function configured(text: string, env: Record<string, string> = {}, files 
 
 describe('a configuration', () => {
   it('has a default for every key but those of the CRM', async () => {
-    const { crm, timeZone, ...rest } = await configured(CRM)
+    const { crm, timeZone, isTimeZoneSet: _, ...rest } = await configured(CRM)
     expect(rest).toEqual({
       listen: { host: '127.0.0.1', port: 8080, basePath: '/' },
       operations: { host: '127.0.0.1', port: 8081, token: null },
@@ -65,7 +65,8 @@ log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
     )
-    const { operations, timeZone, crm, ...rest } = configuration
+    const { operations, timeZone, crm, isTimeZoneSet, ...rest } = configuration
+    expect(isTimeZoneSet).toBe(true)
     expect(rest).toEqual({
       listen: { host: '::1', port: 0, basePath: '/Events%20now/%C3%A9' },
       freshness: {

@@ -2,11 +2,13 @@
 // (replica/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
+import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
 import type { Descriptors } from './descriptors.ts'
+import type { ListSuspicions } from './mapping/suspicions.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings {
@@ -21,6 +23,8 @@ export interface CrmSurroundings {
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors
+  /** Where what is suspicious in the rows is noted. */
+  readonly suspicions?: ListSuspicions
 }
 
 type Kind = CrmSettings['kind']
@@ -64,6 +68,7 @@ export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundin
     events,
     venues,
     ...(crm.examine === undefined ? {} : { examine: () => examine(crm) }),
+    ...(crm.diagnose === undefined ? {} : { diagnose: async (list: ListName) => (await crm.diagnose?.(list)) ?? null }),
     close: () => crm.close(),
   }
 }

@@ -1,5 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
-import type { Observation, ReadReport } from './observation.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { Observation, ReadReport, WithheldCount } from './observation.ts'
 import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -61,6 +62,20 @@ export function logLine(observation: Observation): LogLine | null {
       const message = `columns of the ${list} that Marquee does not know are ignored: ${names}`
       return { level: 'warn', message, fields: { list, columns } }
     }
+    case 'suspicious': {
+      const { list, column, what, count, where } = observation
+      const named = printable(column, LONGEST_COLUMN)
+      const first = where === null ? '' : `, first at ${where}`
+      const message = `suspicious in the ${list}: ${named} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      return { level: 'warn', message, fields: { list, column: named, what, count, where } }
+    }
+    case 'wall-times': {
+      const { list, zone, isSet, count } = observation
+      const fact = `${count} dates of the ${list} have no offset and are read in ${zone}`
+      const fields = { list, zone, isSet, count }
+      if (isSet) return { level: 'info', message: fact, fields }
+      return { level: 'warn', message: `${fact}, as timeZone was never set: set it, such as Europe/London`, fields }
+    }
     case 'crm-noticed':
       return { level: 'warn', message: observation.message, fields: {} }
     case 'request-answered': {
@@ -82,12 +97,29 @@ export function logLine(observation: Observation): LogLine | null {
   }
 }
 
+function sumOf(counts: readonly WithheldCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0)
+}
+
+function countText({ column, fault, count }: WithheldCount): string {
+  return `${column === null ? '' : `${printable(column, LONGEST_COLUMN)} `}${fault} (${count})`
+}
+
 function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
+  }
+  const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
+  if (read.servesNothing || mistakes.length > 0) {
+    const counts = (read.servesNothing ? read.newlyWithheld : mistakes).map(countText).join(', ')
+    const nothing = `nothing of the ${list} is served, though there are ${withheld} rows`
+    const more = `${sumOf(mistakes)} more rows of the ${list} are withheld for mistakes, ${withheld} in all; ${served} are served`
+    const fact = read.servesNothing ? nothing : more
+    const message = `${fact}${counts === '' ? '' : `; new among them: ${counts}`}. \`./marquee check\` tells all`
+    return { level: 'warn', message, fields: { ...fields, newlyWithheld: read.newlyWithheld } }
   }
   if (changed === 0) return null
   const took = `${rows} rows in ${durationMs} ms (${kind})`

@@ -13,7 +13,10 @@ function aLog(isTerminal: boolean) {
 
 function readEnded(changes: Partial<ReadReport>): Observation {
   const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 12.4 } as const
-  return { kind: 'read-ended', read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, ...changes } }
+  return {
+    kind: 'read-ended',
+    read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, newlyWithheld: [], servesNothing: false, ...changes },
+  }
 }
 
 const FAILED = readEnded({ outcome: 'unreachable', message: 'the CRM did not answer' })

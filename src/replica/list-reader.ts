@@ -13,6 +13,7 @@ import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
+import { WithheldTally } from './withheld-tally.ts'
 
 export interface ListReaderOptions<Item> {
   readonly list: RecordList<Item>
@@ -56,6 +57,8 @@ export class ListReader<Item> {
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
+  readonly #newlyWithheld = new WithheldTally()
+  #servedNothing = false
   #reads = 0
   /** Pages of the details that refreshes have applied. */
   #pages = 0
@@ -140,6 +143,7 @@ export class ListReader<Item> {
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
+      newlyWithheld: this.#newlyWithheld,
     })
     const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, reading })
     observe({
@@ -154,9 +158,19 @@ export class ListReader<Item> {
         changed: reading.changed,
         served: list.served,
         withheld: list.withheld + list.extras.length,
+        // Those of a read that failed are told with the next one.
+        newlyWithheld: attempt.ok ? this.#newlyWithheld.take() : [],
+        servesNothing: attempt.ok && this.#beginsToServeNothing(),
       },
     })
     return attempt
+  }
+
+  #beginsToServeNothing(): boolean {
+    const { served, withheld, extras } = this.#options.list
+    const before = this.#servedNothing
+    this.#servedNothing = this.isLoaded && served === 0 && withheld + extras.length > 0
+    return this.#servedNothing && !before
   }
 
   #beginAudit(): Moment {
@@ -268,7 +282,10 @@ export class ListReader<Item> {
       reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
       if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
-      if (kind === 'full') list.extras = reading.extras
+      if (kind === 'full') {
+        this.#newlyWithheld.addExtras(list.extras, reading.extras)
+        list.extras = reading.extras
+      }
       this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)

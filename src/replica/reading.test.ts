@@ -10,6 +10,7 @@ import type { ReadingContext } from './reading.ts'
 import { Reading } from './reading.ts'
 import { RecordList } from './record-list.ts'
 import { Tombstones } from './tombstones.ts'
+import { WithheldTally } from './withheld-tally.ts'
 
 const id = guidOf(1)
 
@@ -26,6 +27,7 @@ function scene() {
     new Reading({
       list,
       tombstones,
+      newlyWithheld: new WithheldTally(),
       drift,
       kind: 'changes',
       nextNumber: () => ++reads,

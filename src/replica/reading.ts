@@ -1,6 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
 import type { Drift } from './drift.ts'
 import { WHOLE_ROW } from './drift.ts'
 import { PackedRows } from './packed-withheld.ts'
@@ -10,6 +11,7 @@ import type { RecordList } from './record-list.ts'
 import { slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
+import type { WithheldTally } from './withheld-tally.ts'
 
 /** What one read does to a list. */
 export interface ReadingContext<Item> {
@@ -28,6 +30,8 @@ export interface ReadingContext<Item> {
   readonly timesChanges: boolean
   /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
+  /** Where rows are counted that are withheld now and were not for a mistake before. */
+  readonly newlyWithheld: WithheldTally
   readonly now: () => number
 }
 
@@ -252,6 +256,8 @@ export class Reading<Item> {
         return
       }
       const isServed = shard.state[slot] === SERVED
+      const isNew = isServed || shard.read(slot) === ''
+      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld)
       this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
       if (isServed) this.#changedNow(held)
       list.withhold(held, withheld)

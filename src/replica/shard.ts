@@ -1,5 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
@@ -97,6 +98,11 @@ export class Shard {
     this.fault[slot] = FAULTS.indexOf(withheld.fault)
     this.state[slot] = WITHHELD
     this.#forgetBodies(slot)
+  }
+
+  /** Whether what is withheld there is so for a mistake, rather than on purpose. */
+  isMistake(slot: number): boolean {
+    return !isOnPurpose({ fault: FAULTS[this.fault[slot] ?? 0] ?? 'unreadable' })
   }
 
   /** Null where the row is served, or was not written yet. */

@@ -3,6 +3,7 @@
 // (labels.ts) and the zones (zone-codes.ts).
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
+import type { ListName } from '../../domain/field.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe, Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
@@ -10,6 +11,8 @@ import type { Time } from '../../replica/time.ts'
 import { proxyOf } from '../web/proxy-of.ts'
 import type { OpenWeb } from '../web/web.ts'
 import { trustingWeb } from '../web/web.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
@@ -31,6 +34,7 @@ export interface DataverseSurroundings {
   readonly boundMs: number
   readonly time: Time
   readonly observe: Observe
+  readonly suspicions?: ListSuspicions
   readonly openWeb: OpenWeb
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -39,6 +43,7 @@ export interface DataverseSurroundings {
 export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
   const { showIn, requestTimeoutMs: timeoutMs, boundMs, time, observe, openWeb, env } = surroundings
+  const { suspicions = listSuspicions() } = surroundings
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingWeb(openWeb, ca, (url) => proxyOf(url, proxies))
   const tokens = new Tokens({ ...settings, web, time, timeoutMs, scope: `${origin}/.default` })
@@ -46,14 +51,21 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   const client = new DataverseClient({ web, tokens, time, timeoutMs, origin, clientId, onRequest })
   const zones = new ZoneCodes(client, time)
 
-  const partsOf = (setting: ListSetting): TableParts => {
+  const partsOf = (setting: ListSetting, list: ListName): TableParts => {
     const labelled = mappedColumns(setting).filter(({ label }) => label)
     const columns = [...new Set(labelled.map(({ column }) => column))]
     const { from } = setting
     const onMissing = (column: string, codes: number): void =>
       observe({ kind: 'labels-missing', table: from, column, codes })
     const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
-    return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
+    return {
+      labels,
+      zones,
+      showIn,
+      zone: settings.timeZone,
+      venuesFrom: settings.venues.from,
+      suspicions: suspicions[list],
+    }
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
     const { name: list, from } = table
@@ -71,8 +83,8 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
   const events = eventsSetting(settings.events)
   const venues = venuesSetting(settings.venues)
   const tables = {
-    events: eventsTable(events, partsOf(events)),
-    venues: entityTable(VENUE_ROWS, venues, partsOf(venues)),
+    events: eventsTable(events, partsOf(events, 'events')),
+    venues: entityTable(VENUE_ROWS, venues, partsOf(venues, 'venues')),
   }
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {

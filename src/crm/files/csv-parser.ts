@@ -2,8 +2,10 @@ import type { Parser } from 'csv-parse'
 import { CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Cell } from '../mapping/cell.ts'
+import { isBlank } from '../mapping/cell.ts'
 import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { CellOf, IgnoredColumns, ListFile } from './list-file.ts'
+import { LIST_COLUMNS } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { RowSink } from './read-batches.ts'
 import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
@@ -20,10 +22,12 @@ export class CsvParser implements RowParser {
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
+  blankRows = 0
 
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow) {
+  constructor(onHeader: (header: CsvRow) => TakeCsvRow, delimiter = ',') {
     this.#onHeader = onHeader
     this.#parser = parse({
+      delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
       // Counted here, where the line is known.
@@ -77,6 +81,11 @@ export class CsvParser implements RowParser {
     this.#blankLines = blankLines
     this.#rowLine = line + 1
     for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
+    // Spreadsheets write them below, above and between what people wrote.
+    if (row.every(isBlank)) {
+      this.blankRows++
+      return null
+    }
     if (this.#onRow === null) return this.#takeHeader(row, line)
     if (row.length === this.#width) return this.#onRow(row, line)
     const problem = `${this.#width} cells are expected, as in the header row, and ${row.length} are found`
@@ -93,6 +102,8 @@ export class CsvParser implements RowParser {
       }
       if (name !== null) names.add(name)
     }
+    const own = /^sep=(.?)/i.exec(header[0] ?? '')
+    if (own !== null) return { line, problem: `the line ${own[0]} is for Excel alone; delete it` }
     const separator = header.length === 1 ? /[;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined) {
       // As spreadsheets write it where the comma is in numbers. No field has such a name, so no row could be served.
@@ -124,7 +135,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 16 MB; most likely a quote is not closed',
 }
 
-const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' }
+export const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' }
 
 /** A carriage return and a line feed after it are one. */
 function lineBreaksIn(cell: string): number {
@@ -158,12 +169,18 @@ export function csvRows<Item>(
   columns: IgnoredColumns,
 ): (header: CsvRow) => TakeCsvRow {
   return (header) => {
+    const known = LIST_COLUMNS[list.name]
+    if (!header.some((name) => name !== null && known.includes(name))) {
+      // None of its rows could be served, so what is served stays.
+      const problem = `no column above this row has a name that Marquee knows (${known.join(', ')}); the header row comes first, without a title above it`
+      return (_, line) => ({ line, problem })
+    }
     for (const name of header) if (name !== null) columns.sawColumn(name)
     const cellOf: CellOf<readonly Cell[]> = (column) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
-    const mapRow = list.mapper(cellOf, 'text')
+    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => header.includes(column) }, 'text')
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
       const where = (): string => sink.whereIs(sink.rows.count, line)

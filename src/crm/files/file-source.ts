@@ -23,6 +23,8 @@ export interface FileSourceSettings<Item> {
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
   readonly onColumns: (ignored: readonly string[]) => void
+  /** Is told how many rows of blank cells were skipped, where that is news. */
+  readonly onBlankRows: (file: string, count: number) => void
 }
 
 const MOST_ATTEMPTS = 5
@@ -41,6 +43,7 @@ export class FileSource<Item> implements Source<Item> {
   readonly #settings: FileSourceSettings<Item>
   /** The columns that nothing read in the last read that ended well. */
   #ignored: readonly string[] = []
+  #blankRows = 0
   /** What was found when it was looked for last: the file, else why there is none. */
   #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
@@ -101,7 +104,7 @@ export class FileSource<Item> implements Source<Item> {
     begunAt: Moment,
     { held, signal }: ReadRequest,
   ): PageStream<Item, Attempt> {
-    const { list, time, isClosed, onColumns } = this.#settings
+    const { list, time, isClosed, onColumns, onBlankRows } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
@@ -146,6 +149,9 @@ export class FileSource<Item> implements Source<Item> {
     this.#refused = null
     this.#ignored = columns.names
     onColumns(columns.names)
+    const { blankRows = 0 } = parser
+    if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
+    this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
     const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)

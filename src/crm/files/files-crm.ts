@@ -9,6 +9,8 @@ import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
 import { FileSource } from './file-source.ts'
@@ -21,12 +23,13 @@ export interface FilesSurroundings {
   readonly observe: Observe
   readonly patienceMs: number
   readonly descriptors?: Descriptors
+  readonly suspicions?: ListSuspicions
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
-  { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
+  { showIn, time, observe, patienceMs, descriptors = PLENTY, suspicions = listSuspicions() }: FilesSurroundings,
 ): Crm {
   const zones = { wall: timeZone, showIn }
   let closed = false
@@ -36,12 +39,35 @@ export function openFilesCrm(
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
+  const onBlankRows = (file: string, count: number): void => {
+    if (count > 0) observe({ kind: 'crm-noticed', message: `${file}: ${blankRows(count)} skipped` })
+  }
+  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed, onBlankRows }
+  const lists = {
+    events: listFile(EVENT_ROWS, zones, suspicions.events),
+    venues: listFile(VENUE_ROWS, zones, suspicions.venues),
+  }
   return {
-    events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
-    venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
+    events: new FileSource({
+      ...shared,
+      list: lists.events,
+      onColumns: onColumns('events'),
+    }),
+    venues: new FileSource({
+      ...shared,
+      list: lists.venues,
+      onColumns: onColumns('venues'),
+    }),
+    async diagnose(list) {
+      const { diagnose } = await import('./diagnose.ts')
+      return list === 'events' ? diagnose(directory, lists.events) : diagnose(directory, lists.venues)
+    },
     async close() {
       closed = true
     },
   }
+}
+
+function blankRows(count: number): string {
+  return count === 1 ? '1 blank row is' : `${count} blank rows are`
 }

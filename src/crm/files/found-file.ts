@@ -1,9 +1,10 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstat, openSync, read } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ListName } from '../../domain/field.ts'
+import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import { failureOf } from '../../replica/port.ts'
@@ -97,7 +98,34 @@ async function missing(directory: string, list: ListName): Promise<CrmFailure> {
   if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = FILE_FORMATS.map((format) => `${list}.${format}`)
-  return failureOf('unreachable', `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`)
+  const near = await almostNamed(directory, list)
+  const hint = near === null ? '' : `; ${near}`
+  const fact = `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`
+  return failureOf('unreachable', `${fact}${hint}`)
+}
+
+/** What to do with a file that was most likely meant for a list; null where there is none. */
+async function almostNamed(directory: string, list: ListName): Promise<string | null> {
+  // Where it cannot be listed, that is no part of what is missing.
+  const names = await readdir(directory).catch(() => [])
+  const near = names.find((name) => name.toLowerCase().startsWith(list.slice(0, -1)))
+  if (near === undefined) return null
+  const shown = printable(near, 80)
+  const format = FILE_FORMATS.find((known) => new RegExp(`\\.${known}(?:\\.txt)?$`, 'i').test(near))
+  if (format !== undefined) return `${shown} is almost that: rename it to ${list}.${format}`
+  if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
+  return `${shown} is an Excel workbook: save its sheet as ${list}.csv (CSV UTF-8, comma delimited)`
+}
+
+/** What a file is that is called otherwise, by its first bytes; null where they may be text. */
+export function disguiseOf(bytes: Buffer): string | null {
+  const isZip = bytes.length >= 4 && bytes.readUInt32LE(0) === 0x04034b50
+  const isOle = bytes.length >= 4 && bytes.readUInt32LE(0) === 0xe011cfd0
+  if (!isZip && !isOle) return null
+  const what = isZip
+    ? 'an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK)'
+    : 'an old Excel workbook (.xls)'
+  return `this is ${what}, whatever it is called; open it in the spreadsheet program and save it as CSV UTF-8, separated by commas`
 }
 
 /** As much of an open file as reading a list needs. */

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { Guid } from '../../domain/guid.ts'
 import { parseGuid } from '../../domain/guid.ts'
 import type { Change } from '../../replica/port.ts'
+import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf, jsonLines } from './json-rows.ts'
 import { Gathering } from './read-batches.ts'
@@ -20,10 +21,15 @@ function read(
   const rows = new Gathering<null>()
   const held = { version: (id: Guid) => versions.get(id) ?? Number.NaN }
   const take = jsonLines<null>(
-    (_, __, version = Number.NaN) =>
-      isWithheld
-        ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
-        : { kind: 'record', id: ID, record: null, version },
+    {
+      suspicions: new Suspicions(),
+      mapper:
+        () =>
+        (_, __, version = Number.NaN) =>
+          isWithheld
+            ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
+            : { kind: 'record', id: ID, record: null, version },
+    },
     { rows, whereIs: () => '' },
     new IgnoredColumns(['Id', 'Name']),
     held,

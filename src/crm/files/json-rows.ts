@@ -6,12 +6,10 @@ import { Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import type { ParsedCell } from '../mapping/parse-cell.ts'
 import { parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
-import type { IgnoredColumns } from './list-file.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { RowSink } from './read-batches.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
-
-export type MapRow<Row, Item> = (row: Row, where: () => string, version?: number) => Change<Item>
 
 /** Longer rows are read in parts, between which requests pass. */
 const LONG_BYTES = 32 * 1024
@@ -21,11 +19,12 @@ const LONG_BYTES = 32 * 1024
  * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
  */
 export function jsonLines<Item>(
-  mapRow: MapRow<CellObject, Item>,
+  list: Pick<ListFile<Item>, 'mapper' | 'suspicions'>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
+  const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => sink.whereIs(sink.rows.count, line)
     if (!parsed.ok) {
@@ -57,6 +56,7 @@ export function jsonLines<Item>(
       return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
     }
     columns.sawRowAgain()
+    list.suspicions.skip()
     sink.rows.add({ kind: 'unchanged', id }, line)
     return null
   }
@@ -83,6 +83,10 @@ function idFinder(): (bytes: Buffer, from: number, to: number) => Guid | null {
 /** The cell of a column; a name such as `constructor` is no column of a row that lacks it. */
 export function jsonCell(column: string): (row: CellObject) => Cell {
   return (row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null)
+}
+
+function jsonHas(column: string): (row: CellObject) => boolean {
+  return (row) => Object.hasOwn(row, column)
 }
 
 function withheld(misfit: Misfit, where: string): Change<never> {

@@ -9,6 +9,7 @@ import type { Cell, RowAccess } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
+import type { Suspicions } from '../mapping/suspicions.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
 import { listMapping, mapRow } from '../mapping/map-row.ts'
 
@@ -24,9 +25,10 @@ export interface FileZones {
 /** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
+  readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
-    cellOf: CellOf<Row>,
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
     lists: MappingSurroundings['lists'],
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
@@ -34,14 +36,26 @@ export interface ListFile<Item> {
 export function listFile<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   { wall, showIn }: FileZones,
+  suspicions: Suspicions,
 ): ListFile<Item> {
   const { table } = kind
   const setting = stockSetting(table)
   return {
     name: table.list,
-    mapper(cellOf, lists) {
-      const access = { cell: cellOf, label: cellOf, zoneOf }
-      const surroundings = { idNamespace: null, venuesFrom: VENUES.list, zone: wall, showIn, lists }
+    suspicions,
+    mapper({ cell, isThere }, lists) {
+      const access = { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
+      // Of the formats of files only CSV has nothing but texts.
+      const surroundings = {
+        idNamespace: null,
+        venuesFrom: VENUES.list,
+        zone: wall,
+        showIn,
+        lists,
+        isWritten: lists === 'text',
+        suspicions,
+      }
+      suspicions.begin()
       const mapping = listMapping(kind, setting, access, surroundings)
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },

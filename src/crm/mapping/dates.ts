@@ -11,33 +11,58 @@ import { WINDOWS_ZONES } from './windows-zones.ts'
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
 const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
 
+/** What is noted of the dates of one column: how many were wall times that the list's zone decided, and when the last one was. */
+export interface DateNotes {
+  wallTimes: number
+  epochSeconds: number
+}
+
 /**
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
  * `wallZone`'s wall time.
  */
-export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, false)
+export function toDateTime(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  notes: DateNotes = { wallTimes: 0, epochSeconds: 0 },
+): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, notes, false)
 }
 
 /**
  * As `toDateTime`, for a field that is known to hold wall times: some CRMs write a `Z` behind them that means nothing. Any
  * other offset does mean something.
  */
-export function toWallDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, true)
+export function toWallDateTime(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  notes: DateNotes = { wallTimes: 0, epochSeconds: 0 },
+): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, notes, true)
 }
 
-function read(cell: Cell, wallZone: Zone, showIn: Zone, ignoresZ: boolean): DateTime | null | Misfit {
+function read(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  notes: DateNotes,
+  isWallTime: boolean,
+): DateTime | null | Misfit {
   if (isBlank(cell)) return null
   const parsed = typeof cell === 'string' ? parseDateTimeText(cell) : null
   if (typeof cell !== 'string' || parsed === null) {
     return new Misfit(EXPECTED, cell)
   }
   let instant: Instant
-  if (parsed.kind === 'wall') instant = instantOfWall(parsed.wall, wallZone)
-  else if (ignoresZ && trimWhiteSpace(cell).endsWith('Z')) {
+  if (parsed.kind === 'wall') {
+    if (!isWallTime) notes.wallTimes++
+    instant = instantOfWall(parsed.wall, wallZone)
+  } else if (isWallTime && trimWhiteSpace(cell).endsWith('Z')) {
     instant = instantOfWall({ seconds: parsed.instant.epochSeconds, ticks: parsed.instant.ticks }, wallZone)
   } else instant = parsed.instant
+  notes.epochSeconds = instant.epochSeconds
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
 }
 

@@ -1,6 +1,7 @@
 import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
+import type { Suspicions } from './suspicions.ts'
 
 /** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
 export interface ListSetting {
@@ -39,6 +40,10 @@ export interface MappingSurroundings {
   readonly showIn: Zone
   /** Whether the source has lists, or texts that hold what would be in them. */
   readonly lists: 'native' | 'text'
+  /** Whether numbers are texts that people and spreadsheets wrote. */
+  readonly isWritten?: boolean
+  /** Where what is suspicious in the list is noted. */
+  readonly suspicions: Suspicions
 }
 
 /** A column that a mapping reads, and what of it. */

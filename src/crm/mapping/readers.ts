@@ -7,9 +7,11 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
+import type { DateNotes } from './dates.ts'
 import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { Suspicions } from './suspicions.ts'
 
 /** A reader for each field of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
@@ -24,7 +26,7 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, isWritten = false, suspicions }: MappingSurroundings,
 ): Readers<Row, Item> {
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
   const read = <Value>(
@@ -34,27 +36,43 @@ export function readersOf<Row, Item>(
   ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault)
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
+  const int32In = (column: string): ((cell: Cell) => number | Misfit) =>
+    isWritten
+      ? (cell) => {
+          suspicions.seeInteger(column, cell)
+          return toInt32(cell)
+        }
+      : toInt32
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text: (name) => read(name, toText),
     int32(name) {
       const source = sourceOf(name)
-      return source?.kind === 'subtract' ? differenceReader(source.columns, access) : read(name, toInt32)
+      return source?.kind === 'subtract' ? differenceReader(source.columns, access, int32In) : read(name, int32In(name))
     },
     decimal: (name) => read(name, toDecimal),
     'date-time'(name) {
       const source = sourceOf(name)
-      const convert = source?.kind === 'column' && source.wallTimeIn !== undefined ? toWallDateTime : toDateTime
+      const hasZone = source?.kind === 'column' && source.wallTimeIn !== undefined
+      const convert = hasZone ? toWallDateTime : toDateTime
       const wallZone = wallZoneOf(source, access, zone)
-      return dateReader(originOf(name, source, access), wallZone, convert, showIn)
+      return dateReader(originOf(name, source, access), wallZone, convert, showIn, suspicions.datesIn(name))
     },
-    tags: (name) => read(name, lists === 'text' ? toTagsOfText : toTags),
+    tags: (name) => read(name, lists === 'text' ? seenTags(name, suspicions) : toTags),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
   const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
   for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
   return readers as Readers<Row, Item>
+}
+
+function seenTags(column: string, suspicions: Suspicions): typeof toTagsOfText {
+  return (cell) => {
+    const tags = toTagsOfText(cell)
+    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length)
+    return tags
+  }
 }
 
 /** Where a field's value comes from: its cell in a row (null where the row lacks it), and what the CRM calls it. */
@@ -90,13 +108,14 @@ function cellReader<Row, Value>(
 function dateReader<Row>(
   { column, cell }: Origin<Row>,
   wallZone: (row: Row) => Zone | Misfit,
-  convert: (cell: Cell, wallZone: Zone, showIn: Zone) => DateTime | null | Misfit,
+  convert: typeof toDateTime,
   showIn: Zone,
+  notes: DateNotes,
 ): Reader<Row, DateTime> {
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn)
+    const value = convert(cell(row), zone, showIn, notes)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }
@@ -105,12 +124,16 @@ function dateReader<Row>(
 const MAX_INT32 = 2_147_483_647
 
 /** The first column less all others, never below 0; a blank one counts as 0. */
-function differenceReader<Row>(columns: readonly string[], access: RowAccess<Row>): Reader<Row, number> {
-  const parts = columns.map((column) => ({ column, cellOf: access.cell(column) }))
+function differenceReader<Row>(
+  columns: readonly string[],
+  access: RowAccess<Row>,
+  int32In: (column: string) => typeof toInt32,
+): Reader<Row, number> {
+  const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
   return (row) => {
     let rest = 0
-    for (const [index, { column, cellOf }] of parts.entries()) {
-      const number = toInt32(cellOf(row))
+    for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
+      const number = toNumber(cellOf(row))
       if (number instanceof Misfit) return new Reason('unreadable', column, number)
       rest = index === 0 ? number : rest - number
     }

@@ -10,6 +10,8 @@ import type { Crm, Examination } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
 import { listTable } from './list-table.ts'
@@ -26,6 +28,7 @@ export interface PostgresSurroundings {
   readonly boundMs: number
   readonly time: Time
   readonly observe: Observe
+  readonly suspicions?: ListSuspicions
   readonly descriptors?: Descriptors
 }
 
@@ -35,7 +38,16 @@ export interface PostgresSurroundings {
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe, descriptors = PLENTY }: PostgresSurroundings,
+  {
+    showIn,
+    requestTimeoutMs: limitMs,
+    patienceMs,
+    boundMs,
+    time,
+    observe,
+    descriptors = PLENTY,
+    suspicions = listSuspicions(),
+  }: PostgresSurroundings,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
@@ -66,13 +78,13 @@ export function openPostgresCrm(
   const sources = {
     events: new TableSource({
       ...shared,
-      list: listTable(EVENT_ROWS, events, mapping),
+      list: listTable(EVENT_ROWS, events, { ...mapping, suspicions: suspicions.events }),
       lane: eventsLane,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
-      list: listTable(VENUE_ROWS, venues, mapping),
+      list: listTable(VENUE_ROWS, venues, { ...mapping, suspicions: suspicions.venues }),
       lane: venuesLane,
       suspects: suspects.venues,
     }),
