@@ -20,7 +20,10 @@ export interface Marquee {
   readonly crm: Crm
   readonly replica: Replica
   readonly admissions: Admissions
-  readonly service: Service
+  /** What answers now; another once other settings were adopted. */
+  service: Service
+  /** Takes over what a reload may change; the records that are held stay. */
+  adopt(configuration: Configuration): void
   /** Null where the CRM's ids are GUIDs. */
   readonly idsOf: IdsOf | null
 }
@@ -35,14 +38,22 @@ export async function assemble(
   watch?: RequestWatch,
   reserve: DescriptorReserve | null = null,
 ): Promise<Marquee> {
-  const { freshness, limits, listen, representation, timeZone } = configuration
-  const { boundMs } = freshness
-  const requestTimeoutMs =
-    boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+  const { listen, timeZone } = configuration
+  // Live: whoever has one looks at it again each time, so that a reload is an assignment.
+  const freshness = { ...configuration.freshness }
+  const limits = { ...configuration.limits }
+  const representation = { basePath: listen.basePath, ...configuration.representation }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
-    requestTimeoutMs,
-    boundMs,
+    limits: {
+      get boundMs() {
+        return freshness.boundMs
+      },
+      get requestTimeoutMs() {
+        const { boundMs } = freshness
+        return boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+      },
+    },
     loadWeb: async () => {
       const { openWeb } = await import('../runtime/web.ts')
       return (wayOut) => openWeb(wayOut, reserve)
@@ -54,26 +65,41 @@ export async function assemble(
   })
   const replica = new Replica({
     crm,
-    formatter: new Formatter({ basePath: listen.basePath, ...representation }),
+    formatter: new Formatter(representation),
     settings: freshness,
-    memoryLimitBytes: limits.memoryBytes,
+    limits,
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   const admissions = new Admissions(freshness, limits, time)
-  const service = new Service({
+  const serviceOf = ({ conditionalRequests }: Configuration): Service =>
+    new Service({
+      replica,
+      admissions,
+      negotiate: createNegotiator(),
+      time,
+      basePath: listen.basePath,
+      boundMs: freshness.boundMs,
+      conditionalRequests,
+      onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+      ...(watch === undefined ? {} : { watch }),
+    })
+  const marquee: Marquee = {
+    crm,
     replica,
     admissions,
-    negotiate: createNegotiator(),
-    time,
-    basePath: listen.basePath,
-    boundMs,
-    conditionalRequests: configuration.conditionalRequests,
-    onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
-    ...(watch === undefined ? {} : { watch }),
-  })
-  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm) }
+    service: serviceOf(configuration),
+    idsOf: idsOf(configuration.crm),
+    adopt(next) {
+      Object.assign(freshness, next.freshness)
+      Object.assign(limits, next.limits)
+      Object.assign(representation, next.representation)
+      replica.adopt()
+      marquee.service = serviceOf(next)
+    },
+  }
+  return marquee
 }
 
 export interface CrmRead {

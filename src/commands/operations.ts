@@ -7,6 +7,7 @@ import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
+import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
@@ -16,7 +17,7 @@ import { runtimeName, VERSION } from './surroundings.ts'
 
 /** A Marquee that serves. */
 export interface Running {
-  readonly configuration: Configuration
+  configuration: Configuration
   readonly marquee: Marquee
   readonly telemetry: Telemetry
   /** A signal has come. */
@@ -30,20 +31,20 @@ export async function openOperations(
   { droppedLines = () => 0 }: Surroundings,
   listenFetch: ListenFetch,
 ): Promise<Listener> {
-  const { configuration, marquee, telemetry } = running
-  const { freshness } = configuration
+  const { marquee, telemetry } = running
+  const freshness = (): RefreshSettings => running.configuration.freshness
   const { replica, admissions, idsOf, crm } = marquee
   const { requests, reads, history, observe } = telemetry
   const lists = { events: replica.events, venues: replica.venues }
   const waiting = (): number => admissions.waiting
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
-  const ready = (): boolean => !running.stopping && isReady(replica, freshness, systemTime.now())
+  const ready = (): boolean => !running.stopping && isReady(replica, freshness(), systemTime.now())
   const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
     const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
-    return statusOf({ replica, settings: freshness, now, ...told })
+    return statusOf({ replica, settings: freshness(), now, ...told })
   }
   const metrics = metricsOf({
     replica,
@@ -69,7 +70,7 @@ export async function openOperations(
         replica,
         now,
         idsOf,
-        mayAnswer: (list) => mayAnswer(lists[list], freshness, now),
+        mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })
     },

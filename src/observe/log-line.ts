@@ -75,6 +75,15 @@ export function logLine(observation: Observation): LogLine | null {
       const message = `${signal}: not ready from now on; what is in flight may end within ${drainMs / 1000} s`
       return { level: 'info', message, fields: { signal, drainMs } }
     }
+    case 'reloaded': {
+      const { changed } = observation
+      const what = changed.length === 0 ? 'it is what it was' : `${changed.join(', ')} took effect`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields: { changed } }
+    }
+    case 'reload-refused': {
+      const { problems } = observation
+      return { level: 'warn', message: `SIGHUP: all stays as it was: ${problems.join('; ')}`, fields: { problems } }
+    }
     case 'internal-error':
       return { level: 'error', message: `internal error: ${observation.message}`, fields: {} }
     default:

@@ -17,7 +17,6 @@ import { Turns } from './waiting.ts'
 export interface ListReaderOptions<Item> {
   readonly list: RecordList<Item>
   readonly source: Source<Item>
-  readonly brake: boolean
   readonly time: Time
   readonly observe: Observe
   /** Lets requests pass between two slices of work. */
@@ -53,6 +52,7 @@ export class ListReader<Item> {
   /** The list was read in full once: nothing is answered from it before. */
   isLoaded = false
   readonly #options: ListReaderOptions<Item>
+  readonly #settings: { readonly brake: boolean }
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
@@ -62,8 +62,9 @@ export class ListReader<Item> {
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>) {
+  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
+    this.#settings = settings
   }
 
   /** The list got so short that it is not believed, and nothing has shown otherwise since. */
@@ -245,7 +246,8 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, reading } = read
-    const { list, source, brake, time, observe, pause } = this.#options
+    const { list, source, time, observe, pause } = this.#options
+    const { brake } = this.#settings
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.removePostponed()

@@ -8,6 +8,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
@@ -19,14 +20,14 @@ export interface FilesSurroundings {
   readonly showIn: Zone
   readonly time: Time
   readonly observe: Observe
-  readonly patienceMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors?: Descriptors
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
-  { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
+  { showIn, time, observe, limits, descriptors = PLENTY }: FilesSurroundings,
 ): Crm {
   const zones = { wall: timeZone, showIn }
   let closed = false
@@ -36,7 +37,7 @@ export function openFilesCrm(
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
+  const shared = { directory, time, limits, descriptors, isClosed: () => closed }
   return {
     events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
     venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
