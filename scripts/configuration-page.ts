@@ -5,7 +5,7 @@ const INTRODUCTION = `# Configuration
 
 <!-- Written by scripts/configuration-docs.ts from the schema in src/config; edit that. -->
 
-One YAML file (so JSON too), UTF-8, of at most 1 MB. \`marquee serve\`, \`check\` and the other commands take the file that
+One YAML file (so JSON too), UTF-8, of at most 1 MB. \`./marquee serve\`, \`check\` and the other commands take the file that
 \`--config\` names, else the one that \`MARQUEE_CONFIG\` names, else \`./marquee.yaml\`, else the sample that ships with Marquee.
 
 - Every key has a default but those of the chosen CRM. The smallest configuration is

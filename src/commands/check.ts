@@ -53,7 +53,7 @@ function printReport(report: Report & Asides, { out, error }: Pick<Surroundings,
   }
   const not = withheld.length === 0 ? '' : `, ${counted(withheld.length, 'row')} would not`
   out(`${counted(events, 'event')} and ${counted(venues, 'venue')} would be served${not}.`)
-  if (!ok) out('Until both lists can be read, `marquee serve` answers 502 for what is missing.')
+  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
   const all = withheld.flatMap((row): Row[] => {
     const found = rows.get(row)
     return found === undefined ? [] : [[row, found]]
@@ -86,11 +86,11 @@ function printRows(title: string, rows: readonly Row[], out: (line: string) => v
   for (const group of [...alike.values()].slice(0, MOST_GROUPS)) {
     for (const row of group.slice(0, MOST_ALIKE)) out(rowLine(row))
     const more = group.length - MOST_ALIKE
-    if (more > 0) out(`  … and ${grouped(more)} more like these: \`marquee check --json\` lists them all.`)
+    if (more > 0) out(`  … and ${grouped(more)} more like these: \`./marquee check --json\` lists them all.`)
     shown += group.length
   }
   if (shown < rows.length)
-    out(`  … and ${grouped(rows.length - shown)} others: \`marquee check --json\` lists them all.`)
+    out(`  … and ${grouped(rows.length - shown)} others: \`./marquee check --json\` lists them all.`)
 }
 
 function rowLine({ kind, where, id, reason, remedy }: WithheldReport): string {

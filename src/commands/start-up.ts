@@ -66,7 +66,7 @@ function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
   const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
-  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, marquee check tells why`
+  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ./marquee check tells why`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
 

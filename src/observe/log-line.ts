@@ -26,7 +26,7 @@ export function logLine(observation: Observation): LogLine | null {
       return null
     case 'brake-engaged': {
       const { list, absent, served } = observation
-      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`marquee accept\``
+      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`./marquee accept\``
       return { level: 'error', message, fields: { list, absent, served } }
     }
     case 'shorter-accepted': {
@@ -50,7 +50,7 @@ export function logLine(observation: Observation): LogLine | null {
     case 'labels-missing': {
       const { table, column, codes } = observation
       const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
-      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`marquee check\` tells which`
+      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`./marquee check\` tells which`
       return { level: 'warn', message, fields: { table, column, codes } }
     }
     case 'columns-ignored': {

@@ -104,7 +104,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(lines.length).toBeLessThan(20)
     expect(lines[1]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
     expect(lines[4]).toContain('events.csv, line 50002')
-    expect(lines.at(-1)).toBe('  … and 49,990 more like these: `marquee check --json` lists them all.')
+    expect(lines.at(-1)).toBe('  … and 49,990 more like these: `./marquee check --json` lists them all.')
     // More than a pipe holds, to a reader that takes its time.
     const slow = spawn(programOf('bun'), [join(ROOT, 'src/main.ts'), 'check', '--json'], { cwd: folder.path })
     await once(slow.stdout, 'readable')
@@ -195,7 +195,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(status).toBe(1)
     expect(stderr).toMatch(says)
     expect(stderr).not.toMatch(STACK)
-    expect(stdout).toContain('Until both lists can be read, `marquee serve` answers 502')
+    expect(stdout).toContain('Until both lists can be read, `./marquee serve` answers 502')
   })
 
   it('says who may not read what', async () => {

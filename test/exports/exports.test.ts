@@ -14,7 +14,7 @@ interface Report {
   readonly problems: readonly string[]
 }
 
-/** What `marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
+/** What `./marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
 async function checked(name: string): Promise<Report> {
   using folder = new WorkFolder({ 'marquee.yaml': `timeZone: Europe/London\n${CONFIGURATION}` })
   cpSync(join(ROOT, 'test/exports', name), folder.at('crm'), { recursive: true })
