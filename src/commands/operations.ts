@@ -6,6 +6,9 @@ import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
+import { RecordSearch } from '../operations/record-search.ts'
+import { Sampling } from '../operations/samples.ts'
+import { SearchTurns } from '../operations/search-turns.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
@@ -57,10 +60,19 @@ export async function openOperations(
     version: VERSION,
     runtime: runtimeName(),
   })
-  const search = new WithheldSearch(
-    (list) => lists[list].list.withheldBatches(),
-    () => new Promise((resolve) => setImmediate(resolve)),
-  )
+  const turns = new SearchTurns()
+  const search = new WithheldSearch((list) => lists[list].list.withheldBatches(), breathe, turns)
+  const records = new RecordSearch(replica, breathe, turns)
+  const sampling = new Sampling(() => {
+    const ages = Object.values(lists).map((list) => list.ageMs(systemTime.now()))
+    const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
+    return {
+      ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
+      reads: ended.reduce((sum, count) => sum + count, 0),
+      requests: requests.durations.counts.reduce((sum, count) => sum + count, 0),
+    }
+  }, systemTime)
+  sampling.start()
   const app = createOperations({
     isReady: ready,
     status,
@@ -75,6 +87,9 @@ export async function openOperations(
       })
     },
     withheld: (query, signal) => search.search(query, signal),
+    find: (text, signal) => records.byName(text, systemTime.now(), signal),
+    changes: (signal) => records.changedLately(systemTime.now(), signal),
+    samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),
     accept() {
@@ -89,4 +104,9 @@ export async function openOperations(
     host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
+}
+
+/** Lets requests pass. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -51,6 +51,8 @@ export class ListReader<Item> {
   readonly belief: Belief = new Belief()
   /** The list was read in full once: nothing is answered from it before. */
   isLoaded = false
+  /** When that was, by the monotonic clock. */
+  loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
   readonly #settings: { readonly brake: boolean }
   readonly #tombstones = new Tombstones()
@@ -271,6 +273,7 @@ export class ListReader<Item> {
       reading.release()
       if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
       if (kind === 'full') list.extras = reading.extras
+      if (!this.isLoaded) this.loadedAtMs = time.now().monotonicMs
       this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)
