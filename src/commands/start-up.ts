@@ -46,8 +46,11 @@ export function startUp(
   out(`${label('read from')}${printable(from)}`)
   out('')
   if (link !== null) {
-    out(`${label('try')}${strong(`curl ${link}`)}`)
-    out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
+    // On lines of their own: within 80 columns no id is broken in two.
+    out(`  ${quiet('try')}`)
+    out(`  ${strong(`curl ${link}`)}`)
+    out(`  ${strong("curl -H 'Accept: application/hal+json' \\")}`)
+    out(`       ${strong(link)}`)
     out('')
   }
   out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
