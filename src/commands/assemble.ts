@@ -92,10 +92,11 @@ export async function assemble(
     service: serviceOf(configuration),
     idsOf: idsOf(configuration.crm),
     adopt(next) {
+      const before = JSON.stringify(representation)
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
       Object.assign(representation, next.representation)
-      replica.adopt()
+      replica.adopt(JSON.stringify(representation) !== before)
       marquee.service = serviceOf(next)
     },
   }

@@ -22,6 +22,8 @@ export interface Found {
 
 const MOST_SHOWN = 20
 const LONGEST_TEXT = 200
+/** Records that are looked at without a pause: a search must not be felt by the public side. */
+const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
 /** Looks through the records that are served, in slices between which requests pass: nothing is kept for it. */
@@ -62,7 +64,7 @@ export class RecordSearch {
     isIt: (record: ShownRecord) => boolean,
   ): Promise<Found> {
     let records: ShownRecord[] = []
-    let total = 0
+    let [total, sincePause] = [0, 0]
     const look = async <Item extends { readonly Name: string | null }>(replica: ListReplica<Item>): Promise<void> => {
       const { list, reader } = replica
       const since =
@@ -71,6 +73,13 @@ export class RecordSearch {
         for (let slot = 0; slot < shard.slots; slot++) {
           const changedAt = shard.changedAt[slot] ?? 0
           if (shard.state[slot] !== SERVED || changedAt <= since) continue
+          if (++sincePause === SLICE_ROWS) {
+            sincePause = 0
+            await this.#pause()
+            if (signal.aborted) return
+            // It may have gone meanwhile.
+            if (shard.state[slot] !== SERVED) continue
+          }
           const id = shard.guid(slot)
           const { Name } = list.kind.packing.unpack(id, shard.read(slot))
           const changedAgoMs = Math.max(0, now.monotonicMs - changedAt)

@@ -66,9 +66,9 @@ export class Replica {
   }
 
   /** The settings, or what records look like, have changed; the records stay. */
-  adopt(): void {
+  adopt(looksOther: boolean): void {
     for (const replica of [this.events, this.venues]) {
-      replica.list.forgetBodies()
+      if (looksOther) replica.list.forgetBodies()
       replica.hasten()
     }
   }
