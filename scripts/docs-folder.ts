@@ -46,7 +46,7 @@ export class DocsFolder {
   async run(command: string): Promise<string | null> {
     const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? '')
     const [program = '', ...args] = words
-    if (program === 'marquee') return this.#shown(`npx ${command}`, await this.#marquee(args))
+    if (program === 'marquee') return this.#shown(`./${command}`, await this.#marquee(args))
     if (program === 'curl') return this.#shown(command, await this.#curl(args))
     if (program === 'npm') return this.#shown(command, await this.#firstLine())
     return this.#script(program, args, command)

@@ -24,7 +24,10 @@ export interface Marquee {
   readonly crm: Crm
   readonly replica: Replica
   readonly admissions: Admissions
-  readonly service: Service
+  /** What answers now; another once other settings were adopted. */
+  service: Service
+  /** Takes over what a reload may change; the records that are held stay. */
+  adopt(configuration: Configuration): void
   /** Null where the CRM's ids are GUIDs. */
   readonly idsOf: IdsOf | null
   readonly suspicions: ListSuspicions
@@ -41,14 +44,22 @@ export async function assemble(
   reserve: DescriptorReserve | null = null,
   suspicions: ListSuspicions = listSuspicions(),
 ): Promise<Marquee> {
-  const { freshness, limits, listen, representation, timeZone } = configuration
-  const { boundMs } = freshness
-  const requestTimeoutMs =
-    boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+  const { listen, timeZone } = configuration
+  // Live: whoever has one looks at it again each time, so that a reload is an assignment.
+  const freshness = { ...configuration.freshness }
+  const limits = { ...configuration.limits }
+  const representation = { basePath: listen.basePath, ...configuration.representation }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
-    requestTimeoutMs,
-    boundMs,
+    limits: {
+      get boundMs() {
+        return freshness.boundMs
+      },
+      get requestTimeoutMs() {
+        const { boundMs } = freshness
+        return boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+      },
+    },
     loadWeb: async () => {
       const { openWeb } = await import('../runtime/web.ts')
       return (wayOut) => openWeb(wayOut, reserve)
@@ -59,31 +70,51 @@ export async function assemble(
     observe,
     ...(reserve === null ? {} : { descriptors: reserve }),
   })
-  const formatter = new Formatter({ basePath: listen.basePath, ...representation })
+  const formatter = new Formatter(representation)
   const replica = new Replica({
     crm,
     formatter,
     settings: freshness,
-    memoryLimitBytes: limits.memoryBytes,
+    limits,
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   if (configuration.lists) await replica.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  const service = new Service({
+  const serviceOf = ({ conditionalRequests, lists }: Configuration): Service =>
+    new Service({
+      replica,
+      admissions,
+      negotiate: createNegotiator(),
+      time,
+      basePath: listen.basePath,
+      boundMs: freshness.boundMs,
+      conditionalRequests,
+      lists: lists ? new Lists(replica, formatter, timeZone) : null,
+      onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+      ...(watch === undefined ? {} : { watch }),
+    })
+  const marquee: Marquee = {
+    crm,
     replica,
     admissions,
-    negotiate: createNegotiator(),
-    time,
-    basePath: listen.basePath,
-    boundMs,
-    conditionalRequests: configuration.conditionalRequests,
-    lists: configuration.lists ? new Lists(replica, formatter, timeZone) : null,
-    onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
-    ...(watch === undefined ? {} : { watch }),
-  })
-  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm), suspicions }
+    service: serviceOf(configuration),
+    idsOf: idsOf(configuration.crm),
+    suspicions,
+    adopt(next) {
+      const before = JSON.stringify(representation)
+      Object.assign(freshness, next.freshness)
+      Object.assign(limits, next.limits)
+      Object.assign(representation, next.representation)
+      replica.adopt(JSON.stringify(representation) !== before)
+      if (!next.lists) replica.dropIndexes()
+      // Until what is held is in order, a list is answered with 502.
+      else if (replica.events.list.index === null) void replica.keepIndexes()
+      marquee.service = serviceOf(next)
+    },
+  }
+  return marquee
 }
 
 export interface CrmRead {

@@ -83,7 +83,7 @@ function printReport(report: Report & Asides, { out, error }: Pick<Surroundings,
   }
   const not = withheld.length === 0 ? '' : `, ${counted(withheld.length, 'row')} would not`
   out(`${counted(events, 'event')} and ${counted(venues, 'venue')} would be served${not}.`)
-  if (!ok) out('Until both lists can be read, `marquee serve` answers 502 for what is missing.')
+  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
   const toCorrect = groups.filter((group) => !isOnPurpose(group))
   printGroups('To correct', mistakes, toCorrect, out)
   printGroups('Withheld because the CRM says so', onPurpose, groups.filter(isOnPurpose), out)

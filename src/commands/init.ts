@@ -34,7 +34,7 @@ export async function init(kind: string, { cwd, out, error }: Surroundings): Pro
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`marquee check\` tells what would be served.`)
+  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`./marquee check\` tells what would be served.`)
   return FINE
 }
 
@@ -45,7 +45,7 @@ const NEXT: ReadonlyMap<string, string> = new Map([
 ])
 
 const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
-# \`marquee check\` reads this file and the CRM, and tells what would be served.
+# \`./marquee check\` reads this file and the CRM, and tells what would be served.
 # Any value may be { env: NAME } or { file: PATH }; secrets must be. Relative paths are relative to this file.
 
 listen:

@@ -19,7 +19,7 @@ type JsonOption = ConfigOption & { readonly json?: boolean }
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const ordered = commandFirst(args)
   if (ordered === null) {
-    surroundings.error('error: a command is missing, such as `marquee serve`; `marquee --help` lists them')
+    surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
     return WRONG_USAGE
   }
   let status = FINE
@@ -34,7 +34,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     .configureOutput({
       writeOut: (text) => surroundings.out(text.trimEnd()),
       writeErr: (text) => surroundings.error(text.trimEnd()),
-      outputError: (text, write) => write(oneSentence(text, 'marquee --help')),
+      outputError: (text, write) => write(oneSentence(text, './marquee --help')),
     })
   const command = (name: CommandName): Command =>
     program
@@ -43,7 +43,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       .description(HELP[name].teaches)
       .helpOption('-h, --help', 'print this help')
       .addHelpText('after', helpAfter(HELP[name]))
-      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `marquee ${name} --help`)) })
+      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `./marquee ${name} --help`)) })
   const configured = (name: CommandName): Command =>
     command(name).option(
       '--config <file>',

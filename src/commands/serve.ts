@@ -10,6 +10,7 @@ import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
+import { onHangUp } from './reload.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { startUp } from './start-up.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -25,7 +26,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
   const { out, isTerminal } = surroundings
-  const telemetry = createTelemetry({ out, isTerminal, logRequests: configuration.log.requests })
+  const telemetry = createTelemetry({ out, isTerminal, logsRequests: configuration.log.requests })
   const { watch, log } = telemetry
   // What the configuration names and the CRM does not have: waiting does not help.
   const lacks = new Set<string>()
@@ -43,12 +44,19 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
-  warn(listener, configuration, surroundings)
+  keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, telemetry, watched, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
   const opening = openAside(running, runtime.listenFetch, surroundings)
-  const ended = untilSignal(running, listener, opening, observe)
+  const hungUp = onHangUp({
+    running,
+    option,
+    surroundings,
+    observe,
+    keepLimits: (next) => keepLimits(listener, next, surroundings),
+  })
+  const ended = untilSignal(running, listener, opening, observe, hungUp)
   const operations = await opening
   await firstRead(marquee)
   if (lacks.size === 0) {
@@ -70,12 +78,12 @@ export async function serve(option: string | undefined, surroundings: Surroundin
 
 async function open(
   { listen: { host, port }, limits }: Configuration,
-  { service }: Marquee,
+  marquee: Marquee,
   start: Listen,
   { error }: Surroundings,
 ): Promise<PublicListener | null> {
   try {
-    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => service.answer(call) })
+    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => marquee.service.answer(call) })
   } catch (cause) {
     error(whyNotListening(cause, { host, port }, 'listen'))
     return null
@@ -83,7 +91,8 @@ async function open(
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */
-function warn({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  const idleMs = listener.keepIdle(limits.idleMs)
   if (idleMs < limits.idleMs) {
     const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
     error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
@@ -172,9 +181,9 @@ function untilSignal(
   listener: Listener,
   operations: Promise<Listener | null>,
   observe: Observe,
+  hungUp: () => Promise<boolean>,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
-  const { drainMs } = running.configuration.limits
   let firstMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
     const nowMs = systemTime.now().monotonicMs
@@ -185,12 +194,14 @@ function untilSignal(
     firstMs = nowMs
     // Not ready from now on, and said so until all is over: the operations listener closes last.
     running.stopping = true
+    const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
     await Promise.race([endReads(running.marquee), pause(LAST_READS_MS)])
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  process.on('SIGHUP', () => void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop('SIGHUP') : null)))
   return promise
 }

@@ -46,9 +46,12 @@ export function startUp(
   out(`${label('read from')}${printable(from)}`)
   out('')
   if (link !== null && id !== null) {
-    out(`${label('try')}${strong(`curl ${link}`)}`)
-    out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
-    if (configuration.lists) out(`${label("what's on")}${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
+    // On lines of their own: within 80 columns no id is broken in two.
+    out(`  ${quiet('try')}`)
+    out(`  ${strong(`curl ${link}`)}`)
+    out(`  ${strong("curl -H 'Accept: application/hal+json' \\")}`)
+    out(`       ${strong(link)}`)
+    if (configuration.lists) out(`  ${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
     out('')
   }
   out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
@@ -72,7 +75,7 @@ function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood
     return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}` }
   }
   const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
-  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, marquee check tells why`
+  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ./marquee check tells why`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
 

@@ -68,7 +68,7 @@ export const GENERAL = {
       ),
     brake: flag()
       .default('on')
-      .says('A list that lost more than half of its records is not believed until `marquee accept`.'),
+      .says('A list that lost more than half of its records is not believed until `./marquee accept`.'),
   })
     .map((given) => ({ ...given, refreshEveryMs: given.refreshEveryMs ?? usualRefreshMs(given.boundMs) }))
     .says('How old answers may be.'),

@@ -44,20 +44,14 @@ export interface ServiceOptions {
 export class Service {
   readonly #options: ServiceOptions
   readonly #headers: HeaderBuilder
-  #router: Router
-  #lists: Lists | null
+  readonly #router: Router
+  readonly #lists: Lists | null
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.#lists = options.lists ?? null
     this.#router = new Router(options.basePath, this.#lists !== null)
     this.#headers = new HeaderBuilder(options.boundMs)
-  }
-
-  /** Switches the lists on, or off, from the next request on. */
-  setLists(lists: Lists | null): void {
-    this.#lists = lists
-    this.#router = new Router(this.#options.basePath, lists !== null)
   }
 
   answer(call: Call): Answer | Promise<Answer> {

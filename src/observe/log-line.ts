@@ -27,7 +27,7 @@ export function logLine(observation: Observation): LogLine | null {
       return null
     case 'brake-engaged': {
       const { list, absent, served } = observation
-      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`marquee accept\``
+      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`./marquee accept\``
       return { level: 'error', message, fields: { list, absent, served } }
     }
     case 'shorter-accepted': {
@@ -51,7 +51,7 @@ export function logLine(observation: Observation): LogLine | null {
     case 'labels-missing': {
       const { table, column, codes } = observation
       const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
-      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`marquee check\` tells which`
+      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`./marquee check\` tells which`
       return { level: 'warn', message, fields: { table, column, codes } }
     }
     case 'columns-ignored': {
@@ -89,6 +89,15 @@ export function logLine(observation: Observation): LogLine | null {
       const { signal, drainMs } = observation
       const message = `${signal}: not ready from now on; what is in flight may end within ${drainMs / 1000} s`
       return { level: 'info', message, fields: { signal, drainMs } }
+    }
+    case 'reloaded': {
+      const { changed } = observation
+      const what = changed.length === 0 ? 'it is what it was' : `${changed.join(', ')} took effect`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields: { changed } }
+    }
+    case 'reload-refused': {
+      const { problems } = observation
+      return { level: 'warn', message: `SIGHUP: all stays as it was: ${problems.join('; ')}`, fields: { problems } }
     }
     case 'internal-error':
       return { level: 'error', message: `internal error: ${observation.message}`, fields: {} }

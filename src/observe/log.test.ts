@@ -63,7 +63,7 @@ describe('the log', () => {
     log.begin()
     log.write({ kind: 'brake-engaged', list: 'events', absent: 60, served: 100 })
     expect(lines).toEqual([
-      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `marquee accept`",
+      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `./marquee accept`",
     ])
   })
 

@@ -45,6 +45,10 @@ export type Observation =
     }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
+  /** SIGHUP: these keys have other values now. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** SIGHUP, and all stays as it was: why, a sentence each. */
+  | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
 
 export interface ReadReport {

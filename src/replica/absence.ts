@@ -164,7 +164,7 @@ interface Circumstances {
 }
 
 function brakeMessage(list: string, missing: number, served: number): string {
-  return `${missing} of ${served} ${list} are missing from the CRM's list, which is not believed until \`marquee accept\``
+  return `${missing} of ${served} ${list} are missing from the CRM's list, which is not believed until \`./marquee accept\``
 }
 
 function doubtMessage(list: string, missing: number, served: number, isSecond: boolean): string {

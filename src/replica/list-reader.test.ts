@@ -55,16 +55,18 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
     },
     ...given,
   }
-  const reader = new ListReader<EventRecord>({
-    list,
-    source,
-    brake: true,
-    time,
-    observe: (observation) => observed.push(observation),
-    pause: () => Promise.resolve(),
-    isTooLarge: () => false,
-    ...options,
-  })
+  const reader = new ListReader<EventRecord>(
+    {
+      list,
+      source,
+      time,
+      observe: (observation) => observed.push(observation),
+      pause: () => Promise.resolve(),
+      isTooLarge: () => false,
+      ...options,
+    },
+    { brake: true },
+  )
   /** Lets a read run to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
     scripts.push(...script)

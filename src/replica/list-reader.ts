@@ -18,7 +18,6 @@ import { WithheldTally } from './withheld-tally.ts'
 export interface ListReaderOptions<Item> {
   readonly list: RecordList<Item>
   readonly source: Source<Item>
-  readonly brake: boolean
   readonly time: Time
   readonly observe: Observe
   /** Lets requests pass between two slices of work. */
@@ -53,7 +52,10 @@ export class ListReader<Item> {
   readonly belief: Belief = new Belief()
   /** The list was read in full once: nothing is answered from it before. */
   isLoaded = false
+  /** When that was, by the monotonic clock. */
+  loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
+  readonly #settings: { readonly brake: boolean }
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
@@ -65,8 +67,9 @@ export class ListReader<Item> {
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>) {
+  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
+    this.#settings = settings
   }
 
   /** The list got so short that it is not believed, and nothing has shown otherwise since. */
@@ -259,7 +262,8 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, reading } = read
-    const { list, source, brake, time, observe, pause } = this.#options
+    const { list, source, time, observe, pause } = this.#options
+    const { brake } = this.#settings
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.removePostponed()
@@ -286,6 +290,7 @@ export class ListReader<Item> {
         this.#newlyWithheld.addExtras(list.extras, reading.extras)
         list.extras = reading.extras
       }
+      if (!this.isLoaded) this.loadedAtMs = time.now().monotonicMs
       this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)

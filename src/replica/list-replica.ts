@@ -29,19 +29,35 @@ export class ListReplica<Item> implements Aged {
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
-    const reader = new ListReader(options)
+    const reader = new ListReader(options, settings)
     this.#time = time
     this.list = options.list
     this.reader = reader
-    // What is repaired is served again within the bound.
-    const backOffCeilingMs = Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
     const hasChanged =
       source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
-    const cycle = (everyMs: number, attempt: () => Promise<Attempt>): Cycle =>
-      new Cycle({ time, everyMs, backOffCeilingMs, attempt, ...hasChanged })
-    this.refresh = cycle(settings.refreshEveryMs, () => reader.refresh())
-    this.audit = cycle(settings.fullReadEveryMs, () => reader.audit())
-    this.availability = cycle(source.availabilityEveryMs ?? settings.refreshEveryMs, () => reader.readAvailability())
+    const cycle = (everyMs: () => number, attempt: () => Promise<Attempt>): Cycle =>
+      new Cycle({
+        time,
+        get everyMs() {
+          return everyMs()
+        },
+        // What is repaired is served again within the bound.
+        get backOffCeilingMs() {
+          return Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
+        },
+        attempt,
+        ...hasChanged,
+      })
+    const refreshEveryMs = (): number => settings.refreshEveryMs
+    this.refresh = cycle(refreshEveryMs, () => reader.refresh())
+    this.audit = cycle(
+      () => settings.fullReadEveryMs,
+      () => reader.audit(),
+    )
+    this.availability = cycle(
+      () => source.availabilityEveryMs ?? refreshEveryMs(),
+      () => reader.readAvailability(),
+    )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
       this.refresh.start(0)
@@ -53,6 +69,11 @@ export class ListReplica<Item> implements Aged {
 
   start(): void {
     this.#start()
+  }
+
+  /** The settings have changed: reads that are due too late for them come sooner. */
+  hasten(): void {
+    for (const cycle of [this.refresh, this.audit, this.availability]) cycle.hasten()
   }
 
   async stop(): Promise<void> {

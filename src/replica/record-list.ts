@@ -112,6 +112,11 @@ export class RecordList<Item> implements Held {
     return this.ready.keep(shard.ready, place, text)
   }
 
+  /** The bodies made so far are no longer what would be made now. */
+  forgetBodies(): void {
+    for (const shard of this.shards) shard.forgetBodies()
+  }
+
   /** What is held of an id, null where it is not held at all. */
   inspect(id: Guid): HeldRow | null {
     const row = this.find(id)

@@ -73,7 +73,7 @@ async function scene() {
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
     formatter,
     settings: { boundMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 60_000, staleIfErrorMs: 0, brake: true },
-    memoryLimitBytes: Number.POSITIVE_INFINITY,
+    limits: { memoryBytes: Number.POSITIVE_INFINITY },
     time,
     observe: () => {},
     pause: () => Promise.resolve(),

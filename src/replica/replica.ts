@@ -16,8 +16,9 @@ import type { Time } from './time.ts'
 export interface ReplicaOptions {
   readonly crm: Crm
   readonly formatter: Formatter
+  /** Live, as the limits and the formatter are: what they hold may change between two reads, and `adopt` follows it. */
   readonly settings: RefreshSettings
-  readonly memoryLimitBytes: number
+  readonly limits: { readonly memoryBytes: number }
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
@@ -34,14 +35,14 @@ export class Replica {
   readonly venues: ListReplica<VenueRecord>
   readonly #pause: () => Promise<void>
 
-  constructor({ crm, formatter, settings, memoryLimitBytes, time, observe, pause }: ReplicaOptions) {
+  constructor({ crm, formatter, settings, limits, time, observe, pause }: ReplicaOptions) {
     this.#pause = pause
     const events = new RecordList(eventKind(formatter))
     const venues = new RecordList(venueKind(formatter))
     const isTooLarge = (readingBytes: number): boolean => {
-      return events.sizeBytes + venues.sizeBytes + readingBytes > memoryLimitBytes
+      return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes
     }
-    const shared = { brake: settings.brake, time, observe, pause, isTooLarge }
+    const shared = { time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,
       list: venues,
@@ -78,6 +79,14 @@ export class Replica {
   start(): void {
     this.venues.start()
     this.events.start()
+  }
+
+  /** The settings, or what records look like, have changed; the records stay. */
+  adopt(looksOther: boolean): void {
+    for (const replica of [this.events, this.venues]) {
+      if (looksOther) replica.list.forgetBodies()
+      replica.hasten()
+    }
   }
 
   async stop(): Promise<void> {

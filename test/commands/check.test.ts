@@ -330,7 +330,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(status).toBe(1)
     expect(stderr).toMatch(says)
     expect(stderr).not.toMatch(STACK)
-    expect(stdout).toContain('Until both lists can be read, `marquee serve` answers 502')
+    expect(stdout).toContain('Until both lists can be read, `./marquee serve` answers 502')
   })
 
   it('says who may not read what', async () => {

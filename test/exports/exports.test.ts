@@ -24,7 +24,7 @@ interface Report {
   }[]
 }
 
-/** What `marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
+/** What `./marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
 async function checked(name: string, zone = 'timeZone: Europe/London\n'): Promise<Report> {
   using folder = new WorkFolder({ 'marquee.yaml': `${zone}${CONFIGURATION}` })
   cpSync(join(ROOT, 'test/exports', name), folder.at('crm'), { recursive: true })

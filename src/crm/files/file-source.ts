@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
 import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
+import { patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { placeOf } from './file-format.ts'
 import { openParser } from './open-parser.ts'
@@ -18,7 +20,7 @@ export interface FileSourceSettings<Item> {
   readonly directory: string
   readonly list: ListFile<Item>
   readonly time: Time
-  readonly patienceMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
@@ -39,7 +41,6 @@ export class FileSource<Item> implements Source<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
-  readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
   /** The columns that nothing read in the last read that ended well. */
   #ignored: readonly string[] = []
@@ -51,7 +52,10 @@ export class FileSource<Item> implements Source<Item> {
 
   constructor(settings: FileSourceSettings<Item>) {
     this.#settings = settings
-    this.patienceMs = settings.patienceMs
+  }
+
+  get patienceMs(): number {
+    return patienceOf(this.#settings.limits)
   }
 
   async *read(request: ReadRequest): PageStream<Item> {

@@ -39,7 +39,7 @@ beforeEach(() => {
   aheadMs = 60_000
   const settings = { kind: 'files', directory, timeZone: london } as const
   const observe = (observation: Observation): unknown => observed.push(observation)
-  crm = openFilesCrm(settings, { showIn: london, time, observe, patienceMs: 10_000 })
+  crm = openFilesCrm(settings, { showIn: london, time, observe, limits: { requestTimeoutMs: 10_000 } })
 })
 
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -8,6 +8,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import type { ListSuspicions } from '../mapping/suspicions.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
@@ -21,7 +22,7 @@ export interface FilesSurroundings {
   readonly showIn: Zone
   readonly time: Time
   readonly observe: Observe
-  readonly patienceMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors?: Descriptors
   readonly suspicions?: ListSuspicions
 }
@@ -29,7 +30,7 @@ export interface FilesSurroundings {
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   { directory, timeZone }: FilesSettings,
-  { showIn, time, observe, patienceMs, descriptors = PLENTY, suspicions = listSuspicions() }: FilesSurroundings,
+  { showIn, time, observe, limits, descriptors = PLENTY, suspicions = listSuspicions() }: FilesSurroundings,
 ): Crm {
   const zones = { wall: timeZone, showIn }
   let closed = false
@@ -42,7 +43,7 @@ export function openFilesCrm(
   const onBlankRows = (file: string, count: number): void => {
     if (count > 0) observe({ kind: 'crm-noticed', message: `${file}: ${blankRows(count)} skipped` })
   }
-  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed, onBlankRows }
+  const shared = { directory, time, limits, descriptors, isClosed: () => closed, onBlankRows }
   const lists = {
     events: listFile(EVENT_ROWS, zones, suspicions.events),
     venues: listFile(VENUE_ROWS, zones, suspicions.venues),

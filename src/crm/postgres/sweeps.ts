@@ -8,18 +8,18 @@ const DUE_EARLY = 0.95
 
 /** When all rows are to be compared with what is held. */
 export class SweepSchedule {
-  readonly #everyMs: number
+  readonly #everyMs: () => number
   #comparedAt: Moment | null = null
   /** When the last sweep ended, well or not, and how long it took: those that are asked for must not fill all the time. */
   #lastSweep: { readonly endedAt: Moment; readonly tookMs: number } | null = null
 
-  constructor(everyMs: number) {
+  constructor(everyMs: () => number) {
     this.#everyMs = everyMs
   }
 
   /** Whether it is time: by the interval, or because some rows may be gone and as long as the last sweep took has passed since. */
   isDue(now: Moment, isAskedFor: boolean): boolean {
-    if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs * DUE_EARLY) return true
+    if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs() * DUE_EARLY) return true
     const last = this.#lastSweep
     return isAskedFor && (last === null || elapsedMs(last.endedAt, now) >= last.tookMs)
   }
@@ -79,12 +79,12 @@ const USUAL_AFTER = 3
 /** Says what an operator should know of strays: once, and again when they have become twice as many. */
 export class StrayNotices {
   readonly #tell: (message: string) => void
-  readonly #sweepSeconds: number
+  readonly #sweepsEveryMs: () => number
   #ahead = 0
   #lateSweeps = 0
 
-  constructor(sweepEveryMs: number, tell: (message: string) => void) {
-    this.#sweepSeconds = sweepEveryMs / 1000
+  constructor(sweepsEveryMs: () => number, tell: (message: string) => void) {
+    this.#sweepsEveryMs = sweepsEveryMs
     this.#tell = tell
   }
 
@@ -115,7 +115,7 @@ export class StrayNotices {
   }
 
   get #until(): string {
-    return `its changes are seen only when all rows are compared, every ${this.#sweepSeconds} s`
+    return `its changes are seen only when all rows are compared, every ${this.#sweepsEveryMs() / 1000} s`
   }
 
   #zone({ zone, key }: KnownTable<unknown>): string {
