@@ -94,7 +94,7 @@ function printGroups(title: string, rows: number, groups: readonly FaultGroup[],
   out(`\n${title} (${rows === 0 ? 'in the same rows' : counted(rows, 'row')}):`)
   for (const group of groups.slice(0, MOST_GROUPS)) out(printable(`- ${sentenceOf(group)}`, 1000))
   const more = groups.length - MOST_GROUPS
-  if (more > 0) out(`  … and ${counted(more, 'other kind')} of fault: \`marquee check --json\` lists them all.`)
+  if (more > 0) out(`  … and ${counted(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
 }
 
 const WORDS: Readonly<Record<WithheldFault, string>> = {
