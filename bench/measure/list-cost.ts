@@ -59,7 +59,7 @@ const filterMs = Object.fromEntries(
   }),
 )
 // Each page is one that nobody has asked for, in a shape of which nothing is ready.
-const cold = [...walk(300)]
+const cold = [...walk(1800)]
 let at = 0
 const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 'hal-json', NOW))
 
