@@ -5,6 +5,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
+import { SHAPES } from '../../src/formats/media-types.ts'
 import { ListPages } from '../../src/http/list-pages.ts'
 import type { ListQuery } from '../../src/http/list-query.ts'
 import { readListQuery } from '../../src/http/list-query.ts'
@@ -63,6 +64,17 @@ const cold = [...walk(1800)]
 let at = 0
 const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 'hal-json', NOW))
 
+// What could take longest: pages of 200 in each shape, and as many venues and tags as a query has room for.
+const many = (one: string, count: number): string =>
+  Array.from({ length: count }, (_, number) => one.replace('{n}', () => String(venues[number] ?? number))).join('&')
+const longestMs = Math.max(
+  ...[
+    'limit=200&tag=Free&from=0001-01-01',
+    `${many('venue={n}', 185)}&limit=200&from=0001-01-01`,
+    `${many('venue={n}', 90)}&${many('tag=x{n}', 90)}&tag=Odd&available=true&limit=200&from=0001-01-01`,
+  ].flatMap((text) => SHAPES.map((shape) => medianMs(walk(21, query(text)), (each) => pages.page(each, shape, NOW)))),
+)
+
 const onMs = secondOfChangesMs()
 list.index = null
 const offMs = secondOfChangesMs()
@@ -77,6 +89,7 @@ console.log(
     pageMs,
     coldPageMs,
     filterMs,
+    longestMs,
     bytesAnEvent,
     churnedBytesAnEvent,
     churnShare: Math.max(0, onMs - offMs) / 1000,
@@ -142,14 +155,25 @@ function query(text: string): ListQuery {
   return read
 }
 
-function* walk(most: number): Generator<ListQuery, void> {
-  let asked = query('from=0001-01-01')
+function* walk(most: number, from = query('from=0001-01-01')): Generator<ListQuery, void> {
+  let asked = from
   for (let count = 0; count < most; count++) {
     yield asked
     const next = pages.page(asked, 'xml', NOW)?.next
     if (next === null || next === undefined) return
     asked = query(next.slice(next.indexOf('?') + 1))
   }
+}
+
+/** The median of how long each of these took, by the clock, after a change. */
+function medianMs(asked: Iterable<ListQuery>, work: (each: ListQuery) => unknown): number {
+  const took = Array.from(asked, (each) => {
+    list.changes++
+    const begun = performance.now()
+    work(each)
+    return performance.now() - begun
+  })
+  return took.toSorted((left, right) => left - right)[Math.floor(took.length / 2)] ?? 0
 }
 
 function cpuMs(count: number, work: () => unknown): number {
