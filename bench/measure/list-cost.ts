@@ -66,7 +66,9 @@ const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 
 
 // What could take longest: pages of 200 in each shape, and as many venues and tags as a query has room for.
 const many = (one: string, count: number): string =>
-  Array.from({ length: count }, (_, number) => one.replace('{n}', () => String(venues[number] ?? number))).join('&')
+  Array.from({ length: count }, (_, number) =>
+    one.replace('{n}', () => String(one.startsWith('venue') ? venues[number % venues.length] : number)),
+  ).join('&')
 const longestMs = Math.max(
   ...[
     'limit=200&tag=Free&from=0001-01-01',

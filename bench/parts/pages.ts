@@ -65,6 +65,8 @@ export async function pages(): Promise<Section> {
       figure('worst filter', factor, ' ms', (cost) => worstFilter(cost)),
       figure('longest turn', 20, ' ms', ({ longestMs }) => longestMs),
       figure('index after churn', 40, ' bytes an event', ({ churnedBytesAnEvent }) => churnedBytesAnEvent),
+      // A hundredth of a larger list is more to follow.
+      ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnShare }) => churnShare * 100)] : []),
     ]
   })
   const head = ['events', 'runtime', 'ready page ms', 'made again ms', 'cold ms', 'worst filter ms', 'longest ms']
