@@ -184,7 +184,9 @@ const LONGEST_QUOTED = 40
 
 /** What a caller wrote, cut short: it comes back to whoever sent it. */
 function quoted(text: string): string {
-  return text.length > LONGEST_QUOTED ? `"${text.slice(0, LONGEST_QUOTED)}…"` : `"${text}"`
+  if (text.length <= LONGEST_QUOTED) return `"${text}"`
+  // Half a surrogate pair would be shown as what the caller never wrote.
+  return `"${text.slice(0, LONGEST_QUOTED).replace(/[\ud800-\udbff]$/, '')}…"`
 }
 
 function inWords(names: readonly string[]): string {
