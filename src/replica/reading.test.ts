@@ -141,7 +141,7 @@ describe('Reading (architecture: The port to a CRM)', () => {
     const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
     reading.apply(pageOf(25, [withheld]))
     expect(shown()).toBe('shown 1')
-    expect(reading.hasPostponed).toBe(true)
+    expect(reading.leavingIds).toEqual([id])
     reading.removePostponed()
     expect(shown()).toBe('none')
   })
