@@ -308,7 +308,7 @@ export class ListReader<Item> {
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
     if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs)
+    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== -1)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
   }
