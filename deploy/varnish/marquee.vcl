@@ -25,6 +25,11 @@ sub vcl_recv {
   # asked, so only that of a record goes.
   unset req.http.Cookie;
   unset req.http.Authorization;
+  # Always the full 200 (conditionalRequests: off), where Varnish would answer 304 and 206 itself. With conditionalRequests: on
+  # take the line of If-None-Match out; the other two are not looked at either way.
+  unset req.http.If-None-Match;
+  unset req.http.If-Modified-Since;
+  unset req.http.Range;
   if (req.url ~ "(?i)^[^?]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
     set req.url = regsub(req.url, "\?.*$", "");
   }

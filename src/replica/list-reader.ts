@@ -1,5 +1,6 @@
+import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { Belief, countAbsent, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
@@ -28,8 +29,8 @@ export interface ListReaderOptions<Item> {
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
   readonly beforePointing?: () => Promise<CrmFailure | null>
-  /** Runs before served rows are removed: venues are removed after the events that point at them. */
-  readonly beforeRemoval?: () => Promise<void>
+  /** Runs before rows that are served are removed: venues are removed after the events that point at them. */
+  readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
 const LONGEST_DELAY_MS = 24 * 3_600_000
@@ -95,6 +96,11 @@ export class ListReader<Item> {
   /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
   readAdditions(): Promise<Attempt> {
     return this.arrivals.readAdditions(() => this.#readCheaply('addition'))
+  }
+
+  /** Something may have changed: where a refresh waits for the other list, what came is read beside it. */
+  hint(): void {
+    this.arrivals.hint(() => this.#readCheaply('addition'))
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
@@ -243,15 +249,16 @@ export class ListReader<Item> {
     const { purpose, begun, reading } = read
     const end = (): Promise<Attempt> =>
       purpose === 'audit' ? this.#turns.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
-    const removes =
-      reading.hasPostponed || (outcome.complete && countAbsent(list, begun.monotonicMs - reading.lagMs) > 0)
-    if (beforeRemoval === undefined || !removes) return end()
+    if (beforeRemoval === undefined) return end()
+    const absent = outcome.complete ? absentIds(list, begun.monotonicMs - reading.lagMs) : []
+    const leaving = new Set([...reading.leavingIds, ...absent])
+    if (leaving.size === 0) return end()
     this.arrivals.removals++
     try {
-      if (purpose === 'audit') await beforeRemoval()
+      if (purpose === 'audit') await beforeRemoval(leaving)
       else {
         // What points at this list was held up by that, and may still show: nothing goes before it.
-        const added = await this.arrivals.waitFor(beforeRemoval)
+        const added = await this.arrivals.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }
       return await end()
@@ -323,7 +330,7 @@ export class ListReader<Item> {
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
     if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs)
+    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== -1)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
   }

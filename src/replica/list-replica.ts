@@ -63,7 +63,10 @@ export class ListReplica<Item> implements Aged {
       this.refresh.start(0)
       if (source.reportsChanges) this.audit.start(settings.fullReadEveryMs)
       if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
-      source.onHint?.(() => this.refresh.hint())
+      source.onHint?.(() => {
+        this.refresh.hint()
+        reader.hint()
+      })
     }
   }
 
@@ -139,11 +142,16 @@ export class ListReplica<Item> implements Aged {
   }
 
   /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */
-  async untilConfirmed(): Promise<void> {
-    const { reader, refresh } = this
-    reader.confirmSince(this.#time.now())
+  async untilRead(): Promise<void> {
+    const { refresh } = this
     if (refresh.isRunning) await refresh.attempt()
     if (!refresh.isBackingOff) await refresh.attempt()
+  }
+
+  /** The same for a read that tells all changes, be it a long one. */
+  untilConfirmed(): Promise<void> {
+    this.reader.confirmSince(this.#time.now())
+    return this.untilRead()
   }
 
   ageMs(now: Moment): number | null {

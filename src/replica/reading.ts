@@ -60,7 +60,7 @@ export class Reading<Item> {
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: PackedRows = new PackedRows()
-  readonly #postponed: { readonly remove: () => void; changedAtMs: number }[] = []
+  readonly #postponed: { readonly id: Guid; readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
   #changeTimes: number[] = []
@@ -74,9 +74,9 @@ export class Reading<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** Whether anything waits for `removePostponed`. */
-  get hasPostponed(): boolean {
-    return this.#postponed.length > 0
+  /** The ids that are served until `removePostponed`. */
+  get leavingIds(): readonly Guid[] {
+    return this.#postponed.map(({ id }) => id).filter((id) => this.#context.list.serves(id))
   }
 
   apply(page: Page<Item>): void {
@@ -266,7 +266,7 @@ export class Reading<Item> {
       shard.version[slot] = version
     }
     // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
-    if (list.isServed(row)) this.#remove(withhold)
+    if (list.isServed(row)) this.#remove(id, withhold)
     else withhold()
   }
 
@@ -286,11 +286,11 @@ export class Reading<Item> {
       }
       tombstones.bury(id, now)
     }
-    this.#remove(remove)
+    this.#remove(id, remove)
   }
 
-  #remove(removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.push({ remove: removal, changedAtMs: Number.NaN })
+  #remove(id: Guid, removal: () => void): void {
+    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, changedAtMs: Number.NaN })
     else removal()
   }
 

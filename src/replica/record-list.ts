@@ -244,6 +244,21 @@ export class RecordList<Item> implements Held {
     yield batch
   }
 
+  /** Whether any row is served whose packed record is as `isIt` wants it; yields between shards, and requests pass. */
+  async someServed(isIt: (packed: string) => boolean, pause: () => Promise<void>): Promise<boolean> {
+    let sincePause = 0
+    for (const shard of this.shards) {
+      for (let slot = 0; slot < shard.slots; slot++) {
+        if (shard.state[slot] === SERVED && isIt(shard.read(slot))) return true
+      }
+      sincePause += shard.slots
+      if (sincePause < 1000) continue
+      sincePause = 0
+      await pause()
+    }
+    return false
+  }
+
   /** Every row that is held. */
   *rows(): Generator<number, void> {
     for (const [index, shard] of this.shards.entries()) {

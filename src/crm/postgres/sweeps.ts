@@ -110,7 +110,7 @@ export class StrayNotices {
     this.#ahead = count
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(
-      `${known.placeOf(id)}${others}: ${known.stampColumn} lies in the future (by ${duration(byMicros)}), so ${this.#until}${this.#zone(known)}`,
+      `${known.placeOf(id)}${others}: ${known.stampColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
     )
   }
 
@@ -127,7 +127,6 @@ export class StrayNotices {
 
 function duration(micros: number): string {
   const seconds = Math.ceil(micros / 1_000_000)
-  if (!Number.isFinite(seconds)) return 'without end'
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
