@@ -2,8 +2,10 @@ import type { Configuration } from '../config/configuration.ts'
 import type { IdsOf } from '../crm/mapping/ids.ts'
 import { idsOf } from '../crm/mapping/ids.ts'
 import { openCrm } from '../crm/open-crm.ts'
+import { descriptionOf } from '../describe/description-of.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
+import type { Description } from '../http/description.ts'
 import { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
@@ -74,10 +76,20 @@ export async function assemble(
     boundMs,
     conditionalRequests: configuration.conditionalRequests,
     lists: configuration.lists ? new Lists(replica, formatter, timeZone) : null,
+    description: descriptionIn(configuration),
     onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
     ...(watch === undefined ? {} : { watch }),
   })
   return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm) }
+}
+
+/** What tells of this instance; null where `describe` is off. */
+function descriptionIn(configuration: Configuration): Description | null {
+  const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
+  if (!describe) return null
+  const { basePath } = listen
+  const { boundMs } = freshness
+  return descriptionOf({ basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone })
 }
 
 export interface CrmRead {
@@ -92,7 +104,12 @@ export interface CrmRead {
 /** Reads both lists of the CRM in full, once, and serves nothing. */
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
-  const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
+  // Nothing is served, and nothing is described.
+  const marquee = await assemble(
+    { ...configuration, describe: false },
+    systemTime,
+    (observation) => void observations.push(observation),
+  )
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()
   const eventsRead = await events.refresh.attempt()
