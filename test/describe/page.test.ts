@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import axe from 'axe-core'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { pageOf } from '../../src/describe/html.ts'
 import { LISTS, EVENT, EVENT_ROW, VENUE } from '../contract/rows.ts'
 import type { Look } from '../support/browser.ts'
 import { CHROMIUM, open, openBrowser } from '../support/browser.ts'
+import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { serve } from '../support/marquee-process.ts'
@@ -36,6 +39,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     browser = await openBrowser()
   }, 60_000)
   afterAll(async () => {
+    if (process.env['MARQUEE_SCREENSHOTS'] === '1') await drawSample(browser)
     await browser.close()
     for (const { child } of [on, off]) await child.stop()
     for (const directory of [withLists, without]) directory.remove()
@@ -105,4 +109,21 @@ async function look(page: Page, kind: string, id: string, type: string): Promise
     .last()
     .filter({ hasText: body.slice(-20).trim() })
     .waitFor()
+}
+
+/** Writes docs/images/page.png: the page of the sample, and the first of what is on. */
+async function drawSample(browser: Browser): Promise<void> {
+  const sample = (list: string): string => readFileSync(join(ROOT, 'sample', `${list}.json`), 'utf8')
+  const directory = new FilesDirectory({ lists: 'on' }, { events: sample('events'), venues: sample('venues') })
+  const { child, listening } = await serve('bun', directory.configuration)
+  const { page } = await open(browser, listening.address, { ...DESK, width: 900 })
+  await page.locator('#on-events button').nth(1).click()
+  await page.waitForSelector('#answer .status')
+  // The port of this run says nothing.
+  await page.evaluate(
+    "const asked = document.querySelector('#answer pre'); asked.textContent = asked.textContent.replace(/:[0-9]+/, ':8080')",
+  )
+  await page.screenshot({ path: join(ROOT, 'docs/images/page.png'), fullPage: true })
+  await child.stop()
+  directory.remove()
 }
