@@ -72,12 +72,25 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
     await look(page, 'event-venue', EVENT, 'application/hal+json')
     expect(await page.locator('#answer pre').last().textContent()).toContain(`"Id":"${VENUE}"`)
     const refused = page.waitForResponse((response) => response.status() === 400)
-    await look(page, 'event', '../42', 'text/xml')
+    await look(page, 'event', "../4'2", 'text/xml')
     await refused
     await page.waitForSelector('#answer .bad')
     expect(await page.textContent('#answer .bad')).toContain('400')
+    expect(await page.locator('#answer pre').first().textContent()).toEndWith("/api/events/..%2F4%272'")
     // A browser notes each refusal as an error.
     expect(complaints.filter((text) => !text.includes('400 (Bad Request)'))).toEqual([])
+  })
+
+  it('says so where what is on cannot be had, and where the service is gone', async () => {
+    const silent = new FilesDirectory({ lists: 'on' }, null)
+    const { child, listening } = await serve('bun', silent.configuration)
+    const { page } = await open(browser, listening.address, DESK)
+    await page.locator('#on-said', { hasText: 'cannot be shown now' }).waitFor()
+    await child.stop()
+    silent.remove()
+    await page.fill('#id', EVENT)
+    await page.press('#id', 'Enter')
+    await page.locator('#answer .bad', { hasText: 'did not answer' }).waitFor()
   })
 
   it.each([

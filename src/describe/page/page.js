@@ -40,7 +40,9 @@ async function look(path) {
 
 at('ask').addEventListener('submit', (event) => {
   event.preventDefault()
-  void look(PATHS[at('kind').value](encodeURIComponent(at('id').value.trim())))
+  // What is shown to be copied into a shell is in quotes there.
+  const id = encodeURIComponent(at('id').value.trim()).replaceAll("'", '%27')
+  void look(PATHS[at('kind').value](id))
 })
 
 function item({ Id, Name, Start }) {
