@@ -5,6 +5,7 @@ import { VENUES } from '../../src/domain/venue.ts'
 import { jsonText } from '../../src/describe/json-text.ts'
 import { openApi } from '../../src/describe/openapi.ts'
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
+import { readListQuery } from '../../src/http/list-query.ts'
 import { REFUSALS } from '../../src/http/problem.ts'
 import { GOLDEN } from '../contract/golden-cases.ts'
 import { documentOf, INSTANCE, responseIn } from './document.ts'
@@ -156,6 +157,37 @@ describe('the schemas of the description', () => {
   ])('refuse a wrong %s: %#', (name, right, change) => {
     const wrong: unknown = JSON.parse(JSON.stringify({ ...right, ...change }))
     expect(validate(refer(name), wrong)).not.toBeNull()
+  })
+
+  it.each([
+    [
+      'from',
+      ['2026-07-12', '2026-07-12T19:30Z', '2026-07-12T19:30:00.1234567+01:00', '2026-07-12T19:30:00,5-09'],
+      true,
+    ],
+    [
+      'from',
+      ['', 'tomorrow', '2026-07-12T19:30', '20260712', '2026-07-12 19:30Z', '2026-07-12T19:30:00.12345678Z'],
+      false,
+    ],
+    ['tag', [['Folk'], ['Folk', 'Music']], true],
+    ['tag', [['']], false],
+    ['available', ['true'], true],
+    ['available', ['false', '', 'TRUE'], false],
+    ['limit', [1, 200], true],
+    ['limit', [0, 201, 1.5], false],
+    ['after', [''], false],
+  ] as const)('of %s take what the service takes: %j, %p', (name, values, isTaken) => {
+    const schema =
+      document.paths['/api/events']?.get.parameters?.find((parameter) => parameter.name === name)?.schema ?? {}
+    for (const value of values) {
+      const pairs = [value].flat().map((each) => `${name}=${encodeURIComponent(each)}`)
+      expect([value, validate(schema, value) === null]).toEqual([value, isTaken])
+      expect([value, typeof readListQuery('events', pairs.join('&'), INSTANCE.zone) === 'object']).toEqual([
+        value,
+        isTaken,
+      ])
+    }
   })
 
   it('leave further members open', () => {
