@@ -20,6 +20,8 @@ export class DocsFolder {
 
   /** `sample` is a folder without a configuration; other names may be exports of test/exports. */
   constructor(name: string) {
+    // As the reader copied it.
+    cpSync(join(ROOT, 'docs/examples/marquee-client.ts'), join(this.#path, 'marquee-client.ts'))
     const exported = join(ROOT, 'test/exports', name)
     if (!existsSync(exported)) return
     cpSync(exported, join(this.#path, 'crm'), { recursive: true })
@@ -130,7 +132,7 @@ export class DocsFolder {
       const crm = existsSync(join(this.#path, 'crm')) ? './crm' : join(ROOT, 'sample')
       const own = existsSync(join(this.#path, 'marquee.yaml'))
         ? this.read('marquee.yaml')
-        : `crm: { kind: files, directory: ${JSON.stringify(crm)} }\n`
+        : `lists: on\ncrm: { kind: files, directory: ${JSON.stringify(crm)} }\n`
       this.write('any-port.yaml', onAnyPort(own))
       const child = new Child(programOf('bun'), [MAIN, 'serve', '--config', 'any-port.yaml'], { cwd: this.#path })
       this.#service = await untilListening(child)

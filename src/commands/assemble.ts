@@ -5,8 +5,10 @@ import { idsOf } from '../crm/mapping/ids.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
+import { descriptionOf } from '../describe/description-of.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
+import type { Description } from '../http/description.ts'
 import { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
@@ -82,7 +84,7 @@ export async function assemble(
   })
   if (configuration.lists) await replica.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  const serviceOf = ({ conditionalRequests, lists }: Configuration): Service =>
+  const serviceOf = (settings: Configuration): Service =>
     new Service({
       replica,
       admissions,
@@ -90,8 +92,9 @@ export async function assemble(
       time,
       basePath: listen.basePath,
       boundMs: freshness.boundMs,
-      conditionalRequests,
-      lists: lists ? new Lists(replica, formatter, timeZone) : null,
+      conditionalRequests: settings.conditionalRequests,
+      lists: settings.lists ? new Lists(replica, formatter, timeZone) : null,
+      description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
     })
@@ -117,6 +120,15 @@ export async function assemble(
   return marquee
 }
 
+/** What tells of this instance; null where `describe` is off. */
+function descriptionIn(configuration: Configuration): Description | null {
+  const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
+  if (!describe) return null
+  const { basePath } = listen
+  const { boundMs } = freshness
+  return descriptionOf({ basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone })
+}
+
 export interface CrmRead {
   readonly marquee: Marquee
   /** One a list that could not be read. */
@@ -132,7 +144,9 @@ export interface CrmRead {
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
-  const marquee = await assemble(configuration, systemTime, observe, undefined, null, listSuspicions(true))
+  // Nothing is served, and nothing is described.
+  const silent = { ...configuration, describe: false }
+  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()
   const eventsRead = await events.refresh.attempt()

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
@@ -140,13 +141,16 @@ async function firstRead({ replica }: Marquee): Promise<void> {
   cancel()
 }
 
+/** What is answered without a record. */
+const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
+
 /** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
 function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
   const now = systemTime.now()
   if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
   return telemetry.requests
     .counts()
-    .some(({ route, status }) => route !== 'other' && (status === 200 || status === 304))
+    .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
 /** The read of the other list that is under way, or a while: it may tell of more. */

@@ -41,7 +41,8 @@ export function startUp(
   out('')
   out(`  ${said.isGood ? good('●') : bad('●')} ${printable(said.sentence)}`)
   out('')
-  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}`)
+  const open = configuration.describe ? ` ${quiet('open it in a browser')}` : ''
+  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
   if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
   out(`${label('read from')}${printable(from)}`)
   out('')

@@ -90,6 +90,11 @@ export const GENERAL = {
   lists: flag()
     .default('off')
     .says('Whether `/api/events` and `/api/venues` answer with what is on and where; off answers 400 there.'),
+  describe: flag()
+    .default('on')
+    .says(
+      'Whether `/api/openapi.json`, and a page for browsers at the base path, say what can be asked here; off answers 404 there.',
+    ),
   limits: section({
     waiting: wholeNumber(0, 1_000_000)
       .default(1000)

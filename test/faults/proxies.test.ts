@@ -169,6 +169,27 @@ function suite(
       expect(await eventually(() => get(`${TARGET}?b`), isHit)).toBeInstanceOf(Response)
     })
 
+    it('browsers get the page at the base path, all others their 404, and the description has its types', async () => {
+      for (const target of ['/', '/?x', '/api/openapi.json', '/nothing']) {
+        for (const accept of [...ACCEPTS, 'text/html', 'application/openapi+json']) {
+          const headers = accept === null ? {} : { Accept: accept }
+          const direct = await fetch(`http://127.0.0.1:${victim.port}${target}`, { headers })
+          const body = await direct.text()
+          for (let time = 0; time < 2; time++) {
+            const got = await get(target, headers)
+            const [type, shown] = [got.headers.get('content-type'), await got.text()]
+            expect([target, accept, got.status, type]).toEqual([
+              target,
+              accept,
+              direct.status,
+              direct.headers.get('content-type'),
+            ])
+            expect(shown).toBe(body)
+          }
+        }
+      }
+    })
+
     it('lists are kept query by query, however their path is spelt', async () => {
       const [all, none] = ['events?tag=Tag+number+7', 'events?tag=nothing']
       for (let time = 0; time < 3; time++) {

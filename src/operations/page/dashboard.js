@@ -43,7 +43,7 @@ async function poll() {
     const since = lastAnswer === null ? '' : ` What is below it said at ${clockText(lastAnswer)}.`
     showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
   }
-  setTimeout(poll, EVERY_MS)
+  setTimeout(() => void poll(), EVERY_MS)
 }
 
 function askToAccept() {
