@@ -89,6 +89,30 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     directory.remove()
   })
 
+  it('switches lists and the description on and off, and links in a list are those of now', async () => {
+    const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
+    const { child, listening } = await serve(runtime, directory.configuration)
+    const list = async (): Promise<Response> => fetch(`${listening.address}api/events?from=2020-01-01`)
+    const described = async (): Promise<Response> => fetch(`${listening.address}api/openapi.json`)
+    expect([(await list()).status, (await described()).status]).toEqual([400, 200])
+    configure(directory, { lists: true, describe: false })
+    await reload(child)
+    const page = await eventually(list, ({ status }) => status === 200)
+    expect(await page.text()).toContain('"Name":"Tosca"')
+    expect((await described()).status).toBe(404)
+    const representation = { links: { event: [{ rel: 'tickets', href: 'https://tickets.example.org/{Id}' }] } }
+    configure(directory, { lists: true, representation })
+    await reload(child)
+    expect(await (await list()).text()).toContain('https://tickets.example.org/')
+    expect(await (await described()).text()).toContain('"/api/events"')
+    configure(directory, {})
+    await reload(child)
+    expect((await list()).status).toBe(400)
+    expect(await (await described()).text()).not.toContain('"/api/events"')
+    await child.stop()
+    directory.remove()
+  })
+
   it('leaves all as it was where anything else changed, or anything is wrong, and says why', async () => {
     const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
     const { child, listening } = await serve(runtime, directory.configuration)
