@@ -142,7 +142,8 @@ export class DocsFolder {
 
   #shown(command: string, said: string): string {
     const { address = '', operations = null } = this.#service?.listening ?? {}
-    let text = said.replaceAll(this.#path, SHOWN_FOLDER)
+    // The reader stands in the checkout.
+    let text = said.replaceAll(this.#path, SHOWN_FOLDER).replaceAll(join(ROOT, 'marquee'), './marquee')
     if (address !== '') text = text.replaceAll(address.replace(/\/$/, ''), PUBLIC)
     if (operations !== null) text = text.replaceAll(operations.replace(/\/$/, ''), OPERATIONS)
     text = text.replaceAll(

@@ -9,12 +9,14 @@ import { startUpOnTerminal } from './start-up-on-terminal.ts'
 const PORTS = /127\.0\.0\.1:\d+/g
 const ORIGIN = /^( {2}read from +).*$/m
 
-async function printedOnTerminal(env: Readonly<Record<string, string>>): Promise<string> {
+/** What a start with a configuration prints, in the checkout where no folder is said. */
+async function printedOnTerminal(env: Readonly<Record<string, string>>, elsewhere?: string): Promise<string> {
   const configuration = join(tmpdir(), `marquee-start-up-${process.pid}.yaml`)
   const crm = { kind: 'files', directory: join(ROOT, 'sample') }
   writeFileSync(configuration, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, lists: 'on', crm }))
   try {
-    return await startUpOnTerminal(['serve', '--config', configuration], env)
+    if (elsewhere !== undefined) return await startUpOnTerminal(['serve', '--config', configuration], env, elsewhere)
+    return await startUpOnTerminal(['serve'], { ...env, MARQUEE_CONFIG: configuration })
   } finally {
     rmSync(configuration)
   }
@@ -33,4 +35,10 @@ it('where NO_COLOR is set, nothing is coloured', async () => {
   const printed = await printedOnTerminal({ NO_COLOR: '1' })
   expect(printed).toContain('Marquee')
   expect(printed).not.toContain('\x1b')
+})
+
+it('from elsewhere, it names the check by a path that works there, and with the same configuration', async () => {
+  const printed = await printedOnTerminal({ NO_COLOR: '1' }, tmpdir())
+  const command = / withheld, (\/.+) tells why$/m.exec(printed)?.[1]
+  expect(command).toStartWith(`${join(ROOT, 'marquee')} check --config ${tmpdir()}/`)
 })

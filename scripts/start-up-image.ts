@@ -7,5 +7,5 @@ import { join } from 'node:path'
 import { drawTerminal } from './draw-terminal.ts'
 import { startUpOnTerminal } from './start-up-on-terminal.ts'
 
-const printed = await startUpOnTerminal(['serve'], process.env)
+const printed = await startUpOnTerminal(['serve'])
 writeFileSync(join(import.meta.dirname, '../docs/images/start-up.svg'), drawTerminal('./marquee serve', printed))

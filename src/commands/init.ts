@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
+import { commandLine } from './launcher.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
@@ -17,7 +18,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Writes a commented marquee.yaml for a CRM, never over an existing file. */
-export async function init(kind: string, { cwd, out, error }: Surroundings): Promise<number> {
+export async function init(kind: string, surroundings: Surroundings): Promise<number> {
+  const { cwd, out, error } = surroundings
   const template = TEMPLATES.get(kind)
   if (template === undefined) {
     const nearest = nearestName(kind, kinds)
@@ -34,7 +36,9 @@ export async function init(kind: string, { cwd, out, error }: Surroundings): Pro
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`./marquee check\` tells what would be served.`)
+  out(
+    `Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`${commandLine(['check'], surroundings)}\` tells what would be served.`,
+  )
   return FINE
 }
 

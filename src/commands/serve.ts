@@ -65,7 +65,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
       address: addressOf(listener),
       operations: operations === null ? null : `${addressOf(operations)}/`,
     }
-    startUp({ configuration, from, marquee, ...addresses }, surroundings)
+    startUp({ configuration, from, marquee, option, ...addresses }, surroundings)
     log.begin()
   }
   const ending = inVain.promise.then(async () => {

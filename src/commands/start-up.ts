@@ -2,6 +2,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
+import { commandLine } from './launcher.ts'
 import type { Surroundings } from './surroundings.ts'
 import { runtimeName, VERSION } from './surroundings.ts'
 
@@ -11,13 +12,16 @@ export interface StartUp {
   readonly marquee: Marquee
   readonly address: string
   readonly operations: string | null
+  /** What `--config` named. */
+  readonly option: string | undefined
 }
 
 /** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
 export function startUp(
-  { configuration, from, marquee, address, operations }: StartUp,
-  { isTerminal, env, out }: Surroundings,
+  { configuration, from, marquee, address, operations, option }: StartUp,
+  surroundings: Surroundings,
 ): void {
+  const { isTerminal, env, out } = surroundings
   const { basePath } = configuration.listen
   const id = firstId(marquee)
   const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
@@ -34,7 +38,8 @@ export function startUp(
     return
   }
   const { strong, quiet, good, bad, link: blue } = paletteFor(env)
-  const said = standingOf(marquee)
+  const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], surroundings)
+  const said = standingOf(marquee, `${check} tells why`)
   const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
   out('')
   out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
@@ -60,7 +65,10 @@ export function startUp(
 }
 
 /** Whether anything can be served, for a person. */
-function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood: boolean; readonly sentence: string } {
+function standingOf(
+  { replica: { events, venues } }: Marquee,
+  toldBy: string,
+): { readonly isGood: boolean; readonly sentence: string } {
   const failure = events.lastFailure ?? venues.lastFailure
   if (failure !== null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM can be read: ${failure.message}` }
@@ -73,10 +81,10 @@ function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood
   const empty = [events.list, venues.list].find((list) => list.served === 0 && list.withheld + list.extras.length > 0)
   if (empty !== undefined) {
     const rows = `there are ${counted(empty.withheld + empty.extras.length, 'row')}`
-    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}` }
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}; ${toldBy}` }
   }
   const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
-  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ./marquee check tells why`
+  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
 

@@ -139,7 +139,7 @@ export function findConfiguration({ option, env, cwd, exists }: Whereabouts): Fo
 }
 
 /** Where the person stands: npm runs its scripts in the package's directory. Other scripts inherit INIT_CWD and mean nothing by it. */
-function standOf(env: Whereabouts['env'], cwd: string): string {
+export function standOf(env: Whereabouts['env'], cwd: string): string {
   const script = env['npm_lifecycle_event']
   const start = env['INIT_CWD']
   return start && (script === 'start' || script === 'start:node') ? start : cwd

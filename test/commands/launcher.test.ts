@@ -1,9 +1,11 @@
 import { afterAll, expect, it } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
+import { commandLine } from '../../src/commands/launcher.ts'
 import { Child, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'
@@ -57,6 +59,32 @@ it('marquee.cmd names a Bun that `npm ci` brings on Windows, and what it runs', 
   const [, bun = ''] = /%~dp0(node_modules\/@oven\/bun-windows-x64)\/bin\/bun\.exe/.exec(text) ?? []
   expect(Object.keys(lock.packages)).toContain(bun)
   expect(text).toContain('"%MARQUEE_BUN%" "%~dp0src/main.ts" %*')
+})
+
+it.each([
+  ['in the checkout', '/opt/marquee', {}, './marquee check'],
+  [
+    'in the checkout through npm',
+    '/srv',
+    { INIT_CWD: '/opt/marquee', npm_lifecycle_event: 'start' },
+    './marquee check',
+  ],
+  ['elsewhere', '/srv', {}, '/opt/marquee/marquee check'],
+  [
+    'elsewhere, through npm',
+    '/opt/marquee',
+    { INIT_CWD: '/srv', npm_lifecycle_event: 'start' },
+    '/opt/marquee/marquee check',
+  ],
+])('a message names a command line that works %s', (_, cwd, env, line) => {
+  expect(commandLine(['check'], { cwd, env }, '/opt/marquee/marquee')).toBe(line)
+})
+
+it('a message quotes words that a shell would take apart', () => {
+  const words = ['check', '--config', "it's mine.yaml"]
+  const line = commandLine(words, { cwd: '/', env: {} }, '/opt/my marquee/marquee')
+  const said = spawnSync('sh', ['-c', `printf '%s|' ${line}`], { encoding: 'utf8' }).stdout
+  expect(said).toBe(`/opt/my marquee/marquee|${words.join('|')}|`)
 })
 
 /** `npx marquee` outside a checkout runs a stranger's package; `marquee` alone is nothing that a shell finds. */
