@@ -6,6 +6,7 @@ import type { IndexBlock } from './index-block.ts'
 import { ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
 import { endOf } from './row-places.ts'
+import type { FittingMarks } from './tag-sets.ts'
 
 /** What is asked of a list (contract §4.1). */
 export interface Wanted {
@@ -46,6 +47,7 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
     if (block === undefined) break
     const until = to === null ? block.count : index.startingBefore(block, to)
     const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
+    if (isOpen) filter.settle?.(block.marks, first, until)
     for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
       const handle = block.handles[at] ?? 0
       const endMs = block.ends[at] ?? 0
@@ -66,7 +68,8 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
 interface Filter {
   readonly fromMs: number
   /** By mark and by venue, 1 for what fits; null where all do. */
-  readonly marks: Uint8Array | null
+  readonly marks: FittingMarks['fits'] | null
+  readonly settle: FittingMarks['settle']
   readonly venues: Uint8Array | null
   /** A block without the bits of any of these has none that fits; null where that is not asked. */
   readonly any: readonly number[] | null
@@ -81,7 +84,13 @@ function filterOf(index: ListIndex, wanted: Choice & Pick<Wanted, 'from'>): Filt
   const atVenues = venues.length === 0 ? null : flagged(index, venues)
   if (marks === null && (tags.length > 0 || available)) return null
   if (atVenues === null && venues.length > 0) return null
-  return { fromMs: from.ms, marks, venues: atVenues, any: bitsOf(index, wanted) }
+  return {
+    fromMs: from.ms,
+    marks: marks?.fits ?? null,
+    settle: marks?.settle ?? null,
+    venues: atVenues,
+    any: bitsOf(index, wanted),
+  }
 }
 
 /**

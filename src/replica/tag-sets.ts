@@ -3,6 +3,7 @@ import { unpackTags } from './packing.ts'
 /** What a set, and a word, take roughly, with their place in a map. */
 const SET_BYTES = 300
 const WORD_BYTES = 160
+const MOST_HOLDERS = 10_000
 
 /**
  * A tag without regard to case (contract §4.1): through upper case, where `ß` and `SS`, and the two small sigmas, are one.
@@ -24,6 +25,13 @@ export class TagSets {
   readonly #members: (readonly number[])[] = []
   /** The sets that have each word; where it is one alone its number, since of tags that are many most are of one event. */
   readonly #holders: (number | Set<number>)[] = []
+
+  readonly #mostHolders: number
+
+  /** Where more sets than so many have what is asked, only those are looked at that are met: a page has soon enough of them. */
+  constructor(mostHolders: number = MOST_HOLDERS) {
+    this.#mostHolders = mostHolders
+  }
 
   get sizeBytes(): number {
     return this.#sets.size * SET_BYTES + this.#words.size * WORD_BYTES
@@ -68,27 +76,53 @@ export class TagSets {
     return tags.map((tag) => this.#words.find(foldTag(tag))).filter((word) => word !== undefined)
   }
 
-  /**
-   * By mark, the number of a set twice and 1 where tickets can be had: 1 where it has any of these tags, or tags do not matter
-   * since there are none; null where no set has. Looks at no set but those.
-   */
-  matching(tags: readonly string[], available: boolean): Uint8Array | null {
-    const marks = new Uint8Array(this.#members.length * 2)
+  /** The marks that have any of these tags, or all where there are none, with tickets to be had where that is asked; null where none has. */
+  matching(tags: readonly string[], available: boolean): FittingMarks | null {
+    const fits = new Uint8Array(this.#members.length * 2)
     if (tags.length === 0) {
-      for (let mark = available ? 1 : 0; mark < marks.length; mark += available ? 2 : 1) marks[mark] = 1
-      return marks
+      for (let mark = available ? 1 : 0; mark < fits.length; mark += available ? 2 : 1) fits[mark] = 1
+      return { fits, settle: null }
     }
     const words = this.wordsOf(tags)
-    for (const word of words) {
-      const holders = this.#holders[word] ?? NONE
-      for (const set of typeof holders === 'number' ? [holders] : holders) {
-        marks[set * 2 + 1] = 1
-        if (!available) marks[set * 2] = 1
+    if (words.length === 0) return null
+    const holders = words.map((word) => this.#holders[word] ?? NONE)
+    if (
+      holders.reduce<number>((sum, sets) => sum + (typeof sets === 'number' ? 1 : sets.size), 0) > this.#mostHolders
+    ) {
+      return { fits: fits.fill(UNKNOWN), settle: this.#settling(fits, words, available) }
+    }
+    for (const sets of holders) {
+      for (const set of typeof sets === 'number' ? [sets] : sets) {
+        fits[set * 2 + 1] = 1
+        if (!available) fits[set * 2] = 1
       }
     }
-    return words.length === 0 ? null : marks
+    return { fits, settle: null }
+  }
+
+  #settling(fits: Uint8Array, words: readonly number[], available: boolean): FittingMarks['settle'] {
+    const isWanted = new Uint8Array(this.#holders.length)
+    for (const word of words) isWanted[word] = 1
+    return (marks, from, until) => {
+      for (let at = from; at < until; at++) {
+        const mark = marks[at] ?? 0
+        if (fits[mark] !== UNKNOWN) continue
+        const hasTickets = !available || (mark & 1) === 1
+        fits[mark] = hasTickets && this.membersOf(mark >>> 1).some((word) => isWanted[word] === 1) ? 1 : 0
+      }
+    }
   }
 }
+
+/** By mark, the number of a set twice and 1 where tickets can be had: 1 where it fits. */
+export interface FittingMarks {
+  readonly fits: Uint8Array
+  /** Null, or what has to be told of marks before they are looked at: whether those from one place to another fit. */
+  readonly settle: ((marks: Uint32Array, from: number, until: number) => void) | null
+}
+
+/** What a mark has until it is settled. */
+const UNKNOWN = 2
 
 /** No set. */
 const NONE = -1
