@@ -48,9 +48,9 @@ export async function openOperations(
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
-    const { found: suspicious, zone } = running.watched
-    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns, suspicious, zone }
-    return statusOf({ replica, settings: freshness(), now, ...told })
+    const { found: suspicious, mistakenAtMs, zone } = running.watched
+    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns, suspicious, mistakenAtMs }
+    return statusOf({ replica, settings: freshness(), now, zone, ...told })
   }
   const metrics = metricsOf({
     replica,

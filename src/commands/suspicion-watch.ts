@@ -4,10 +4,15 @@ import type { Oddity } from '../domain/oddity.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { Replica } from '../replica/replica.ts'
+import { systemTime } from '../replica/time.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
 
-/** What the lists hold that is served and most likely wrong, looked at after each read: told once a kind, and kept for the dashboard. */
+/** What is most likely wrong in the lists, looked at after each read: told once a kind, and kept for the dashboard. */
 export class SuspicionWatch {
+  /** What is served all the same. */
   readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
+  /** When rows of a list were last withheld for a mistake and had not been before, monotonic ms. */
+  readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
   readonly #told = new Set<string>()
   readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
   readonly #suspicions: ListSuspicions
@@ -27,8 +32,9 @@ export class SuspicionWatch {
 
   note(observation: Observation, replica: Replica): void {
     if (observation.kind !== 'read-ended') return
-    const { outcome, kind, rows } = observation.read
+    const { outcome, kind, rows, newlyWithheld } = observation.read
     const list = observation.read.list === 'venues' ? 'venues' : 'events'
+    if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
     if (outcome !== 'ok' || rows === 0 || kind === 'availability') return
     this.found[list] = this.#suspicions[list].list((id) => replica[list].list.serves(id))
     for (const { column, what, count, where } of this.found[list]) {

@@ -16,8 +16,10 @@ export interface RowFault {
 export interface Withheld extends RowFault {
   /** Where the row stands, such as `events.json, row 3` or `crm.public_events, id 17`. */
   readonly where: string
-  /** What else is wrong with it, where somebody asked for all faults. */
+  /** What else is wrong with it. */
   readonly also?: readonly RowFault[]
+  /** What it is called, cut to 80 characters, where it is called anything. CRM content, as `found` is. */
+  readonly name?: string
 }
 
 /** Faults that are no mistake: the CRM says that the row is not for the web. */

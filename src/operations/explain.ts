@@ -4,8 +4,8 @@ import { EMPTY_GUID, parseGuid } from '../domain/guid.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment } from '../replica/time.ts'
-import { withheldWords } from './withheld.ts'
-import type { Withheld } from '../domain/withheld.ts'
+import { faultWords, withheldWords } from './withheld.ts'
+import type { RowFault, Withheld } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
 import type { MediaType } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
@@ -136,16 +136,22 @@ function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[]
   return steps
 }
 
-/** The steps of a row that is not served, up to the one that fails: conditions come before values. */
-function withheldSteps(kind: ExplainedKind, withheld: Withheld): readonly Step[] {
-  const { fault, column, where } = withheld
-  const { reason, remedy } = withheldWords(withheld)
-  const failed = { ok: false, detail: `The ${kind} (${where}) ${reason}. ${remedy}` }
+/** The steps of a row that is not served, up to the first that fails, and all others that do: conditions come before values. */
+function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
+  const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`
+  const failed = [first, ...also].map((fault, index): Step => {
+    const { reason, remedy } = faultWords(fault)
+    return { step: stepAt(fault), ok: false, detail: `${index === 0 ? row : 'It'} ${reason}. ${remedy}` }
+  })
   const active: Step = { step: 'active', ok: true, detail: 'It is active.' }
-  if (fault === 'inactive' || column === 'Active') return [{ step: 'active', ...failed }]
-  if (fault === 'not-shown' || column === 'ShowOnWeb') return [active, { step: 'shown', ...failed }]
   const shown: Step = { step: 'shown', ok: true, detail: 'It is marked to be shown on the web.' }
-  return [active, ...(kind === 'event' ? [shown] : []), { step: 'mapped', ...failed }]
+  const before = { active: [], shown: [active], mapped: kind === 'event' ? [active, shown] : [active] }
+  return [...before[stepAt(first)], ...failed]
+}
+
+function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
+  if (fault === 'inactive' || column === 'Active') return 'active'
+  return fault === 'not-shown' || column === 'ShowOnWeb' ? 'shown' : 'mapped'
 }
 
 /** One of the four bodies of a record, and the media types it is sent for. */

@@ -1,10 +1,11 @@
 import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
+import { WHOLE_ROW } from '../replica/drift.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import type { Metric, Sample } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
-import { countWithheld } from './withheld.ts'
+import { countWithheld, faultCounts } from './withheld.ts'
 
 export interface MetricsOptions {
   readonly replica: Replica
@@ -103,6 +104,18 @@ function listMetrics({ replica: { events, venues }, time }: MetricsOptions): rea
         ...withheldBy('events', countWithheld(events.list)),
         ...withheldBy('venues', countWithheld(venues.list)),
       ],
+    },
+    {
+      name: 'marquee_withheld_columns',
+      help: 'The same by column; a row with several faults counts under each. (row) where the whole row is meant.',
+      type: 'gauge',
+      samples: () =>
+        lists.flatMap(({ list }) =>
+          faultCounts(list).map(({ column, fault, count }) => ({
+            labels: { list: list.kind.name, column: column ?? WHOLE_ROW, reason: fault },
+            value: count,
+          })),
+        ),
     },
     {
       name: 'marquee_brake_engaged',

@@ -1,23 +1,28 @@
 import type { ListName } from '../domain/field.ts'
 import type { ListReplica } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
-import { SERVED } from '../replica/shard.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import { FREE, SERVED, WITHHELD } from '../replica/shard.ts'
 import type { Moment } from '../replica/time.ts'
 import { SearchTurns } from './search-turns.ts'
+import { faultWords } from './withheld.ts'
 
-/** A record that is served. */
-export interface ShownRecord {
+/** A record that is served, or a row that is not. */
+interface FoundRecord {
   readonly list: ListName
-  readonly id: string
+  /** Null of a row that has none. */
+  readonly id: string | null
   readonly name: string
-  /** How long it has been as it is. */
+  /** How long it has been served as it is; 0 where it is not. */
   readonly changedAgoMs: number
+  /** The first reason why it is not served, null where it is. */
+  readonly reason: string | null
 }
 
 export interface Found {
   readonly total: number
   /** The first of them. */
-  readonly records: readonly ShownRecord[]
+  readonly records: readonly FoundRecord[]
 }
 
 const MOST_SHOWN = 20
@@ -26,7 +31,7 @@ const LONGEST_TEXT = 200
 const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
-/** Looks through the records that are served, in slices between which requests pass: nothing is kept for it. */
+/** Looks through what is held, in slices between which requests pass: nothing is kept for it. */
 export class RecordSearch {
   readonly #replica: Replica
   readonly #pause: () => Promise<void>
@@ -38,67 +43,79 @@ export class RecordSearch {
     this.#turns = turns
   }
 
-  /** Records whose names hold all words, in any case; null where too many search already. */
+  /** Records and withheld rows whose names hold all words, in any case, the withheld ones first; null where too many search already. */
   byName(text: string, now: Moment, signal: AbortSignal): Promise<Found | null> {
     const words = text
       .slice(0, LONGEST_TEXT)
       .toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== '')
-    const isIt = ({ name }: ShownRecord): boolean => {
+    const isIt = (name: string): boolean => {
       const lower = name.toLowerCase()
       return words.every((word) => lower.includes(word))
     }
-    return this.#turns.run(() => this.#find(now, signal, Number.POSITIVE_INFINITY, isIt))
+    return this.#turns.run(() => this.#find(now, signal, isIt))
   }
 
   /** Records that are new or changed since a day ago, those of the first read left out; the newest first. */
   changedLately(now: Moment, signal: AbortSignal): Promise<Found | null> {
-    return this.#turns.run(() => this.#find(now, signal, DAY_MS, () => true))
+    return this.#turns.run(() => this.#find(now, signal, null))
   }
 
-  async #find(
-    now: Moment,
-    signal: AbortSignal,
-    withinMs: number,
-    isIt: (record: ShownRecord) => boolean,
-  ): Promise<Found> {
-    let records: ShownRecord[] = []
-    let [total, sincePause] = [0, 0]
+  /** Without a name to look for: what was changed lately. */
+  async #find(now: Moment, signal: AbortSignal, isIt: ((name: string) => boolean) | null): Promise<Found> {
+    let records: FoundRecord[] = []
+    let [total, looked] = [0, 0]
+    const keep = (record: FoundRecord): void => {
+      total++
+      records.push(record)
+      if (records.length > 2 * MOST_SHOWN) records = first(records)
+    }
     const look = async <Item extends { readonly Name: string | null }>(replica: ListReplica<Item>): Promise<void> => {
       const { list, reader } = replica
-      const since =
-        withinMs === Number.POSITIVE_INFINITY ? -withinMs : Math.max(now.monotonicMs - withinMs, reader.loadedAtMs)
+      const { name: of, packing } = list.kind
+      const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
+        const name = withheld?.name ?? ''
+        if (withheld === null || isIt?.(name) !== true) return
+        keep({ list: of, id, name, changedAgoMs: 0, reason: faultWords(withheld).reason })
+      }
+      const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, reader.loadedAtMs) : Number.NEGATIVE_INFINITY
       for (const shard of list.shards) {
         for (let slot = 0; slot < shard.slots; slot++) {
-          const changedAt = shard.changedAt[slot] ?? 0
-          if (shard.state[slot] !== SERVED || changedAt <= since) continue
-          if (++sincePause === SLICE_ROWS) {
-            sincePause = 0
-            await this.#pause()
-            if (signal.aborted) return
-            // It may have gone meanwhile.
-            if (shard.state[slot] !== SERVED) continue
-          }
+          const isWanted = shard.state[slot] === SERVED ? (shard.changedAt[slot] ?? 0) > since : isIt !== null
+          if (!isWanted || shard.state[slot] === FREE) continue
+          if (++looked % SLICE_ROWS === 0) await this.#pause()
+          if (signal.aborted) return
+          // What became of the row meanwhile counts.
+          if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
+          if (shard.state[slot] !== SERVED) continue
           const id = shard.guid(slot)
-          const { Name } = list.kind.packing.unpack(id, shard.read(slot))
-          const changedAgoMs = Math.max(0, now.monotonicMs - changedAt)
-          const record = { list: list.kind.name, id, name: Name ?? '', changedAgoMs }
-          if (!isIt(record)) continue
-          records.push(record)
-          total++
+          const name = packing.unpack(id, shard.read(slot)).Name ?? ''
+          const changedAgoMs = Math.max(0, now.monotonicMs - (shard.changedAt[slot] ?? 0))
+          if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
         }
-        if (records.length > MOST_SHOWN) records = newest(records)
         await this.#pause()
         if (signal.aborted) return
+      }
+      if (isIt === null) return
+      for (const { id, withheld } of list.extras) {
+        if (++looked % SLICE_ROWS === 0) await this.#pause()
+        if (signal.aborted) return
+        keepWithheld(id, withheld)
       }
     }
     await look(this.#replica.events)
     await look(this.#replica.venues)
-    return { total, records: newest(records) }
+    return { total, records: first(records) }
   }
 }
 
-function newest(records: readonly ShownRecord[]): ShownRecord[] {
-  return records.toSorted((left, right) => left.changedAgoMs - right.changedAgoMs).slice(0, MOST_SHOWN)
+/** What is withheld, then the newest. */
+function first(records: readonly FoundRecord[]): FoundRecord[] {
+  return records
+    .toSorted(
+      (left, right) =>
+        Number(left.reason === null) - Number(right.reason === null) || left.changedAgoMs - right.changedAgoMs,
+    )
+    .slice(0, MOST_SHOWN)
 }

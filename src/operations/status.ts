@@ -2,12 +2,15 @@ import type { ListName } from '../domain/field.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
+import type { FaultCount } from '../replica/fault-counts.ts'
 import type { ListReplica, RefreshSettings } from '../replica/list-replica.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Standing } from '../replica/freshness.ts'
 import { standingOf } from '../replica/freshness.ts'
 import type { Moment } from '../replica/time.ts'
-import { countWithheld } from './withheld.ts'
+import { countWithheld, faultCounts } from './withheld.ts'
+
+type StatusGroup = Pick<FaultCount, 'column' | 'fault' | 'count'>
 
 interface ListStatus {
   readonly served: number
@@ -15,6 +18,10 @@ interface ListStatus {
   readonly notYetOver?: number
   readonly withheld: number
   readonly withheldByReason: Readonly<Record<WithheldFault, number>>
+  /** The same by column too; a row with several faults counts in several groups. */
+  readonly groups: readonly StatusGroup[]
+  /** Since rows were last withheld for a mistake that had not been before; null where none ever were. */
+  readonly newMistakesAgeMs: number | null
   /** The list has rows, and none is served. */
   readonly servesNothing: boolean
   /** What is served and most likely wrong. */
@@ -60,6 +67,8 @@ export interface StatusOptions {
   readonly waiting: number
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
+  /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
+  readonly mistakenAtMs: Readonly<Record<ListName, number>>
   readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
 }
 
@@ -95,15 +104,18 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
 
 function listStatus<Item>(
   replica: ListReplica<Item>,
-  { now, settings, ignoredColumns, suspicious }: StatusOptions,
+  { now, settings, ignoredColumns, suspicious, mistakenAtMs }: StatusOptions,
 ): ListStatus {
   const { list, reader, refresh } = replica
   const { freshness, drift, braked } = reader
+  const mistakenAt = mistakenAtMs[list.kind.name]
   return {
     served: list.served,
     ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
     withheld: list.withheld + list.extras.length,
     withheldByReason: countWithheld(list),
+    groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
+    newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
     servesNothing: reader.isLoaded && list.served === 0 && list.withheld + list.extras.length > 0,
     suspicious: suspicious[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),

@@ -20,7 +20,7 @@ function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
 function search(rows: readonly WithheldRow[], query: Partial<WithheldQuery> = {}, pause = async () => {}) {
   const batches = Array.from({ length: Math.ceil(rows.length / 10) }, (_, at) => rows.slice(at * 10, at * 10 + 10))
   const signal = new AbortController().signal
-  const asked = { list: 'events', words: [], fault: null, offset: 0, ...query } as const
+  const asked = { list: 'events', words: [], fault: null, column: null, offset: 0, ...query } as const
   return new WithheldSearch(() => batches, pause).search(asked, signal)
 }
 
@@ -45,6 +45,21 @@ describe('the search of withheld rows', () => {
     expect((await search(rows, { words: ['nowhere'] }))?.matching).toBe(0)
   })
 
+  it('finds by name, and rows with a fault in a column, be it not their first one', async () => {
+    const named = rows.map((one, index) => ({
+      ...one,
+      withheld: {
+        ...one.withheld,
+        name: `Gala ${index}`,
+        also: index < 3 ? [{ fault: 'missing' as const, column: 'Start', expected: null, found: null }] : [],
+      },
+    }))
+    expect(await search(named, { words: ['gala 177'] })).toMatchObject({ matching: 1, rows: [{ name: 'Gala 177' }] })
+    expect((await search(named, { column: 'Start', fault: 'missing' }))?.matching).toBe(3)
+    expect((await search(named, { column: 'Start', fault: 'unreadable' }))?.matching).toBe(0)
+    expect((await search(named, { column: 'Price', fault: 'mistakes' }))?.matching).toBe(250)
+  })
+
   it('lets requests pass between slices, and ends where nobody waits for it', async () => {
     let pauses = 0
     const many = Array.from({ length: 5000 }, (_, index) => row(index))
@@ -56,7 +71,7 @@ describe('the search of withheld rows', () => {
     const ended = await new WithheldSearch(
       () => [many, many, many],
       async () => {},
-    ).search({ list: 'events', words: [], fault: null, offset: 0 }, gone)
+    ).search({ list: 'events', words: [], fault: null, column: null, offset: 0 }, gone)
     expect(ended?.total).toBe(5000)
   })
 
@@ -67,7 +82,7 @@ describe('the search of withheld rows', () => {
       () => [many],
       () => held.promise,
     )
-    const query = { list: 'events', words: [], fault: null, offset: 0 } as const
+    const query = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
     const { signal } = new AbortController()
     const eight = Array.from({ length: 8 }, () => searches.search(query, signal))
     expect(await searches.search(query, signal)).toBe(null)
@@ -77,7 +92,7 @@ describe('the search of withheld rows', () => {
   })
 
   it('reads a query with its defaults, and cuts what is long', () => {
-    expect(withheldQuery(() => undefined)).toEqual({ list: 'events', words: [], fault: null, offset: 0 })
+    expect(withheldQuery(() => undefined)).toEqual({ list: 'events', words: [], fault: null, column: null, offset: 0 })
     const long = withheldQuery((name) => (name === 'q' ? `Ä ${'b '.repeat(5000)}` : undefined))
     expect(long?.words.length).toBe(100)
     expect(long?.words[0]).toBe('ä')

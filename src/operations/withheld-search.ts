@@ -1,27 +1,32 @@
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import type { WithheldFault } from '../domain/withheld.ts'
+import type { RowFault, WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
+import { FAULTS } from '../replica/packed-withheld.ts'
 import { SearchTurns } from './search-turns.ts'
-import { withheldWords } from './withheld.ts'
-
-const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
+import type { WithheldWords } from './withheld.ts'
+import { faultWords, withheldWords } from './withheld.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
-  /** All of these words must be in the row's id, place, column or reason; in lower case. */
+  /** All of these words must be in the row's id, name, place, column or reason; in lower case. */
   readonly words: readonly string[]
   /** Null for any; mistakes are all but those that are meant: drafts, and what is not active. */
   readonly fault: WithheldFault | 'mistakes' | null
+  /** Rows that have the fault, or any where none is named, in this column, be it not their first; null for all rows. */
+  readonly column: string | null
   readonly offset: number
 }
 
 interface ShownRow {
   readonly id: string | null
+  readonly name: string | null
   readonly where: string
   readonly fault: WithheldFault
   readonly reason: string
   readonly remedy: string
+  /** The same fault by fault. */
+  readonly faults: readonly WithheldWords[]
 }
 
 export interface WithheldPage {
@@ -48,7 +53,8 @@ export function withheldQuery(given: (name: string) => string | undefined): With
   if ((list !== 'events' && list !== 'venues') || !/^\d{1,9}$/.test(offset) || Number(offset) > FURTHEST) return null
   if (fault === null && (given('reason') ?? '') !== '') return null
   const words = (given('q') ?? '').slice(0, LONGEST_TEXT).toLowerCase().split(/\s+/)
-  return { list, words: words.filter((word) => word !== ''), fault, offset: Number(offset) }
+  const column = given('column') || null
+  return { list, words: words.filter((word) => word !== ''), fault, column, offset: Number(offset) }
 }
 
 function isMistake(withheld: WithheldRow['withheld']): boolean {
@@ -91,13 +97,13 @@ export class WithheldSearch {
     return this.#turns.run(() => this.#run(query, signal))
   }
 
-  async #run({ list, words, fault, offset }: WithheldQuery, signal: AbortSignal): Promise<WithheldPage> {
+  async #run({ list, words, offset, ...about }: WithheldQuery, signal: AbortSignal): Promise<WithheldPage> {
     const most = offset + PAGE_ROWS
     let found: WithheldRow[] = []
     let [total, matching, sincePause] = [0, 0, 0]
     for (const batch of this.#batchesOf(list)) {
       for (const row of batch) {
-        if (!isAbout(row, fault) || !holdsAll(row, words)) continue
+        if (!isAbout(row, about) || !holdsAll(row, words)) continue
         found.push(row)
         matching++
       }
@@ -114,17 +120,22 @@ export class WithheldSearch {
   }
 }
 
-function isAbout({ withheld }: WithheldRow, fault: WithheldQuery['fault']): boolean {
-  return fault === null || (fault === 'mistakes' ? isMistake(withheld) : withheld.fault === fault)
+function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuery, 'fault' | 'column'>): boolean {
+  const has = (row: RowFault): boolean =>
+    fault === null || (fault === 'mistakes' ? !isOnPurpose(row) : row.fault === fault)
+  if (column === null) return has(withheld)
+  return [withheld, ...(withheld.also ?? [])].some((row) => row.column === column && has(row))
 }
 
 function holdsAll(row: WithheldRow, words: readonly string[]): boolean {
   if (words.length === 0) return true
-  const { id, where, reason } = shown(row)
-  const text = `${id ?? ''} ${where} ${reason}`.toLowerCase()
+  const { id, name, where, reason } = shown(row)
+  const text = `${id ?? ''} ${name ?? ''} ${where} ${reason}`.toLowerCase()
   return words.every((word) => text.includes(word))
 }
 
 function shown({ id, withheld }: WithheldRow): ShownRow {
-  return { id, where: withheld.where, fault: withheld.fault, ...withheldWords(withheld) }
+  const { name = null, where, fault } = withheld
+  const faults = [withheld, ...(withheld.also ?? [])].map(faultWords)
+  return { id, name, where, fault, ...withheldWords(withheld), faults }
 }

@@ -1,9 +1,10 @@
 import { unreachable } from '../domain/unreachable.ts'
 import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
-import { FAULTS } from '../replica/packed-withheld.ts'
-import { insteadOf, textFound } from './remedy.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { FaultCount } from '../replica/fault-counts.ts'
+import { FaultCounts } from '../replica/fault-counts.ts'
 import type { RecordList } from '../replica/record-list.ts'
-import { WITHHELD } from '../replica/shard.ts'
+import { insteadOf, textFound } from './remedy.ts'
 
 export interface WithheldWords {
   /** Why the row is not served, as a sentence without its subject. */
@@ -14,14 +15,15 @@ export interface WithheldWords {
 
 /** Says in an admin's words why a row is withheld. With what was found in it, as JSON: never for a log. */
 export function withheldWords({ also = [], ...first }: Withheld): WithheldWords {
-  const words = [first, ...also].map(wordsOf)
+  const words = [first, ...also].map(faultWords)
   return {
     reason: words.map(({ reason }) => reason).join(', and '),
     remedy: words.map(({ remedy }) => remedy).join(' '),
   }
 }
 
-function wordsOf({ fault, column, expected, found }: RowFault): WithheldWords {
+/** The same of one fault. */
+export function faultWords({ fault, column, expected, found }: RowFault): WithheldWords {
   const name = column ?? 'the row'
   const shown = found === null ? '' : `; found ${found}`
   switch (fault) {
@@ -60,16 +62,21 @@ function because(column: string | null, shown: string): string {
   return column === null ? '' : ` (${column}${shown})`
 }
 
-/** How many rows of a list are withheld for each reason. Builds nothing for a row: it is asked for every few seconds. */
-export function countWithheld<Item>({ shards, extras }: RecordList<Item>): Readonly<Record<WithheldFault, number>> {
+type HeldFaults = Pick<RecordList<unknown>, 'faults' | 'extras'>
+
+/** What is wrong with the rows of a list that are withheld, and how many have each fault: mistakes first, the most frequent first. */
+export function faultCounts({ faults, extras }: HeldFaults): readonly FaultCount[] {
+  const all = new FaultCounts()
+  all.addAll(faults)
+  all.addAll(extras.faults)
+  return [...all].toSorted(
+    (left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)) || right.count - left.count,
+  )
+}
+
+/** How many rows of a list are withheld for each reason, the first one where there are several. */
+export function countWithheld(list: HeldFaults): Readonly<Record<WithheldFault, number>> {
   const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
-  const byNumber = Float64Array.from(extras.counts)
-  for (const { slots, state, fault } of shards) {
-    for (let slot = 0; slot < slots; slot++) {
-      const number = fault[slot] ?? 0
-      if (state[slot] === WITHHELD) byNumber[number] = (byNumber[number] ?? 0) + 1
-    }
-  }
-  for (const [number, fault] of FAULTS.entries()) counts[fault] = byNumber[number] ?? 0
+  for (const { fault, first } of faultCounts(list)) counts[fault] += first
   return counts
 }

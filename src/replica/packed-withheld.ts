@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
-import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
+import { FaultCounts } from './fault-counts.ts'
 
 /** A row that is not served; `id` is null where it has none. */
 export interface WithheldRow {
@@ -21,27 +22,38 @@ export const FAULTS: readonly WithheldFault[] = [
 /** A text that stands in many rows, by its number; itself where there are too many of them. */
 type Named = number | string | null
 
-type Packed = readonly [number, Named, Named, string, string | null, Withheld['also']?]
+/** Nulls at its end are left out. */
+type PackedFault = readonly [fault: number, column?: Named, expected?: Named, found?: string | null]
+
+/** What is not called anything has 0 for a name. */
+type Packed = readonly [where: string, name: string | 0, first: PackedFault, ...also: PackedFault[]]
 
 /** Why a row is not served, as one text: a million objects would take half a gigabyte. */
-export function packWithheld({ fault, column, where, expected, found, also }: Withheld): string {
-  const packed: readonly unknown[] = [
-    FAULTS.indexOf(fault),
-    nameOf(column),
-    nameOf(expected),
-    where,
-    found,
-    ...(also === undefined ? [] : [also]),
-  ]
+export function packWithheld({ where, name, also = [], ...first }: Withheld): string {
+  const packed: Packed = [where, name ?? 0, packFault(first), ...also.map(packFault)]
   return JSON.stringify(packed)
 }
 
 export function unpackWithheld(packed: string): Withheld {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- packed above
-  const [number, column, expected, where, found, also] = JSON.parse(packed) as Packed
-  const fault = FAULTS[number] ?? 'unreadable'
-  const whole = { fault, column: textOf(column), where, expected: textOf(expected), found }
-  return also === undefined ? whole : { ...whole, also }
+  const [where, name, first, ...also] = JSON.parse(packed) as Packed
+  return {
+    ...unpackFault(first),
+    where,
+    ...(name === 0 ? {} : { name }),
+    ...(also.length === 0 ? {} : { also: also.map(unpackFault) }),
+  }
+}
+
+function packFault({ fault, column, expected, found }: RowFault): PackedFault {
+  const number = FAULTS.indexOf(fault)
+  if (found !== null) return [number, nameOf(column), nameOf(expected), found]
+  if (expected !== null) return [number, nameOf(column), nameOf(expected)]
+  return column === null ? [number] : [number, nameOf(column)]
+}
+
+function unpackFault([fault, column = null, expected = null, found = null]: PackedFault): RowFault {
+  return { fault: FAULTS[fault] ?? 'unreadable', column: textOf(column), expected: textOf(expected), found }
 }
 
 /** Columns, and what is expected in them: a configuration has some dozens. */
@@ -70,8 +82,7 @@ const ID_LENGTH = 36
 export class PackedRows implements Iterable<WithheldRow> {
   length = 0
   sizeBytes = 0
-  /** How many there are of each fault, by its number. */
-  readonly counts: Float64Array = new Float64Array(FAULTS.length)
+  readonly faults: FaultCounts = new FaultCounts()
   readonly #chunks: Buffer[] = []
   /** How much of the last chunk is used. */
   #used = CHUNK_BYTES
@@ -92,8 +103,7 @@ export class PackedRows implements Iterable<WithheldRow> {
     chunk.write(text, this.#used + HEAD_BYTES, length)
     this.#used += HEAD_BYTES + length
     this.length++
-    const fault = FAULTS.indexOf(withheld.fault)
-    this.counts[fault] = (this.counts[fault] ?? 0) + 1
+    this.faults.add(withheld, 1)
   }
 
   *[Symbol.iterator](): Generator<WithheldRow, void> {

@@ -3,11 +3,12 @@ import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
+import { FaultCounts } from './fault-counts.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
 import { ListIndex } from './list-index.ts'
 import type { ListKind } from './list-kinds.ts'
 import type { WithheldRow } from './packed-withheld.ts'
-import { PackedRows } from './packed-withheld.ts'
+import { PackedRows, packWithheld } from './packed-withheld.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
@@ -53,6 +54,8 @@ export class RecordList<Item> implements Held {
   readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, (_, number) => new Shard(number))
   served = 0
   withheld = 0
+  /** What is wrong with the rows that have a place of their own. */
+  readonly faults: FaultCounts = new FaultCounts()
   /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
   extras: PackedRows = new PackedRows()
   /** Counts up with each change of what is served. */
@@ -183,6 +186,7 @@ export class RecordList<Item> implements Held {
     const slot = slotOf(row)
     const before = this.index !== null && shard.state[slot] === SERVED ? shard.read(slot) : null
     if (shard.state[slot] === WITHHELD) {
+      this.#forgetFaults(shard, slot)
       this.withheld--
       this.served++
     }
@@ -197,12 +201,15 @@ export class RecordList<Item> implements Held {
   withhold(row: number, withheld: Withheld): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
+    const packed = packWithheld(withheld)
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--
       this.withheld++
-    }
-    shard.withhold(slot, withheld)
+    } else if (shard.read(slot) === packed) return
+    else this.#forgetFaults(shard, slot)
+    shard.withhold(slot, packed)
+    this.faults.add(withheld, 1)
   }
 
   remove(row: number): void {
@@ -211,8 +218,16 @@ export class RecordList<Item> implements Held {
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--
-    } else this.withheld--
+    } else {
+      this.#forgetFaults(shard, slot)
+      this.withheld--
+    }
     shard.remove(slot)
+  }
+
+  #forgetFaults(shard: Shard, slot: number): void {
+    const withheld = shard.withheldAt(slot)
+    if (withheld !== null) this.faults.add(withheld, -1)
   }
 
   #unlist(shard: Shard, slot: number): void {

@@ -7,7 +7,7 @@ import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
-import { FAULTS, packWithheld, unpackWithheld } from './packed-withheld.ts'
+import { unpackWithheld } from './packed-withheld.ts'
 
 /** What a slot holds. */
 export const FREE = 0
@@ -38,8 +38,6 @@ export class Shard {
   readonly #etags = new PackedEtags()
   /** Where bodies that were asked for lately lie, four places a slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
-  /** Why a row is withheld, by its number. */
-  fault: Uint8Array = new Uint8Array(0)
 
   constructor(number: number) {
     this.number = number
@@ -53,7 +51,7 @@ export class Shard {
     return (
       this.#texts.sizeBytes +
       this.#table.sizeBytes +
-      this.state.length * (2 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
+      this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
@@ -92,17 +90,17 @@ export class Shard {
     return changed
   }
 
-  /** Stores why a row is not served. */
-  withhold(slot: number, withheld: Withheld): void {
-    this.#texts.write(slot, packWithheld(withheld))
-    this.fault[slot] = FAULTS.indexOf(withheld.fault)
+  /** Stores why a row is not served, as it is packed. */
+  withhold(slot: number, packed: string): void {
+    this.#texts.write(slot, packed)
     this.state[slot] = WITHHELD
     this.forgetBodies(slot, 1)
   }
 
   /** Whether what is withheld there is so for a mistake, rather than on purpose. */
   isMistake(slot: number): boolean {
-    return !isOnPurpose({ fault: FAULTS[this.fault[slot] ?? 0] ?? 'unreadable' })
+    const withheld = this.withheldAt(slot)
+    return withheld !== null && !isOnPurpose(withheld)
   }
 
   /** Null where the row is served, or was not written yet. */
@@ -140,7 +138,6 @@ export class Shard {
 
   #grow(capacity: number): void {
     this.state = grown(this.state, new Uint8Array(capacity))
-    this.fault = grown(this.fault, new Uint8Array(capacity))
     this.detailsAt = grown(this.detailsAt, new Float64Array(capacity))
     this.availabilityAt = grown(this.availabilityAt, new Float64Array(capacity))
     this.seenAt = grown(this.seenAt, new Float64Array(capacity))

@@ -1,5 +1,4 @@
 import type { RowFault, WithheldFault } from '../domain/withheld.ts'
-import { FAULTS } from './packed-withheld.ts'
 import type { PackedRows } from './packed-withheld.ts'
 
 /** How many rows are newly withheld, by what is wrong with them. */
@@ -15,9 +14,9 @@ export class WithheldTally {
 
   /** Rows without a place of their own have no before: what counts is how many more there are. */
   addExtras(before: PackedRows, now: PackedRows): void {
-    for (const [number, fault] of FAULTS.entries()) {
-      const more = (now.counts[number] ?? 0) - (before.counts[number] ?? 0)
-      if (more > 0) this.add({ column: null, fault }, more)
+    for (const { fault, column, first } of now.faults) {
+      const more = first - before.faults.firstOf(fault, column)
+      if (more > 0) this.add({ column, fault }, more)
     }
   }
 

@@ -91,12 +91,16 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
 
   it('shows what is served and withheld, and why', async () => {
     const { page, complaints } = await opened(DESK, small)
-    expect(await page.textContent('#state')).toBe('All is well: callers are answered with data at most 10 s old.')
+    expect(await page.textContent('#state.warn')).toBe(
+      'Callers are answered with data at most 10 s old; 5 events are withheld for mistakes, listed below.',
+    )
     await page.waitForSelector('#withheld-rows li')
     expect(await page.textContent('#withheld-count')).toBe('5 withheld events; shown are 1 to 5.')
     const card = await page.textContent('#card-events')
     expect(card).toContain('Served3')
     expect(card).toContain('5 (a value cannot be read: 5)')
+    expect(card).toContain('Price, a value cannot be read: 5')
+    expect(await page.textContent('#withheld-rows li .place strong')).toBe('Event 2')
     expect(complaints).toEqual([])
     await page.context().close()
   })
@@ -156,7 +160,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     const { page } = await opened(DESK, await started(JSON.stringify([...drafts, ...mistakes, event(50)])))
     await page.locator('#withheld-count', { hasText: '32 withheld events; shown are 1 to 20.' }).waitFor()
     const places = async (): Promise<string[]> =>
-      (await page.locator('#withheld-rows .place .crm').allTextContents()).slice(0, 4)
+      (await page.locator('#withheld-rows .place span.crm').allTextContents()).slice(0, 4)
     expect(await places()).toEqual([31, 32, 1, 2].map((row) => `events.json, item ${row} (line 1)`))
     await page.click('#card-events a:has-text("something is missing: 1")')
     await page.locator('#withheld-count', { hasText: /^1 of 32 / }).waitFor()
@@ -164,10 +168,34 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
+  it('leads from a column to its rows, and finds by its name what is withheld', async () => {
+    const rows = [
+      event(1),
+      event(2, { Start: null, Price: 'x' }),
+      event(3, { Price: 'x', Name: 'Gala' }),
+      event(4, { Id: null }),
+    ]
+    const { page } = await opened(DESK, await started(JSON.stringify(rows)))
+    await page.click('#card-events a:has-text("Start, something is missing")')
+    await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
+    await page.click('#withheld-rows summary')
+    expect(await page.textContent('#withheld-rows li li')).toContain('It has a value in Price that cannot be read')
+    await page.click('#withheld-any')
+    await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
+    expect(await page.isVisible('#withheld-column')).toBe(false)
+    await explain(page, 'gala')
+    await page.click('#found a:has-text("Gala")')
+    await page.locator('#explanation h3', { hasText: 'is not on the web' }).waitFor()
+    await explain(page, 'event 4')
+    await page.locator('#found li', { hasText: 'Event 4 event, not on the web: it has no valid id in Id' }).waitFor()
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
   it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
     const { page } = await opened(DESK, small)
     await explain(page, 'event 1000001')
-    await page.locator('#found-count', { hasText: '1 on the web by that name:' }).waitFor()
+    await page.locator('#found-count', { hasText: '1 by that name:' }).waitFor()
     await page.click('#found a')
     await page
       .locator('#explanation h3', { hasText: 'The event 00000000-0000-4000-8000-000001000001 is on the web' })
@@ -189,6 +217,34 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     expect(await page.locator('#explanation .but').count()).toBe(1)
     expect(await page.locator('#explanation .no').count()).toBe(0)
     expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('stays as wide as its window, whatever words the CRM holds, and keeps the next row in sight where one has many faults', async () => {
+    const word = 'W'.repeat(3000)
+    const faulty = {
+      Name: `${word}${MARKUP}`,
+      Start: word,
+      Finish: null,
+      Price: word,
+      TicketCapacity: word,
+      Tags: word,
+    }
+    const rows = [
+      event(1, faulty),
+      event(2, { ...faulty, Id: word }),
+      event(3, { [word]: 1, Finish: '2025-01-01T00:00Z' }),
+    ]
+    const { page, complaints } = await opened({ ...PHONE, colorScheme: 'dark' }, await started(JSON.stringify(rows)))
+    await page.locator('#withheld-rows summary', { hasText: '4 more faults' }).first().waitFor()
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    const [first] = await page.locator('#withheld-rows > li').all()
+    expect((await first?.boundingBox())?.height).toBeLessThan(PHONE.height * 0.6)
+    await explain(page, SHOWN)
+    for (const summary of await page.$$('#withheld-rows summary')) await summary.click()
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    expect(await faults(page)).toEqual([])
+    expect(complaints).toEqual([])
     await page.context().close()
   })
 
@@ -223,6 +279,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('a value cannot be read: 5')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Price, a value cannot be read')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.id')).toBe('explain-id')
     await page.keyboard.type(SHOWN)

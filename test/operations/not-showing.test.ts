@@ -29,6 +29,7 @@ const ROWS = [
   event(10, { ShowOnWeb: 'ja' }),
   event(11, { VenueId: '00000000-0000-4000-9000-00000000dead' }),
   event(12, { VenueId: VENUE }),
+  event(13, { Start: null, Price: '12,50', ShowOnWeb: 'ja' }),
 ]
 
 describe('why an event is not showing, in words that a CRM admin acts on', () => {
@@ -71,6 +72,42 @@ describe('why an event is not showing, in words that a CRM admin acts on', () =>
     const failed = steps.find(({ ok, step: name }) => !ok && name !== 'id')
     expect(String(failed?.step)).toBe(step)
     expect(failed?.detail).toContain(words)
+  })
+
+  it('one with several mistakes: all of them at once, with its name', async () => {
+    const failed = (await explained(idOf(13))).steps.filter(({ ok }) => !ok)
+    expect(failed.map(({ step, detail }) => [step, /(?:in|for) (\w+)/.exec(detail)?.[1]])).toEqual([
+      ['shown', 'ShowOnWeb'],
+      ['mapped', 'Start'],
+      ['mapped', 'Price'],
+    ])
+    expect(failed[0]?.detail).toStartWith('The event "Event 13" (events.json, item 13')
+    const page = await askOperations(
+      `${running.listening.operations ?? ''}withheld?column=Start&reason=missing&q=event`,
+    )
+    expect(JSON.parse(page?.text ?? '') as unknown).toMatchObject({
+      matching: 2,
+      rows: [{ name: 'Event 5' }, { name: 'Event 13', fault: 'unreadable' }],
+    })
+  })
+
+  it('tells by column how many rows have which fault, mistakes first', async () => {
+    const status = JSON.parse((await askOperations(`${running.listening.operations ?? ''}status`))?.text ?? '') as {
+      lists: Record<string, { withheldByReason: object; groups: object[] }>
+    }
+    const { events, venues } = status.lists
+    expect(events?.withheldByReason).toMatchObject({ missing: 1, unreadable: 4, 'no-id': 1, 'duplicate-id': 1 })
+    expect(events?.groups).toEqual([
+      { column: 'Start', fault: 'missing', count: 2 },
+      { column: 'Price', fault: 'unreadable', count: 2 },
+      { column: 'ShowOnWeb', fault: 'unreadable', count: 2 },
+      { column: 'Start', fault: 'unreadable', count: 1 },
+      { column: 'Id', fault: 'no-id', count: 1 },
+      { column: 'Id', fault: 'duplicate-id', count: 1 },
+      { column: 'ShowOnWeb', fault: 'not-shown', count: 2 },
+      { column: 'Active', fault: 'inactive', count: 1 },
+    ])
+    expect(venues?.groups).toEqual([{ column: 'Active', fault: 'inactive', count: 1 }])
   })
 
   it('one of two with the same id: the first is shown, the second named', async () => {

@@ -14,6 +14,11 @@ const mapEvent = listFile(EVENT_ROWS, { wall: utc, showIn: utc }, new Suspicions
   { cell: jsonCell },
   'native',
 )
+/** Of rows that may lack a column. */
+const mapThere = listFile(EVENT_ROWS, { wall: utc, showIn: utc }, new Suspicions()).mapper<CellObject>(
+  { cell: jsonCell, isThere: (column) => (row) => Object.hasOwn(row, column) },
+  'native',
+)
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {
@@ -67,6 +72,34 @@ describe('mapping a row (contract §2)', () => {
     expect(mapped({ ...bad, Id: GUID, Active: '1', ShowOnWeb: null })).toEqual([GUID, 'not-shown', 'ShowOnWeb'])
     expect(mapped({ ...good, Start: 'x' })).toEqual([GUID, 'unreadable', 'Start'])
     expect(mapped({ ...good, Start: null })).toEqual([GUID, 'missing', 'Start'])
+  })
+
+  it('tells all that is wrong with a row, and what it is called', () => {
+    const bad: CellObject = { ...good, Name: 'Gala', Start: null, Finish: 'late', Price: '1,5' }
+    expect(mapEvent(bad, () => 'here', 7)).toMatchObject({
+      withheld: {
+        fault: 'missing',
+        column: 'Start',
+        name: 'Gala',
+        also: [
+          { fault: 'unreadable', column: 'Finish', found: '"late"' },
+          { fault: 'unreadable', column: 'Price', found: '"1,5"' },
+        ],
+      },
+    })
+    const long = mapEvent({ ...bad, Name: '😀'.repeat(100) }, () => 'here', 7)
+    expect(long.kind === 'withheld' && long.withheld.name).toBe('😀'.repeat(40))
+  })
+
+  it('tells no other fault of a row that is withheld on purpose; where there is no such column nobody meant it', () => {
+    const bad: CellObject = { ...good, Start: 'x', Active: false, ShowOnWeb: false }
+    expect(mapEvent(bad, () => 'here', 7)).toMatchObject({
+      withheld: { fault: 'inactive', also: [{ fault: 'not-shown', column: 'ShowOnWeb' }] },
+    })
+    const { Id = null, Finish = null } = good
+    expect(mapThere({ Id, Finish, Start: 'x' }, () => 'here', 7)).toMatchObject({
+      withheld: { fault: 'not-shown', also: [{ fault: 'unreadable', column: 'Start' }] },
+    })
   })
 
   it.each([

@@ -7,6 +7,7 @@ import type { RecordTable } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { VENUES } from '../../domain/venue.ts'
+import type { RowFault } from '../../domain/withheld.ts'
 import { isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
 import type { FieldsOf, Readers } from './readers.ts'
@@ -23,6 +24,7 @@ import { MOST_SHOWN } from './suspicions.ts'
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
+  readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Whether fields do not go together; `oddities` says which. */
   readonly isOdd: (record: Item) => boolean
   readonly oddities: (record: Item) => Parameters<Suspicions['note']>[1]
@@ -31,12 +33,14 @@ export interface RowKind<Item> {
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
   recordOf: eventOf,
+  titleOf: ({ Name }, row) => Name(row),
   isOdd: ({ TicketCapacity, TicketsAvailable }) => TicketsAvailable > TicketCapacity,
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
   table: VENUES,
   recordOf: venueOf,
+  titleOf: ({ Name }, row) => Name(row),
   isOdd: () => false,
   oddities: () => [],
 }
@@ -46,7 +50,7 @@ export interface ListMapping<Row, Item> {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
-  readonly kind: Pick<RowKind<Item>, 'recordOf' | 'isOdd' | 'oddities'>
+  readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
   /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
   readonly start: DateNotes
@@ -82,7 +86,7 @@ export function listMapping<Row, Item>(
 
 export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
 
-/** The record of a row, or the first reason why it is withheld: its id, then its conditions, then its values. */
+/** The record of a row, or why it is withheld: its id, its conditions, its values, in this order, and all that is wrong with them. */
 export function mapRow<Row, Item extends { readonly Id: Guid }>(
   mapping: ListMapping<Row, Item>,
   row: Row,
@@ -91,8 +95,10 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 ): MappedRow<Item> {
   const { suspicions } = mapping
   if (mapping.probe !== null && !mapping.probe(row)) mapping.probe = null
-  if (suspicions.thorough) return mapThoroughly(mapping, row, where, version)
-  return mapShortly(mapping, row, where, version)
+  const mapped = suspicions.thorough
+    ? mapThoroughly(mapping, row, where, version)
+    : mapShortly(mapping, row, where, version)
+  return mapped.kind === 'record' ? mapped : withAllFaults(mapping, row, mapped)
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
@@ -115,38 +121,72 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   return { kind: 'record', id, record, version }
 }
 
-/** As `mapRow`, with all that is wrong: everything is read, and a row that the CRM withholds on purpose has no other fault. */
+/** As `mapShortly`, for whoever reads once and serves nothing: what would be suspicious in a row that is withheld is noted too. */
 function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, isThere, suspicions } = mapping
+  const { readers, suspicions } = mapping
   suspicions.marks = []
-  const said = conditions.flatMap((condition) => condition(row) ?? [])
-  const read: Reason[] = []
-  for (const name in readers) {
-    const value: unknown = readers[name](row)
-    if (value instanceof Reason) read.push(value)
-  }
+  reasonsIn(readers, row)
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.length < MOST_SHOWN) suspicions.firstIds.push(mapped.id)
-    return mapped
-  }
-  // Where there is no such column nobody meant anything by it.
-  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
-  if (meant.length === 0 && marks.length > 0) {
+  } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
     suspicions.marks = marks
-    if (mapped.id !== null) suspicions.note(mapped.id, [], where)
+    suspicions.note(mapped.id, [], where)
   }
+  return mapped
+}
+
+const LONGEST_NAME = 80
+
+/** With its name, and all that is wrong with it; what the CRM withholds on purpose has no other fault. */
+function withAllFaults<Row, Item>(
+  mapping: ListMapping<Row, Item>,
+  row: Row,
+  mapped: MappedRow<never> & { readonly kind: 'withheld' },
+): MappedRow<never> {
+  const { readers, kind, suspicions } = mapping
   const { fault, column } = mapped.withheld
-  const also = (meant.length > 0 ? meant : [...said, ...read]).filter(
-    (reason) => reason.fault !== fault || reason.column !== column,
-  )
-  return also.length === 0 ? mapped : { ...mapped, withheld: { ...mapped.withheld, also } }
+  const said = saidBy(mapping, row)
+  const meant = meantBy(mapping, row, said)
+  const all = meant.length > 0 ? meant : [...said, ...suspicions.again(() => reasonsIn(readers, row))]
+  const also = all.length > 1 ? all.filter((other) => other.fault !== fault || other.column !== column) : []
+  const title = kind.titleOf(readers, row)
+  const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
+  if (also.length === 0 && name === '') return mapped
+  const { where, expected, found } = mapped.withheld
+  const withheld = { fault, column, where, expected, found, ...(name === '' ? {} : { name }) }
+  const { id, version } = mapped
+  return { kind: 'withheld', id, withheld: also.length === 0 ? withheld : { ...withheld, also }, version }
+}
+
+function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly Reason[] {
+  const said: Reason[] = []
+  for (const condition of conditions) {
+    const reason = condition(row)
+    if (reason !== null) said.push(reason)
+  }
+  return said
+}
+
+/** Where there is no such column nobody meant anything by it. */
+function meantBy<Row, Item>({ isThere }: ListMapping<Row, Item>, row: Row, said: readonly Reason[]): readonly Reason[] {
+  return said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
+}
+
+/** Reads all fields: why those cannot be read that cannot. */
+function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly RowFault[] {
+  const reasons: RowFault[] = []
+  for (const name in readers) {
+    const value: unknown = readers[name](row)
+    if (value instanceof Reason) reasons.push(value)
+  }
+  return reasons
 }
 
 function eventOddities({

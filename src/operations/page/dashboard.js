@@ -17,6 +17,8 @@ function showState(kind, text) {
   state.className = `state ${kind}`
   say(state, text)
   document.body.classList.toggle('silent', kind === 'silent bad')
+  // Seen from among other tabs too.
+  document.title = `${kind === 'good' ? '' : '⚠ '}Marquee operations`
 }
 
 async function ask(path) {
@@ -76,13 +78,13 @@ async function accept() {
 byId('accept-no').addEventListener('click', () => byId('accept').close())
 byId('accept-yes').addEventListener('click', () => void accept())
 byId('lists').addEventListener('click', (clicked) => {
-  if (!(clicked.target instanceof HTMLAnchorElement)) return
+  const link = clicked.target.closest('a')
+  if (link === null) return
   clicked.preventDefault()
-  const query = new URLSearchParams(clicked.target.search)
-  filterWithheld(query.get('list'), query.get('reason'), explain)
+  filterWithheld(new URLSearchParams(link.search), explain)
 })
 startExplain()
 startWithheld(explain)
 const asked = new URLSearchParams(location.search)
-if (asked.has('list')) filterWithheld(asked.get('list'), asked.get('reason') ?? '', explain)
+if (asked.has('list')) filterWithheld(asked, explain)
 void poll()

@@ -46,18 +46,22 @@ async function look(text) {
 
 function showFound({ total, records }) {
   const more = total > records.length ? `; the first ${records.length}` : ''
-  say(byId('found-count'), total === 0 ? '' : `${numberText(total)} on the web by that name${more}:`)
+  say(byId('found-count'), total === 0 ? '' : `${numberText(total)} by that name${more}:`)
   byId('found').replaceChildren(...records.map(recordRow))
 }
 
-/** A record by its name, which leads to its explanation. */
-export function recordRow({ list, id, name, changedAgoMs }) {
+/** A record or a withheld row by its name, which leads to its explanation. */
+export function recordRow({ list, id, name, changedAgoMs, reason }) {
+  const kind = list === 'events' ? 'event' : 'venue'
+  const standing =
+    reason === null ? [`, as it is for ${spanText(changedAgoMs)}`] : [', not on the web: it ', crmText(reason)]
+  if (id === null) return element('li', {}, crmText(name), ` ${kind}`, ...standing)
   const link = element('a', { href: `?explain=${id}` }, crmText(name === '' ? id : name))
   link.addEventListener('click', (clicked) => {
     clicked.preventDefault()
     void explain(id)
   })
-  return element('li', {}, link, ` ${list === 'events' ? 'event' : 'venue'}, as it is for ${spanText(changedAgoMs)}`)
+  return element('li', {}, link, ` ${kind}`, ...standing)
 }
 
 function explanation({ id, kind, shown, steps, representations }) {

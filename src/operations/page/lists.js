@@ -1,5 +1,5 @@
-import { byId, element, say } from './element.js'
-import { numberText, REASONS, spanText } from './words.js'
+import { byId, crmText, element, say } from './element.js'
+import { isMistake, numberText, REASONS, spanText } from './words.js'
 
 const cards = new Map()
 
@@ -19,6 +19,7 @@ function newCard(name, onAccept) {
     Served: element('dd', { class: 'big' }),
     'Not yet over': element('dd'),
     Withheld: element('dd'),
+    Mistakes: element('dd'),
     Confirmed: element('dd'),
     'Read in full': element('dd'),
     'Next read': element('dd'),
@@ -33,7 +34,7 @@ function newCard(name, onAccept) {
   const brake = element('div', { class: 'note warn', hidden: '' }, element('p', {}, said), button)
   const title = element('h3', { id: `list-${name}` }, name === 'events' ? 'Events' : 'Venues')
   const root = element('article', { class: 'card', 'aria-labelledby': `list-${name}`, id: `card-${name}` })
-  const suspicious = element('p', { class: 'note warn', hidden: '' })
+  const suspicious = element('div', { class: 'note warn', hidden: '' })
   root.append(title, element('dl', {}, ...rows), error, brake, suspicious, ignored)
   return { root, fields, error, ignored, brake, suspicious }
 }
@@ -45,8 +46,8 @@ function fillCard({ fields, error, ignored, brake, suspicious }, name, list) {
   for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
   say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
   showWithheld(fields.Withheld, name, list)
-  suspicious.hidden = (list.suspicious ?? []).length === 0
-  say(suspicious, `Suspicious, and served all the same: ${(list.suspicious ?? []).map(suspicionText).join('; ')}`)
+  showMistakes(fields.Mistakes, name, list)
+  showSuspicious(suspicious, list.suspicious)
   say(fields.Confirmed, agoText(list.confirmedAgeMs))
   say(fields['Read in full'], agoText(list.auditedAgeMs))
   say(fields['Next read'], `in ${spanText(list.nextTryInMs)}`)
@@ -62,11 +63,17 @@ function fillCard({ fields, error, ignored, brake, suspicious }, name, list) {
   )
 }
 
-/** How many for each reason, each a link to those rows; touched only where it differs, for the keyboard's focus. */
+/** Whether a part of the page shows something else by now: it is touched only then, for the keyboard's focus. */
+function isOther(part, shown) {
+  const text = JSON.stringify(shown)
+  if (part.dataset.shown === text) return false
+  part.dataset.shown = text
+  return true
+}
+
+/** How many for each reason, each a link to those rows. */
 function showWithheld(field, name, { withheld, withheldByReason }) {
-  const text = JSON.stringify(withheldByReason)
-  if (field.dataset.shown === text) return
-  field.dataset.shown = text
+  if (!isOther(field, withheldByReason)) return
   const links = Object.entries(withheldByReason)
     .filter(([, count]) => count > 0)
     .map(([reason, count]) =>
@@ -76,9 +83,35 @@ function showWithheld(field, name, { withheld, withheldByReason }) {
   field.replaceChildren(numberText(withheld), ...(parts.length === 0 ? [] : [' (', ...parts, ')']))
 }
 
-/** One kind of what is suspicious, as /status tells it. */
-function suspicionText({ column, what, count, example }) {
-  return `${column === null ? '' : `${column}: `}${what} (${numberText(count)}, such as ${example})`
+const MOST_GROUPS = 8
+
+/** How many rows have each fault in each column, each a link to them; a row may be in several. */
+function showMistakes(field, name, { groups }) {
+  const mistakes = groups.filter(({ fault }) => isMistake(fault))
+  for (const part of [field, field.previousElementSibling]) part.hidden = mistakes.length === 0
+  if (!isOther(field, mistakes)) return
+  const items = mistakes.slice(0, MOST_GROUPS).map(({ column, fault, count }) => {
+    const query = new URLSearchParams({ list: name, reason: fault, column: column ?? '' })
+    const said = element('a', { href: `?${query}` }, crmText(column ?? 'the row'), `, ${REASONS[fault]}`)
+    return element('li', {}, said, `: ${numberText(count)}`)
+  })
+  const more = mistakes.length - items.length
+  if (more > 0) items.push(element('li', {}, `and ${numberText(more)} other kinds`))
+  field.replaceChildren(element('ul', { class: 'groups' }, ...items))
+}
+
+/** What is suspicious, an item a kind. */
+function showSuspicious(note, suspicious) {
+  note.hidden = suspicious.length === 0
+  if (!isOther(note, suspicious)) return
+  const items = suspicious.map(({ column, what, count, example }) => {
+    const said = `${column} ${what}: ${numberText(count)}, such as `
+    return element('li', {}, said, crmText(example))
+  })
+  note.replaceChildren(
+    element('p', {}, 'Suspicious, and served all the same:'),
+    element('ul', { class: 'groups' }, ...items),
+  )
 }
 
 function agoText(ms) {

@@ -5,6 +5,8 @@ const PAGE_ROWS = 20
 const TYPING_MS = 250
 
 let offset = 0
+/** The column that the rows have a fault in; empty for any. */
+let column = ''
 let counted = ''
 let timer = 0
 let asking = new AbortController()
@@ -26,8 +28,9 @@ export function startWithheld(onExplain) {
     submitted.preventDefault()
     begin()
   })
-  byId('withheld-list').addEventListener('change', begin)
-  byId('withheld-reason').addEventListener('change', begin)
+  byId('withheld-list').addEventListener('change', () => aboutColumn('', begin))
+  byId('withheld-reason').addEventListener('change', () => aboutColumn('', begin))
+  byId('withheld-any').addEventListener('click', () => aboutColumn('', begin))
   byId('withheld-words').addEventListener('input', () => {
     clearTimeout(timer)
     timer = setTimeout(begin, TYPING_MS)
@@ -36,19 +39,26 @@ export function startWithheld(onExplain) {
   byId('withheld-next').addEventListener('click', () => turn(PAGE_ROWS))
 }
 
-/** Shows the rows of a list that are withheld for a reason. */
-export function filterWithheld(list, reason, onExplain) {
-  byId('withheld-list').value = list
-  byId('withheld-reason').value = reason
+function aboutColumn(name, then) {
+  column = name
+  byId('withheld-column').hidden = name === ''
+  say(byId('withheld-column-name'), name)
+  then()
+}
+
+/** Shows the rows of a list that are withheld for what the query of an address says. */
+export function filterWithheld(query, onExplain) {
+  byId('withheld-list').value = query.get('list')
+  byId('withheld-reason').value = query.get('reason') ?? ''
   byId('withheld-words').value = ''
   offset = 0
-  void search(onExplain)
+  aboutColumn(query.get('column') ?? '', () => void search(onExplain))
   byId('withheld-title').scrollIntoView()
 }
 
 /** Searches again where the service says that the withheld rows are other ones. */
 export function followWithheld(status, onExplain) {
-  const now = JSON.stringify(Object.values(status.lists).map((list) => list.withheldByReason))
+  const now = JSON.stringify(Object.values(status.lists).map((list) => [list.withheldByReason, list.groups]))
   if (now === counted) return
   counted = now
   void search(onExplain)
@@ -61,6 +71,7 @@ async function search(onExplain) {
   const query = new URLSearchParams({
     list: byId('withheld-list').value,
     reason: byId('withheld-reason').value,
+    column,
     q: byId('withheld-words').value,
     offset: String(offset),
   })
@@ -82,17 +93,30 @@ function show({ list, total, matching, rows }, onExplain) {
   byId('withheld-next').disabled = offset + rows.length >= matching
 }
 
-function rowOf({ id, where, reason, remedy }, onExplain) {
+function rowOf({ id, name, where, faults: [first, ...others] }, onExplain) {
   const place = element('div', { class: 'place' }, crmText(where))
+  if (name !== null) place.prepend(element('strong', { class: 'crm' }, name))
   if (id !== null) {
-    const button = element('button', { type: 'button', class: 'plain' }, `Explain ${id}`)
+    const button = element('button', { type: 'button', class: 'plain', 'aria-label': `Explain ${id}` }, 'Explain')
     button.addEventListener('click', () => onExplain(id))
-    place.append(button)
+    place.append(element('span', {}, id), button)
   }
   return element(
     'li',
     {},
     place,
-    element('div', {}, 'The row ', crmText(reason), '. ', element('strong', {}, crmText(remedy))),
+    element('div', {}, 'The row ', ...sentences(first)),
+    others.length === 0 ? '' : furtherFaults(others),
   )
+}
+
+/** Folded: a row may have as many faults as columns, and the next row must be in sight. */
+function furtherFaults(faults) {
+  const items = faults.map((fault) => element('li', {}, 'It ', ...sentences(fault)))
+  const count = faults.length === 1 ? 'One more fault' : `${numberText(faults.length)} more faults`
+  return element('details', {}, element('summary', {}, count), element('ul', { class: 'groups' }, ...items))
+}
+
+function sentences({ reason, remedy }) {
+  return [crmText(reason), '. ', element('strong', {}, crmText(remedy))]
 }

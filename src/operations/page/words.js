@@ -8,6 +8,14 @@ export const REASONS = {
   'duplicate-id': 'the id of another row',
 }
 
+const ON_PURPOSE = new Set(['inactive', 'not-shown'])
+
+/** Whether nobody can have meant that a row is withheld for this. */
+export function isMistake(reason) {
+  return !ON_PURPOSE.has(reason)
+}
+
+const DAY_MS = 24 * 3_600_000
 const NUMBERS = new Intl.NumberFormat('en')
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
@@ -64,5 +72,14 @@ export function stateOf(status) {
   }
   if (failing.length > 0)
     return ['warn', `The CRM cannot be read; what is held is still within ${bound}: ${failing[0][1].lastError}.`]
-  return ['good', `All is well: callers are answered with data at most ${bound} old.`]
+  const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
+    const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
+    const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
+    const isNew = newMistakesAgeMs !== null && newMistakesAgeMs < DAY_MS
+    return count > 0 ? [{ text: `${numberText(count)} ${name}`, isNew }] : []
+  })
+  if (mistaken.length === 0) return ['good', `All is well: callers are answered with data at most ${bound} old.`]
+  const what = mistaken.map(({ text }) => text).join(' and ')
+  const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
+  return [kind, `Callers are answered with data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
 }

@@ -1,0 +1,54 @@
+import { expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import type { RowFault, Withheld } from '../domain/withheld.ts'
+import { eventKind } from './list-kinds.ts'
+import { RecordList } from './record-list.ts'
+
+const fault = fc.record<RowFault>({
+  fault: fc.constantFrom('missing', 'unreadable', 'inactive'),
+  column: fc.constantFrom('Start', 'Price', null),
+  expected: fc.constant(null),
+  found: fc.constantFrom('"x"', null),
+})
+const withheld = fc
+  .tuple(fault, fc.array(fault, { maxLength: 2 }))
+  .map(([first, also]): Withheld => ({ ...first, where: 'row 1', ...(also.length > 0 ? { also } : {}) }))
+const step = fc.tuple(fc.nat(5), fc.oneof(fc.constantFrom('serve', 'remove'), withheld))
+
+it('what is wrong with the rows of a list is counted as rows come, change, are served and go', () => {
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const list = new RecordList(eventKind(formatter))
+      const model = new Map<number, Withheld>()
+      for (const [number, what] of steps) {
+        const id = guidOf(number)
+        const found = list.find(id)
+        if (what === 'remove') {
+          if (found !== -1) list.remove(found)
+          model.delete(number)
+          continue
+        }
+        const row = found === -1 ? list.insert(id) : found
+        if (what === 'serve') {
+          list.serve(row, list.kind.packing.pack(eventOf(id)))
+          model.delete(number)
+        } else {
+          list.withhold(row, what)
+          model.set(number, what)
+        }
+      }
+      const expected = new Map<string, number>()
+      const more = (key: string): unknown => expected.set(key, (expected.get(key) ?? 0) + 1)
+      for (const { also = [], ...first } of model.values()) {
+        more(`first ${first.fault} ${first.column}`)
+        for (const one of [first, ...also]) more(`${one.fault} ${one.column}`)
+      }
+      const counted = [...list.faults].flatMap(({ fault: why, column, count, first }): [string, number][] => [
+        [`${why} ${column}`, count],
+        [`first ${why} ${column}`, first],
+      ])
+      expect(new Map(counted.filter(([, count]) => count !== 0))).toEqual(expected)
+    }),
+  )
+})
