@@ -3,7 +3,15 @@ import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Proxy } from './proxies.ts'
-import { exchangeWith, HAS_NGINX, HAS_VARNISH, nginxJoinsLines, startNginx, startVarnish } from './proxies.ts'
+import {
+  exchangeWith,
+  HAS_NGINX,
+  HAS_VARNISH,
+  HAS_VSTHROTTLE,
+  nginxJoinsLines,
+  startNginx,
+  startVarnish,
+} from './proxies.ts'
 import { Victim } from './victim.ts'
 
 const BOUND_MS = 3000
@@ -324,3 +332,26 @@ function suite(
 
 suite('nginx', HAS_NGINX, startNginx, (got) => got.headers.get('cache-control') === 'no-cache', nginxJoinsLines())
 suite('varnish', HAS_VARNISH, startVarnish, (got) => /^\d+ \d+$/.test(got.headers.get('x-varnish') ?? ''), true)
+
+describe.skipIf(!HAS_VARNISH || !HAS_VSTHROTTLE)(
+  'behind Varnish with vsthrottle (deploy/varnish/marquee-limited.vcl)',
+  () => {
+    it('a caller who floods lists is told to ask less often, and still gets records', async () => {
+      const victim = await Victim.start('bun', { lists: 'on' }, { events: rows(0), venues: '[]' })
+      const proxy = await startVarnish(victim.port, 'marquee-limited.vcl')
+      try {
+        const asked = Array.from({ length: 100 }, (_, limit) => fetch(`${proxy.origin}/api/events?limit=${limit + 1}`))
+        const answers = await Promise.all(asked)
+        expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60)
+        const refused = answers.find(({ status }) => status !== 200)
+        expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '1'])
+        expect(refused?.headers.get('content-type')).toBe('application/problem+json')
+        expect(await refused?.json()).toMatchObject({ status: 429, title: 'Too Many Requests' })
+        expect((await fetch(`${proxy.origin}${TARGET}?limit=1`)).status).toBe(200)
+      } finally {
+        await proxy.stop()
+        await victim.stop()
+      }
+    })
+  },
+)

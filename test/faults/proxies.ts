@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { accepts } from '../support/raw-client.ts'
 
 export const HAS_NGINX: boolean = has('nginx')
 export const HAS_VARNISH: boolean = has('varnishd')
+export const HAS_VSTHROTTLE: boolean = succeeds('ls /usr/lib/*/varnish/vmods/libvmod_vsthrottle.so')
 
 export interface Proxy {
   readonly name: string
@@ -56,18 +57,18 @@ http { access_log off; ${temporary} include ${folder}/marquee.conf; }\n`,
   return running('nginx', child, folder, port, 'https')
 }
 
-/** Varnish with deploy/varnish/marquee.vcl, in which nothing is changed but the backend's port. */
-export async function startVarnish(servicePort: number): Promise<Proxy> {
+/** Varnish with a file of deploy/varnish, in which nothing is changed but the backend's port. */
+export async function startVarnish(servicePort: number, file = 'marquee.vcl'): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-varnish-'))
   const port = await freePort()
-  const vcl = join(folder, 'marquee.vcl')
+  cpSync(join(ROOT, 'deploy/varnish'), folder, { recursive: true })
   writeFileSync(
-    vcl,
+    join(folder, 'marquee.vcl'),
     changed(join(ROOT, 'deploy/varnish/marquee.vcl'), [['.port = "8080";', `.port = "${servicePort}";`]]),
   )
   const store = ['-s', 'malloc,64m', '-s', 'Transient=malloc,64m']
   const where = ['-a', `127.0.0.1:${port}`, '-n', join(folder, 'work'), '-T', 'none', '-j', 'none']
-  const child = new Child('varnishd', ['-F', '-f', vcl, ...where, ...store], { cwd: folder })
+  const child = new Child('varnishd', ['-F', '-f', join(folder, file), ...where, ...store], { cwd: folder })
   return running('varnish', child, folder, port, 'http')
 }
 
@@ -122,5 +123,9 @@ function changed(path: string, changes: readonly (readonly [string, string])[]):
 }
 
 function has(program: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+  return succeeds(`command -v ${program}`)
+}
+
+function succeeds(command: string): boolean {
+  return spawnSync('sh', ['-c', command]).status === 0
 }
