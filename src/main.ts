@@ -2,7 +2,8 @@ import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 // Node keeps what it compiled here, by the digest of each source: without it a start takes twice as long. Beside the sources
-// rather than in a folder that others can write to; where it cannot be written nothing is kept. Bun reads fast without.
+// rather than in a folder that others can write to; where it cannot be written nothing is kept. Bun reads fast without. For
+// this very file it comes too late, and Node loads what strips types, some 30 ms: `npm run start:node` names the folder before.
 if (process.versions['bun'] === undefined) {
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/marquee', import.meta.url)))
 }

@@ -5,11 +5,10 @@ import { idsOf } from '../crm/mapping/ids.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
-import { descriptionOf } from '../describe/description-of.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
-import type { Description } from '../http/description.ts'
-import { Lists } from '../http/lists.ts'
+import { Description } from '../http/description.ts'
+import type { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
@@ -28,8 +27,8 @@ export interface Marquee {
   readonly admissions: Admissions
   /** What answers now; another once other settings were adopted. */
   service: Service
-  /** Takes over what a reload may change; the records that are held stay. */
-  adopt(configuration: Configuration): void
+  /** Takes over what a reload may change; the records that are held stay. Where it rejects, nothing has changed. */
+  adopt(configuration: Configuration): Promise<void>
   /** Null where the CRM's ids are GUIDs. */
   readonly idsOf: IdsOf | null
   readonly suspicions: ListSuspicions
@@ -84,16 +83,21 @@ export async function assemble(
   })
   if (configuration.lists) await replica.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  const serviceOf = (settings: Configuration): Service =>
+  // Loaded where they are on: a start without them is the quicker for it.
+  const openLists = async (): Promise<Lists> => {
+    const { Lists: Opened } = await import('../http/lists.ts')
+    return new Opened(replica, formatter, timeZone)
+  }
+  const serviceOf = async (settings: Configuration): Promise<Service> =>
     new Service({
       replica,
       admissions,
       negotiate: createNegotiator(),
       time,
       basePath: listen.basePath,
-      boundMs: freshness.boundMs,
+      boundMs: settings.freshness.boundMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: settings.lists ? new Lists(replica, formatter, timeZone) : null,
+      lists: settings.lists ? await openLists() : null,
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
@@ -102,10 +106,12 @@ export async function assemble(
     crm,
     replica,
     admissions,
-    service: serviceOf(configuration),
+    service: await serviceOf(configuration),
     idsOf: idsOf(configuration.crm),
     suspicions,
-    adopt(next) {
+    async adopt(next) {
+      const service = await serviceOf(next)
+      await service.ready()
       const before = JSON.stringify(representation)
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
@@ -114,7 +120,7 @@ export async function assemble(
       if (!next.lists) replica.dropIndexes()
       // Until what is held is in order, a list is answered with 502.
       else if (replica.events.list.index === null) void replica.keepIndexes()
-      marquee.service = serviceOf(next)
+      marquee.service = service
     },
   }
   return marquee
@@ -126,7 +132,11 @@ function descriptionIn(configuration: Configuration): Description | null {
   if (!describe) return null
   const { basePath } = listen
   const { boundMs } = freshness
-  return descriptionOf({ basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone })
+  const instance = { basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone }
+  return new Description(basePath, async () => {
+    const { descriptionOf } = await import('../describe/description-of.ts')
+    return descriptionOf(instance)
+  })
 }
 
 export interface CrmRead {

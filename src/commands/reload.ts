@@ -63,9 +63,9 @@ async function reload({ running, option, surroundings, observe, keepLimits }: Re
   }
   for (const message of warnings) observe({ kind: 'crm-noticed', message })
   if (changed.length > 0) {
+    await running.marquee.adopt(configuration)
     running.configuration = configuration
     running.telemetry.logsRequests = configuration.log.requests
-    running.marquee.adopt(configuration)
     keepLimits(configuration)
   }
   observe({ kind: 'reloaded', changed })

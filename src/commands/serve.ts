@@ -4,6 +4,7 @@ import type { RouteLabel } from '../observe/meters.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
+import { within } from '../replica/waiting.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
 import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
@@ -13,13 +14,14 @@ import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
-import { startUp } from './start-up.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 import { createTelemetry } from './telemetry.ts'
 
 /** How long the first line waits for something to try: a large list goes on loading after it. */
 const FIRST_READ_MS = 2000
+/** How long what no record needs waits for the first read: probes ask the operations listener soon. */
+const ASIDE_AFTER_MS = 100
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
 export async function serve(option: string | undefined, surroundings: Surroundings): Promise<number> {
@@ -47,9 +49,12 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   if (listener === null) return ANSWER_IS_NO
   keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, telemetry, watched, stopping: false }
-  // The public's lists come first: what the operations face is made of is loaded while they are read.
+  // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.replica.start()
-  const opening = openAside(running, runtime.listenFetch, surroundings)
+  const firstReads = attempts(marquee)
+  const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
+    openAside(running, runtime.listenFetch, surroundings),
+  )
   const hungUp = onHangUp({
     running,
     option,
@@ -59,12 +64,14 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   })
   const ended = untilSignal(running, listener, opening, observe, hungUp)
   const operations = await opening
-  await firstRead(marquee)
+  await marquee.service.ready()
+  await within(systemTime, FIRST_READ_MS, firstReads)
   if (lacks.size === 0) {
     const addresses = {
       address: addressOf(listener),
       operations: operations === null ? null : `${addressOf(operations)}/`,
     }
+    const { startUp } = await import('./start-up.ts')
     startUp({ configuration, from, marquee, option, ...addresses }, surroundings)
     log.begin()
   }
@@ -133,12 +140,9 @@ function whyNotListening(cause: unknown, { host, port }: { host: string; port: n
   return `${where} cannot be listened on (${code})`
 }
 
-/** The first attempt at both lists, or a while: what comes first. */
-async function firstRead({ replica }: Marquee): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const cancel = systemTime.after(FIRST_READ_MS, resolve)
-  await Promise.race([Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()]), late])
-  cancel()
+/** An attempt at both lists: those that are under way, or begun now. */
+async function attempts({ replica: { events, venues } }: Marquee): Promise<void> {
+  await Promise.all([venues.refresh.attempt(), events.refresh.attempt()])
 }
 
 /** What is answered without a record. */
@@ -157,7 +161,7 @@ function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
 async function otherRead({ replica: { events, venues } }: Marquee): Promise<void> {
   const running = [events.refresh, venues.refresh].filter((cycle) => cycle.isRunning)
   const reads = running.map((cycle) => cycle.attempt())
-  await Promise.race([Promise.all(reads), pause(FIRST_READ_MS)])
+  await within(systemTime, FIRST_READ_MS, Promise.all(reads))
 }
 
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
@@ -170,10 +174,6 @@ async function endReads({ crm, replica }: Marquee): Promise<void> {
   const refreshed = replica.stop()
   await crm.close()
   await refreshed
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void systemTime.after(ms, resolve))
 }
 
 /** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
@@ -201,7 +201,7 @@ function untilSignal(
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
-    await Promise.race([endReads(running.marquee), pause(LAST_READS_MS)])
+    await within(systemTime, LAST_READS_MS, endReads(running.marquee))
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }

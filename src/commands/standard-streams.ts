@@ -1,4 +1,6 @@
 import { fileLines, LineSink, lostLine } from '../observe/line-sink.ts'
+import { systemTime } from '../replica/time.ts'
+import { within } from '../replica/waiting.ts'
 
 /** How long an end waits for a reader of the output that stands still. */
 const LAST_LINES_MS = 1000
@@ -25,8 +27,5 @@ export const droppedLines = (): number => output.dropped
 
 /** Pipes are written to in the background: what was said must be out before the end, where anybody reads it. */
 export async function lastLines(): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, LAST_LINES_MS)
-  await Promise.race([Promise.all([output.drained(), errors.drained()]), late])
-  clearTimeout(timer)
+  await within(systemTime, LAST_LINES_MS, Promise.all([output.drained(), errors.drained()]))
 }

@@ -17,9 +17,8 @@ export interface DescribedPage {
   readonly policy: string
 }
 
-export interface DescriptionOptions {
-  /** `/` for the root, else without a slash at its end. */
-  readonly basePath: string
+/** What the two say of an instance. */
+export interface DescriptionTexts {
   readonly openapi: string
   readonly page: DescribedPage
 }
@@ -30,22 +29,35 @@ interface Text {
 }
 
 /** What is sent, all but the status. */
-interface Written extends Text {
+export interface Written extends Text {
   readonly fields: Fields
   /** Those of a 304. */
   readonly unchanged: Fields
 }
 
+interface Both {
+  readonly openapi: Text
+  readonly page: Written
+}
+
 /** `/api/openapi.json`, and the page at the base path (contract §5). */
 export class Description {
   readonly #prefix: string
-  readonly #openapi: Text
-  readonly #page: Written
+  readonly #texts: () => Promise<DescriptionTexts>
+  #both: Both | Promise<Both> | null = null
 
-  constructor({ basePath, openapi, page }: DescriptionOptions) {
+  /**
+   * @param basePath `/` for the root, else without a slash at its end
+   * @param texts is asked once, when they are first needed: no record waits for them to be loaded and written
+   */
+  constructor(basePath: string, texts: () => Promise<DescriptionTexts>) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
-    this.#openapi = textOf(openapi)
-    this.#page = pageOf(page)
+    this.#texts = texts
+  }
+
+  /** Resolves when both are written; rejects where they cannot be. */
+  async ready(): Promise<void> {
+    await this.#whole()
   }
 
   /** Which of the two a call is for. The page is there only for who reads and names its type; to all others nothing is (contract §5). */
@@ -61,10 +73,27 @@ export class Description {
     return (call.method === 'GET' || call.method === 'HEAD') && names(call, HTML_TYPE) ? 'page' : null
   }
 
-  read(call: Call, resource: Described): Written {
-    if (resource === 'page') return this.#page
-    return { ...this.#openapi, fields: names(call, OPENAPI_TYPE) ? AS_OPENAPI : AS_JSON, unchanged: UNCHANGED }
+  read(call: Call, resource: Described): Written | Promise<Written> {
+    const written = this.#whole()
+    return written instanceof Promise
+      ? written.then((later) => chosen(later, call, resource))
+      : chosen(written, call, resource)
   }
+
+  #whole(): Both | Promise<Both> {
+    this.#both ??= this.#write()
+    return this.#both
+  }
+
+  async #write(): Promise<Both> {
+    const { openapi, page } = await this.#texts()
+    return (this.#both = { openapi: textOf(openapi), page: pageOf(page) })
+  }
+}
+
+function chosen({ openapi, page }: Both, call: Call, resource: Described): Written {
+  if (resource === 'page') return page
+  return { ...openapi, fields: names(call, OPENAPI_TYPE) ? AS_OPENAPI : AS_JSON, unchanged: UNCHANGED }
 }
 
 const AS_OPENAPI = new Fields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED })

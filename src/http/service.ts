@@ -15,7 +15,7 @@ import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call, RequestWatch } from './call.ts'
 import { traceIdOf, withOwnBody } from './call.ts'
-import type { Description } from './description.ts'
+import type { Description, Written } from './description.ts'
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
@@ -55,6 +55,11 @@ export class Service {
     this.#lists = options.lists ?? null
     this.#router = new Router(options.basePath, this.#lists !== null)
     this.#headers = new HeaderBuilder(options.boundMs)
+  }
+
+  /** Resolves when all is made that no record needs, such as the description; rejects where it cannot be. */
+  async ready(): Promise<void> {
+    await this.#options.description?.ready()
   }
 
   answer(call: Call): Answer | Promise<Answer> {
@@ -99,10 +104,15 @@ export class Service {
     return resource === null ? null : { resource, id: null }
   }
 
-  #describe(call: Call, resource: Described): Answer {
+  #describe(call: Call, resource: Described): Answer | Promise<Answer> {
     const { description } = this.#options
     if (description === null || description === undefined) return this.#refuse(call, 'no-such-path')
-    const { etag, body, fields, unchanged } = description.read(call, resource)
+    const written = description.read(call, resource)
+    if (written instanceof Promise) return written.then((later) => this.#described(call, later))
+    return this.#described(call, written)
+  }
+
+  #described(call: Call, { etag, body, fields, unchanged }: Written): Answer {
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: unchanged, etag, body: null }
     return { status: 200, fields, etag, body }
   }

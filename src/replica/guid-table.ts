@@ -2,12 +2,14 @@ import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
 
 const EMPTY = -1
+const NO_KEYS = new Uint32Array(0)
+const NO_BUCKETS = new Int32Array(0)
 
 /** GUID → slot: an open-addressing hash table of numbers, linear probing, at most half full. Slots are reused. */
 export class GuidTable {
   /** Four words a slot. */
-  #keys: Uint32Array = new Uint32Array(0)
-  #buckets: Int32Array = new Int32Array(0)
+  #keys: Uint32Array = NO_KEYS
+  #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0
 

@@ -3,22 +3,24 @@ import { Buffer } from 'node:buffer'
 /** The shared place a text is encoded in to be compared; grown for the odd giant. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 
+// Shared by all that are still empty.
+const NO_BYTES = Buffer.alloc(0)
+const NO_NUMBERS = new Uint32Array(0)
+
 /**
  * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
  * without its gaps when it is full, so what is wasted stays below half.
  */
 export class PackedTexts {
-  #bytes: Buffer = Buffer.alloc(0)
+  /** Kept rather than worked out: after each page it is asked of all shards. */
+  sizeBytes = 0
+  #bytes: Buffer = NO_BYTES
   #used = 0
   #live = 0
-  #offset: Uint32Array = new Uint32Array(0)
-  #length: Uint32Array = new Uint32Array(0)
+  #offset: Uint32Array = NO_NUMBERS
+  #length: Uint32Array = NO_NUMBERS
   /** 1 where the text is ASCII, which is read back some times faster. */
-  #ascii: Uint8Array = new Uint8Array(0)
-
-  get sizeBytes(): number {
-    return this.#bytes.length + this.#offset.length * 9
-  }
+  #ascii: Uint8Array = NO_BYTES
 
   grow(capacity: number): void {
     const offset = new Uint32Array(capacity)
@@ -30,6 +32,7 @@ export class PackedTexts {
     this.#offset = offset
     this.#length = length
     this.#ascii = ascii
+    this.#size()
   }
 
   read(slot: number): string {
@@ -71,6 +74,11 @@ export class PackedTexts {
     else this.#closeGaps(bytes)
     this.#bytes = bytes
     this.#used = this.#live
+    this.#size()
+  }
+
+  #size(): void {
+    this.sizeBytes = this.#bytes.length + this.#offset.length * 9
   }
 
   #closeGaps(bytes: Buffer): void {

@@ -70,10 +70,15 @@ export class ReadyBodies {
 
 const NOWHERE = -1
 
+// Shared by all that are still empty.
+const NO_STARTS = new Float64Array(0)
+const NO_LENGTHS = new Uint32Array(0)
+const NO_BYTES = Buffer.alloc(0)
+
 /** Where the bodies of one shard lie in the ring, by place. */
 export class ReadyPlaces {
-  starts: Float64Array = new Float64Array(0)
-  lengths: Uint32Array = new Uint32Array(0)
+  starts: Float64Array = NO_STARTS
+  lengths: Uint32Array = NO_LENGTHS
   /** Those that lie on their own. */
   readonly large: Map<number, Body> = new Map()
 
@@ -137,7 +142,7 @@ export class LargeBodies {
  */
 export class PackedEtags {
   /** A place that begins with 0 is not yet known. */
-  #bytes: Buffer = Buffer.alloc(0)
+  #bytes: Buffer = NO_BYTES
 
   read(place: number): string | null {
     const at = place * ETAG_LENGTH

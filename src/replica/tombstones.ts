@@ -18,10 +18,12 @@ export class Tombstones {
   }
 
   forget(id: Guid): void {
-    this.#buriedAt.delete(id)
+    if (this.#buriedAt.size > 0) this.#buriedAt.delete(id)
   }
 
   absentSince(id: Guid): number {
+    // Asked for each new row, and a text that is looked up has to be hashed first.
+    if (this.#buriedAt.size === 0) return this.#allAbsentAsOf
     return Math.max(this.#allAbsentAsOf, this.#buriedAt.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 

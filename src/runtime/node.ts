@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
-import { getRequestListener } from '@hono/node-server'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { descriptorLimit } from './descriptors.ts'
@@ -13,6 +11,9 @@ import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 // From the first load of a list V8 would learn that its rows live long, and keep those of every later read until a full
 // collection: each small one took 10 ms instead of 1, and a read a tenth longer.
 setFlagsFromString('--no-allocation-site-pretenuring')
+
+// Imported like any other, each of its exports is read once, `WebSocket` too, for which Node loads all of fetch: 10 ms.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
@@ -104,6 +105,8 @@ export function openReserve(): null {
 
 /** Listens with node:http for a web-standard handler. */
 export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
+  // Only here: it brings HTTP/2, and the public's listener needs neither.
+  const { getRequestListener } = await import('@hono/node-server')
   // The adapter's own Response would replace the global one for everybody.
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
   const server = createServer((request, response) => {

@@ -9,7 +9,7 @@ import { Child, programOf } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { fill, idOf, openEnvironment } from './environment.ts'
+import { crmSection, fill, idOf, openEnvironment } from './environment.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-commands-'))
 let environment: Environment
@@ -33,14 +33,12 @@ interface RunOptions {
 
 function run(command: string, keys: Readonly<Record<string, unknown>>, options: RunOptions = {}): Child {
   const { secret, runtime = 'bun', of = environment } = options
-  const { origin: url, directory: aad } = of.standIn
-  const { tenant, clientId } = aad
-  const crm = { kind: 'dataverse', url, authority: url, tenant, clientId, clientSecret: { env: 'SECRET' }, ...keys }
+  const crm = crmSection(of.standIn, keys)
   const path = join(directory, `${Math.random()}.yaml`)
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, crm }))
   const args = command === 'check' ? ['check', '--json'] : [command]
   return new Child(programOf(runtime), ['src/main.ts', ...args, '--config', path], {
-    env: { SECRET: secret ?? aad.secret },
+    env: { SECRET: secret ?? of.standIn.directory.secret },
   })
 }
 
@@ -70,9 +68,7 @@ describe('a Dataverse environment, from the command line', () => {
     expect(report.events).toBe(5)
     expect(report.warnings.join()).toContain(`1 of the events, such as ${idOf(2)}, hold a code that has no label`)
     const path = join(directory, 'labelled.yaml')
-    const { tenant, clientId } = standIn.directory
-    const crm = { kind: 'dataverse', url: standIn.origin, authority: standIn.origin, tenant, clientId, ...keys }
-    writeFileSync(path, JSON.stringify({ operations: null, crm: { ...crm, clientSecret: { env: 'SECRET' } } }))
+    writeFileSync(path, JSON.stringify({ operations: null, crm: crmSection(standIn, keys) }))
     const args = ['src/main.ts', 'explain', idOf(2), '--config', path]
     const explained = new Child(programOf('bun'), args, { env: { SECRET: standIn.directory.secret } })
     // It is on the web, though a word of it is not.

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { eventValues, fill, idOf, openEnvironment, venueValues } from './environment.ts'
+import { crmSection, eventValues, fill, idOf, openEnvironment, venueValues } from './environment.ts'
 
 interface Status {
   readonly lists: Readonly<Record<'events' | 'venues', { readonly served: number }>>
@@ -15,18 +15,10 @@ interface Status {
 
 async function serve({ standIn }: Environment, freshness: Readonly<Record<string, string>>): Promise<MarqueeProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'marquee-costs-'))
-  const { origin: url, directory: aad } = standIn
-  const crm = {
-    kind: 'dataverse',
-    url,
-    authority: url,
-    tenant: aad.tenant,
-    clientId: aad.clientId,
-    clientSecret: { env: 'SECRET' },
-  }
+  const crm = crmSection(standIn)
   const path = join(directory, 'marquee.yaml')
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, freshness, crm }))
-  const env = { SECRET: aad.secret }
+  const env = { SECRET: standIn.directory.secret }
   const child = new Child(programOf('bun'), ['src/main.ts', 'serve', '--config', path], { env })
   const running = await untilListening(child)
   rmSync(directory, { recursive: true })

@@ -7,7 +7,7 @@ import { Child, programOf } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { fill, idOf, openEnvironment } from './environment.ts'
+import { crmSection, fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 import type { Fault } from './stand-in.ts'
 
@@ -37,15 +37,13 @@ interface Served {
 async function serve(runtime: Runtime): Promise<Served> {
   const environment = await openEnvironment()
   fill(environment, 20)
-  const { origin: url, directory: aad } = environment.standIn
-  const secret = { clientSecret: { env: 'SECRET' }, requestTimeout: '300ms' }
-  const crm = { kind: 'dataverse', url, authority: url, tenant: aad.tenant, clientId: aad.clientId, ...secret }
+  const crm = crmSection(environment.standIn, { requestTimeout: '300ms' })
   const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '200ms' }
   const folder = mkdtempSync(join(tmpdir(), 'marquee-cursors-'))
   const path = join(folder, 'marquee.yaml')
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, freshness, crm }))
   const child = new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', path], {
-    env: { SECRET: aad.secret },
+    env: { SECRET: environment.standIn.directory.secret },
   })
   const { listening } = await untilListening(child)
   const name = async (number: number): Promise<string> => {

@@ -32,6 +32,15 @@ export async function openEnvironment(options: EnvironmentOptions = {}): Promise
   return { standIn, events, venues }
 }
 
+/** The `crm` section by which a Marquee reads it; the secret is in the environment variable SECRET. */
+export function crmSection(
+  { origin: url, directory: { tenant, clientId } }: StandIn,
+  keys: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const clientSecret = { env: 'SECRET' }
+  return { kind: 'dataverse', url, authority: url, tenant, clientId, clientSecret, ...keys }
+}
+
 export function idOf(number: number): string {
   return `2e451703-c686-e711-80e5-${number.toString(16).padStart(12, '0')}`
 }

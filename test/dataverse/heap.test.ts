@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
-import { fill, openEnvironment } from './environment.ts'
+import { crmSection, fill, openEnvironment } from './environment.ts'
 
 interface Snapshot {
   readonly strings: readonly string[]
@@ -26,16 +26,9 @@ it('a heap snapshot on Node holds the secret once, and a token that is over in r
   const environment = await openEnvironment()
   fill(environment, 5)
   const { standIn } = environment
-  const { origin: url, directory: aad } = standIn
+  const { directory: aad } = standIn
   writeFileSync(join(directory, 'secret'), aad.secret)
-  const crm = {
-    kind: 'dataverse',
-    url,
-    authority: url,
-    tenant: aad.tenant,
-    clientId: aad.clientId,
-    clientSecret: { file: 'secret' },
-  }
+  const crm = crmSection(standIn, { clientSecret: { file: 'secret' } })
   const freshness = { bound: '5s', refreshEvery: '50ms' }
   const path = join(directory, 'marquee.yaml')
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, freshness, crm }))

@@ -78,7 +78,6 @@ async function live(seed: number): Promise<void> {
   for (const trap of standIn.traps) trap.times = 0
   standIn.query.faults.wholeSetOnDelta = false
   await rig.replica.stop()
-  await new Promise((resolve) => setTimeout(resolve, 200))
   // A list whose changes could not be read is read in full, and as seldom as its limits ask.
   const quietAt = systemTime.now()
   const { events } = rig.replica

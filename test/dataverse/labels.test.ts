@@ -1,58 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import type { EventRecord } from '../../src/domain/event.ts'
-import { parseGuid } from '../../src/domain/guid.ts'
+import { describe, expect, it } from 'bun:test'
 import { explainId } from '../../src/operations/explain.ts'
-import type { Time } from '../../src/replica/time.ts'
-import { systemTime } from '../../src/replica/time.ts'
-import type { Environment } from './environment.ts'
-import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { eventValues, fill, idOf } from './environment.ts'
+import { eventIn, Fixture, load } from './fixture.ts'
 import { refusal } from './reply.ts'
 import type { Rig } from './rig.ts'
-import { rigOf } from './rig.ts'
 
-let environment: Environment
-let rigs: Rig[] = []
-let aheadMs = 0
-
-const time: Time = {
-  ...systemTime,
-  now() {
-    const { monotonicMs, wallMs } = systemTime.now()
-    return { monotonicMs: monotonicMs + aheadMs, wallMs: wallMs + aheadMs }
-  },
-}
-
-beforeEach(async () => {
-  aheadMs = 0
-  environment = await openEnvironment()
-})
-
-afterEach(async () => {
-  for (const rig of rigs) await rig.crm.close()
-  rigs = []
-  environment.standIn.close()
-})
+const environment = new Fixture()
 
 async function loaded(labels = 1033): Promise<Rig> {
   const tags = { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } as const
   const settings = { labels, events: { from: 'msevtmgt_events', fields: { Tags: tags } } }
-  const rig = rigOf(environment.standIn, { time, settings })
-  rigs.push(rig)
-  expect(await rig.replica.venues.refresh.attempt()).toEqual({ ok: true })
-  expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+  const rig = environment.rig({ settings })
+  await load(rig)
   return rig
-}
-
-function event({ replica }: Rig, number: number): EventRecord | null {
-  const id = parseGuid(idOf(number))
-  return id === null ? null : replica.events.list.get(id)
 }
 
 /** What `explain` says of how its columns could be read. */
 function mapped({ replica, crm }: Rig, number: number): { readonly ok?: boolean; readonly detail?: string } {
   const told = explainId(idOf(number), {
     replica,
-    now: time.now(),
+    now: environment.time.now(),
     mayAnswer: () => true,
     idsOf: null,
     remarkOn: (list, id) => crm[list].remarkOn?.(id) ?? null,
@@ -70,11 +37,11 @@ describe('labels', () => {
     tag(1, '2,3,8')
     tag(2, null)
     const english = await loaded()
-    expect(event(english, 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
-    expect(event(english, 2)?.Tags).toEqual([])
+    expect(eventIn(english, 1)?.Tags).toEqual(['Hiking', 'Mountain; Climbing', 'Skiing, alpine'])
+    expect(eventIn(english, 2)?.Tags).toEqual([])
     expect(mapped(english, 1)).toMatchObject({ ok: true })
     const german = await loaded(1031)
-    expect(event(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
+    expect(eventIn(german, 1)?.Tags).toEqual(['Wandern', 'Bergsteigen', 'Ski'])
   })
 
   it('that cannot be read fail the read, rather than strip the events', async () => {
@@ -83,17 +50,16 @@ describe('labels', () => {
     environment.events.oldestKnown = Number.POSITIVE_INFINITY
     environment.standIn.trap('OptionSet', { kind: 'reply', reply: refusal(503, '', 'busy') }, 2)
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking'])
   })
 
   it('that come as something else are no proof that there are none', async () => {
     const reply = { status: 200, headers: {}, body: '<html>Sign in</html>' }
     environment.standIn.trap('OptionSet', { kind: 'reply', reply })
     const tags = { kind: 'column', column: 'cr5_tags', whenBlank: null, label: true } as const
-    const rig = rigOf(environment.standIn, {
+    const rig = environment.rig({
       settings: { events: { from: 'msevtmgt_events', fields: { Tags: tags } } },
     })
-    rigs.push(rig)
     expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'broken' } })
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
   })
@@ -101,7 +67,7 @@ describe('labels', () => {
   it('of a column without options yet are none, and no fault', async () => {
     for (const code of ['2', '3', '8', '9']) environment.events.option('cr5_tags', code, {})
     tag(1, null)
-    expect(event(await loaded(), 1)?.Tags).toEqual([])
+    expect(eventIn(await loaded(), 1)?.Tags).toEqual([])
   })
 })
 
@@ -113,12 +79,12 @@ describe('an option that comes', () => {
     environment.events.option('cr5_tags', '10', { 1033: 'Sailing' })
     environment.events.change(idOf(1), { cr5_tags: '2,10' })
     await rig.replica.events.refresh.attempt()
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking', 'Sailing'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking', 'Sailing'])
     expect(looks()).toBe(before + 1)
     environment.events.option('cr5_tags', '11', { 1033: 'Surfing' })
     environment.events.change(idOf(1), { cr5_tags: '11' })
     await rig.replica.events.refresh.attempt()
-    expect(event(rig, 1)?.Tags).toEqual(['Surfing'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Surfing'])
   })
 
   it('while a list is read is found for the pages that hold it', async () => {
@@ -127,7 +93,7 @@ describe('an option that comes', () => {
     environment.standIn.onAsked = (path) => {
       if (path.includes('skiptoken')) environment.events.option('cr5_tags', '10', { 1033: 'Sailing' })
     }
-    expect(event(await loaded(), 2400)?.Tags).toEqual(['Sailing'])
+    expect(eventIn(await loaded(), 2400)?.Tags).toEqual(['Sailing'])
   })
 })
 
@@ -136,7 +102,7 @@ describe('a code without a label', () => {
     tag(1, '2,77')
     tag(2, '2')
     const rig = await loaded()
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking'])
     expect(rig.observations.filter(({ kind }) => kind === 'labels-missing')).toEqual([
       { kind: 'labels-missing', table: 'msevtmgt_events', column: 'cr5_tags', codes: 1 },
     ])
@@ -175,7 +141,7 @@ describe('a code without a label', () => {
     const rig = await loaded()
     const lookedAt: number[] = []
     for (let second = 1; second <= 200; second++) {
-      aheadMs = second * 1000
+      environment.aheadMs = second * 1000
       const before = looks()
       // The row comes with each refresh, its code still without a word.
       environment.events.change(idOf(1), { msevtmgt_registrationcount: second })
@@ -184,13 +150,13 @@ describe('a code without a label', () => {
     }
     expect(lookedAt).toEqual([10, 30, 70, 150])
     environment.events.option('cr5_tags', '77', { 1033: 'Diving' })
-    aheadMs = 320_000
+    environment.aheadMs = 320_000
     // The first read that could tell fails: it is owed, until one succeeds.
     environment.standIn.trap(/events\?\$select=[^&]*$/, { kind: 'reply', reply: refusal(503, '', 'busy') })
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking'])
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
-    expect(event(rig, 1)?.Tags).toEqual(['Hiking', 'Diving'])
+    expect(eventIn(rig, 1)?.Tags).toEqual(['Hiking', 'Diving'])
     expect(mapped(rig, 1).ok).toBe(true)
     const quiet = environment.standIn.reads.length
     await rig.replica.events.refresh.attempt()

@@ -1,40 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { beforeEach, describe, expect, it } from 'bun:test'
+import type { EventRecord } from '../../src/domain/event.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
 import { systemTime } from '../../src/replica/time.ts'
 import { containing } from './containing.ts'
-import type { Environment } from './environment.ts'
-import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { eventValues, fill, idOf } from './environment.ts'
+import { eventIn, Fixture, load } from './fixture.ts'
 import { refusal } from './reply.ts'
 import type { Rig } from './rig.ts'
-import { rigOf } from './rig.ts'
 
-let environment: Environment
+const environment = new Fixture()
 let rig: Rig
 
-beforeEach(async () => {
-  environment = await openEnvironment()
-  rig = rigOf(environment.standIn)
-})
+beforeEach(() => (rig = environment.rig()))
 
-afterEach(async () => {
-  await rig.crm.close()
-  environment.standIn.close()
-})
-
-const event = (number: number): ReturnType<typeof rig.replica.events.list.get> => {
-  const id = parseGuid(idOf(number))
-  return id === null ? null : rig.replica.events.list.get(id)
-}
-
-const load = async (): Promise<void> => {
-  expect(await rig.replica.venues.refresh.attempt()).toEqual({ ok: true })
-  expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
-}
+const event = (number: number): EventRecord | null => eventIn(rig, number)
 
 describe('a list in Dataverse', () => {
   it('is read in full by pages of 1,000, then by what has changed since', async () => {
     fill(environment, 2500)
-    await load()
+    await load(rig)
     expect(rig.replica.events.list.served).toBe(2500)
     const full = environment.standIn.reads.filter(({ path }) => path.includes('events'))
     expect(full.length).toBe(3)
@@ -44,7 +28,7 @@ describe('a list in Dataverse', () => {
     environment.events.change(idOf(9), { msevtmgt_publishstatus: 100_000_004 })
     environment.events.remove(idOf(10))
     environment.events.put(idOf(9999), eventValues(9999))
-    await load()
+    await load(rig)
     expect(event(7)?.Name).toBe('Moved')
     expect([8, 9, 10].map(event)).toEqual([null, null, null])
     expect(event(9999)?.Name).toBe('Event 9999')
@@ -55,7 +39,7 @@ describe('a list in Dataverse', () => {
 
   it('gives an event as the contract has it', async () => {
     fill(environment, 1)
-    await load()
+    await load(rig)
     expect(event(1)).toMatchObject({
       Name: 'Event 1',
       VenueId: parseGuid(idOf(0x1_0001)),
@@ -70,18 +54,18 @@ describe('a list in Dataverse', () => {
 
   it('names what is asked for, and never all columns', async () => {
     fill(environment, 1)
-    await load()
+    await load(rig)
     for (const { path } of environment.standIn.reads) expect(path).not.toContain('wifi')
   })
 
   it('tells how long a change took, by the time that Dataverse gives it to the second', async () => {
     fill(environment, 3)
-    await load()
+    await load(rig)
     const before = Date.now()
     environment.events.change(idOf(2), { msevtmgt_name: 'Changed' })
     environment.events.change(idOf(3), { statecode: 1 })
     environment.events.remove(idOf(1))
-    await load()
+    await load(rig)
     const delaysMs = rig.observations.flatMap((seen) => (seen.kind === 'changes-published' ? seen.delaysMs : []))
     // Of a row that was deleted nothing is told but its id.
     expect(delaysMs.length).toBe(2)
@@ -94,10 +78,10 @@ describe('a list in Dataverse', () => {
   it('does without where a table has no column of that time', async () => {
     environment.events.columns.delete('modifiedon')
     fill(environment, 3)
-    await load()
+    await load(rig)
     expect(rig.replica.events.list.served).toBe(3)
     environment.events.change(idOf(2), { msevtmgt_name: 'Changed' })
-    await load()
+    await load(rig)
     expect(event(2)?.Name).toBe('Changed')
     const asked = environment.standIn.reads.filter(({ path }) => /events\?\$select=[^&]*$/.test(path))
     expect(asked.map(({ path, status }) => [path.includes('modifiedon'), status])).toEqual([
@@ -111,9 +95,8 @@ describe('a list in Dataverse', () => {
     const settings = { events: { from: 'msevtmgt_events', fields: { Name } } }
     environment.events.columns.delete('modifiedon')
     fill(environment, 3)
-    const renamed = rigOf(environment.standIn, { settings })
+    const renamed = environment.rig({ settings })
     const attempt = await renamed.replica.events.refresh.attempt()
-    await renamed.crm.close()
     expect([attempt, renamed.replica.events.list.served]).toEqual([{ ok: true }, 3])
   })
 
@@ -121,15 +104,14 @@ describe('a list in Dataverse', () => {
     const Name = { kind: 'column', column: 'modifiedon', whenBlank: null, label: false } as const
     const settings = { events: { from: 'msevtmgt_events', fields: { Name } } }
     environment.events.columns.delete('modifiedon')
-    const mapped = rigOf(environment.standIn, { settings })
+    const mapped = environment.rig({ settings })
     const attempt = await mapped.replica.events.refresh.attempt()
-    await mapped.crm.close()
     expect(attempt).toMatchObject({ ok: false, failure: { kind: 'misconfigured', message: containing('modifiedon') } })
   })
 
   it('knows all changes only once one page held all that a link told: a row may change again while others are paged', async () => {
     fill(environment, 40)
-    await load()
+    await load(rig)
     const { standIn, events } = environment
     standIn.query.largestPage = 10
     // Ages are compared below, and the wall clock's are of whole milliseconds.
@@ -152,7 +134,7 @@ describe('a list in Dataverse', () => {
 
   it('vouches for nothing where more changes all the time than a page holds, and goes on with the next read', async () => {
     fill(environment, 40)
-    await load()
+    await load(rig)
     const { standIn, events } = environment
     standIn.query.largestPage = 10
     let changes = 0
@@ -179,7 +161,7 @@ describe('a list in Dataverse', () => {
 
   it('does not vouch for changes of several pages that end without a link to go on from', async () => {
     fill(environment, 40)
-    await load()
+    await load(rig)
     const { standIn, events } = environment
     standIn.query.largestPage = 10
     for (let number = 1; number <= 15; number++) events.change(idOf(number), { msevtmgt_name: 'Changed' })
@@ -197,10 +179,10 @@ describe('a list in Dataverse', () => {
 
   it('starts again where the link is refused', async () => {
     fill(environment, 3)
-    await load()
+    await load(rig)
     environment.events.oldestKnown = Number.POSITIVE_INFINITY
     environment.events.remove(idOf(2))
-    await load()
+    await load(rig)
     expect(event(2)).toBeNull()
   })
 
@@ -210,7 +192,7 @@ describe('a list in Dataverse', () => {
       kind: 'reply',
       reply: refusal(429, '0x80072322', 'Number of requests exceeded', { 'retry-after': '1' }),
     })
-    await load()
+    await load(rig)
     expect(rig.replica.events.list.served).toBe(1500)
   })
 })

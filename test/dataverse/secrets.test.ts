@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { Child, programOf } from '../support/child.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { fill, openEnvironment } from './environment.ts'
+import { crmSection, fill, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-secrets-'))
@@ -30,15 +30,8 @@ for (const runtime of ['bun', 'node'] as const) {
   describe(`the secret and the token, on ${runtime}`, () => {
     it('are nowhere but in the requests that need them', async () => {
       const { standIn } = environment
-      const { origin: url, directory: aad } = standIn
-      const crm = {
-        kind: 'dataverse',
-        url,
-        authority: url,
-        tenant: aad.tenant,
-        clientId: aad.clientId,
-        clientSecret: { env: 'SECRET' },
-      }
+      const { directory: aad } = standIn
+      const crm = crmSection(standIn)
       const path = join(directory, `${runtime}.yaml`)
       const freshness = { bound: '2s', refreshEvery: '100ms' }
       writeFileSync(

@@ -1,50 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import type { EventRecord } from '../../src/domain/event.ts'
-import { parseGuid } from '../../src/domain/guid.ts'
-import type { Time } from '../../src/replica/time.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { beforeEach, describe, expect, it } from 'bun:test'
 import { containing } from './containing.ts'
-import type { Environment } from './environment.ts'
-import { fill, idOf, openEnvironment } from './environment.ts'
+import { fill, idOf } from './environment.ts'
+import { eventIn, Fixture, load } from './fixture.ts'
 import { refusal } from './reply.ts'
 import type { Rig, RigOptions } from './rig.ts'
-import { rigOf } from './rig.ts'
 import type { Trap } from './stand-in.ts'
 
-let environment: Environment
-let rigs: Rig[] = []
-let aheadMs = 0
-
-const time: Time = {
-  ...systemTime,
-  now() {
-    const { monotonicMs, wallMs } = systemTime.now()
-    return { monotonicMs: monotonicMs + aheadMs, wallMs: wallMs + aheadMs }
-  },
-}
-
-beforeEach(async () => {
-  aheadMs = 0
-  environment = await openEnvironment()
-})
-
-afterEach(async () => {
-  for (const rig of rigs) await rig.crm.close()
-  rigs = []
-  environment.standIn.close()
-})
+const environment = new Fixture()
 
 async function loaded(options: RigOptions = {}): Promise<Rig> {
-  const rig = rigOf(environment.standIn, { time, ...options })
-  rigs.push(rig)
-  expect(await rig.replica.venues.refresh.attempt()).toEqual({ ok: true })
-  expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+  const rig = environment.rig(options)
+  await load(rig)
   return rig
-}
-
-function event({ replica }: Rig, number: number): EventRecord | null {
-  const id = parseGuid(idOf(number))
-  return id === null ? null : replica.events.list.get(id)
 }
 
 const reads = (part: string): number => environment.standIn.reads.filter(({ path }) => path.includes(part)).length
@@ -58,7 +25,7 @@ describe('a table without change tracking', () => {
   it('is read in full only, which is said once, by table', async () => {
     const rig = await loaded()
     environment.events.remove(idOf(1))
-    for (aheadMs of [20_000, 40_000, 60_000]) {
+    for (environment.aheadMs of [20_000, 40_000, 60_000]) {
       await rig.replica.events.refresh.attempt()
       expect(rig.replica.events.list.served).toBe(29)
     }
@@ -70,9 +37,9 @@ describe('a table without change tracking', () => {
     const rig = await loaded()
     const before = reads('msevtmgt_events')
     for (let seconds = 5; seconds <= 60; seconds += 5) {
-      aheadMs = seconds * 1000
+      environment.aheadMs = seconds * 1000
       expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
-      expect(rig.replica.events.ageMs(time.now())).toBeLessThan(30_000)
+      expect(rig.replica.events.ageMs(environment.time.now())).toBeLessThan(30_000)
     }
     expect(reads('msevtmgt_events') - before).toBe(4)
   })
@@ -86,26 +53,26 @@ describe('a table without change tracking', () => {
       ok: false,
       failure: { kind: 'throttled', message: containing('change tracking') },
     })
-    aheadMs = 10_000
+    environment.aheadMs = 10_000
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
   })
 
   it('takes no rest after a read that was not believed', async () => {
     const rig = await loaded()
     environment.events.visible = new Set([idOf(1)])
-    aheadMs = 16_000
+    environment.aheadMs = 16_000
     expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
-    aheadMs = 17_000
+    environment.aheadMs = 17_000
     expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
     environment.events.visible = null
-    aheadMs = 18_000
+    environment.aheadMs = 18_000
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(true)
   })
 
   it('is asked again later, for it may have been switched on', async () => {
     const rig = await loaded()
     environment.events.changeTracking = true
-    aheadMs = 901_000
+    environment.aheadMs = 901_000
     await rig.replica.events.refresh.attempt()
     const before = reads('deltatoken')
     await rig.replica.events.refresh.attempt()
@@ -173,11 +140,13 @@ describe('a table whose links to changes are refused again and again', () => {
     const rig = await loaded()
     const refusals = refuse()
     for (let refresh = 1; refresh <= 5; refresh++) await rig.replica.events.refresh.attempt()
-    for (aheadMs of [901_000, 902_000]) expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    for (environment.aheadMs of [901_000, 902_000])
+      expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.crm.events.reportsChanges).toBe(false)
     expect(told(rig).length).toBe(1)
     refusals.times = 0
-    for (aheadMs of [1_810_000, 1_811_000]) expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
+    for (environment.aheadMs of [1_810_000, 1_811_000])
+      expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.crm.events.reportsChanges).toBe(true)
   })
 })
@@ -188,9 +157,9 @@ describe('availability at its own pace', () => {
     const rig = await loaded({ settings: { availability: { everyMs: 2000 } } })
     environment.events.change(idOf(3), { msevtmgt_registrationcount: 100 }, false)
     await rig.replica.events.refresh.attempt()
-    expect(event(rig, 3)?.TicketsAvailable).toBe(90)
+    expect(eventIn(rig, 3)?.TicketsAvailable).toBe(90)
     await rig.replica.events.availability.attempt()
-    expect(event(rig, 3)?.TicketsAvailable).toBe(0)
+    expect(eventIn(rig, 3)?.TicketsAvailable).toBe(0)
     const { path = '', headers } = environment.standIn.reads.at(-1) ?? {}
     expect(path).toContain('?$select=msevtmgt_eventid,msevtmgt_maximumeventcapacity,msevtmgt_registrationcount')
     expect(headers?.['prefer']).toBe('odata.maxpagesize=5000')
@@ -217,10 +186,10 @@ describe('requests', () => {
     environment.standIn.trap('venues', { kind: 'reply', reply })
     await rig.replica.venues.refresh.attempt()
     const before = environment.standIn.reads.length
-    aheadMs = 29_000
+    environment.aheadMs = 29_000
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(false)
     expect(environment.standIn.reads.length).toBe(before)
-    aheadMs = 30_500
+    environment.aheadMs = 30_500
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(true)
   })
 })
@@ -231,9 +200,9 @@ describe('the audit', () => {
     const rig = await loaded()
     environment.events.change(idOf(3), { msevtmgt_name: 'Renamed by a plug-in' }, false)
     await rig.replica.events.refresh.attempt()
-    expect(event(rig, 3)?.Name).toBe('Event 3')
+    expect(eventIn(rig, 3)?.Name).toBe('Event 3')
     await rig.replica.events.audit.attempt()
-    expect(event(rig, 3)?.Name).toBe('Renamed by a plug-in')
+    expect(eventIn(rig, 3)?.Name).toBe('Renamed by a plug-in')
     await rig.replica.events.refresh.attempt()
     expect(rig.observations.find(({ kind }) => kind === 'drift-found')).toMatchObject({ byColumn: { Name: 1 } })
   })

@@ -1,71 +1,40 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
-import type { Time } from '../../src/replica/time.ts'
-import { systemTime } from '../../src/replica/time.ts'
-import type { Environment } from './environment.ts'
-import { fill, openEnvironment } from './environment.ts'
+import { beforeEach, describe, expect, it } from 'bun:test'
+import { fill } from './environment.ts'
+import { Fixture } from './fixture.ts'
 import { json } from './reply.ts'
-import type { Rig, RigOptions } from './rig.ts'
-import { rigOf } from './rig.ts'
 
-let environment: Environment
-let rigs: Rig[] = []
-let aheadMs = 0
+const environment = new Fixture()
 
-/** The system's time, which a test can put forward. */
-const time: Time = {
-  ...systemTime,
-  now() {
-    const { monotonicMs, wallMs } = systemTime.now()
-    return { monotonicMs: monotonicMs + aheadMs, wallMs: wallMs + aheadMs }
-  },
-}
-
-beforeEach(async () => {
-  aheadMs = 0
-  environment = await openEnvironment()
-  fill(environment, 3)
-})
-
-afterEach(async () => {
-  for (const rig of rigs) await rig.crm.close()
-  rigs = []
-  environment.standIn.close()
-})
-
-function open(options: RigOptions = {}): Rig {
-  const rig = rigOf(environment.standIn, { time, ...options })
-  rigs.push(rig)
-  return rig
-}
+beforeEach(() => fill(environment, 3))
 
 describe('the token', () => {
   it('is asked for once, however many requests need it', async () => {
-    const { replica } = open()
+    const { replica } = environment.rig()
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     await Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()])
     expect(environment.standIn.directory.asked).toBe(1)
   })
 
   it('is renewed before it ends', async () => {
-    const { replica } = open()
+    const { replica } = environment.rig()
     await replica.events.refresh.attempt()
-    aheadMs = 3_290_000
+    environment.aheadMs = 3_290_000
     await replica.events.refresh.attempt()
     expect(environment.standIn.directory.asked).toBe(1)
-    aheadMs = 3_310_000
+    environment.aheadMs = 3_310_000
     await replica.events.refresh.attempt()
     expect(environment.standIn.directory.asked).toBe(2)
   })
 
   it('serves on where it cannot be renewed early', async () => {
-    const { replica } = open()
+    const { replica } = environment.rig()
     await replica.events.refresh.attempt()
-    aheadMs = 3_310_000
+    environment.aheadMs = 3_310_000
     environment.standIn.trap('oauth2', { kind: 'reply', reply: { ...json({}), status: 503 } }, 10)
     expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(environment.standIn.directory.asked).toBe(1)
-    aheadMs = 3_601_000
+    environment.aheadMs = 3_601_000
     expect((await replica.events.refresh.attempt()).ok).toBe(false)
   })
 
@@ -73,7 +42,7 @@ describe('the token', () => {
     const { directory } = environment.standIn
     let text = directory.secret
     const secret = { text, name: 'the file ./secret', reread: async () => ({ ok: true, text }) as const }
-    const { replica } = open({ secret })
+    const { replica } = environment.rig({ secret })
     await replica.events.refresh.attempt()
     directory.secret = text = 'another~Secret'
     directory.revoke()
@@ -83,21 +52,21 @@ describe('the token', () => {
   })
 
   it('is not asked for before the time that the directory named, whoever needs it', async () => {
-    const { replica } = open()
+    const { replica } = environment.rig()
     const reply = { ...json({}), status: 429, headers: { 'retry-after': '30' } }
     environment.standIn.trap('oauth2', { kind: 'reply', reply })
     expect(await replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { retryAfterMs: 30_000 } })
-    aheadMs = 20_000
+    environment.aheadMs = 20_000
     const early = await replica.venues.refresh.attempt()
     expect(early.ok ? null : early.failure).toMatchObject({ kind: 'throttled' })
     expect(early.ok ? 0 : early.failure.retryAfterMs).toBeLessThanOrEqual(10_000)
     expect(environment.standIn.asked.length).toBe(1)
-    aheadMs = 30_500
+    environment.aheadMs = 30_500
     expect(await replica.venues.refresh.attempt()).toEqual({ ok: true })
   })
 
   it('goes nowhere but to the environment', async () => {
-    const { replica } = open()
+    const { replica } = environment.rig()
     await replica.events.refresh.attempt()
     for (const { path, headers } of environment.standIn.asked) {
       expect(headers.authorization === undefined).toBe(path.includes('oauth2'))
@@ -106,11 +75,11 @@ describe('the token', () => {
 
   it('is not asked for with each request, however short a life it is said to have', async () => {
     environment.standIn.directory.lifeS = 0
-    const { replica } = open()
+    const { replica } = environment.rig()
     environment.standIn.directory.isValid = () => true
     for (let refresh = 0; refresh < 3; refresh++) expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(environment.standIn.directory.asked).toBe(1)
-    aheadMs = 2000
+    environment.aheadMs = 2000
     await replica.events.refresh.attempt()
     expect(environment.standIn.directory.asked).toBe(2)
   })
@@ -119,7 +88,7 @@ describe('the token', () => {
     it(`that no header can carry (${JSON.stringify(access_token.slice(0, 10))}) is not taken, and never sent`, async () => {
       const reply = json({ token_type: 'Bearer', expires_in: 3600, access_token })
       environment.standIn.trap('oauth2', { kind: 'reply', reply })
-      const { replica } = open()
+      const { replica } = environment.rig()
       const attempt = await replica.events.refresh.attempt()
       expect(attempt.ok ? '' : attempt.failure.message).toContain('is crm.authority right?')
       expect(environment.standIn.reads).toEqual([])
@@ -130,7 +99,7 @@ describe('the token', () => {
   it('that is refused for a reason of many digits: told without them', async () => {
     const reply = { ...json({ error: 'invalid_client', error_description: `AADSTS${'7'.repeat(5000)}` }), status: 401 }
     environment.standIn.trap('oauth2', { kind: 'reply', reply })
-    const attempt = await open().replica.events.refresh.attempt()
+    const attempt = await environment.rig().replica.events.refresh.attempt()
     expect(attempt).toMatchObject({ ok: false, failure: { kind: 'refused' } })
     expect(attempt.ok ? 0 : attempt.failure.message.length).toBeLessThan(200)
   })
@@ -140,7 +109,7 @@ describe('the token', () => {
       kind: 'reply',
       reply: { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>' },
     })
-    const attempt = await open().replica.events.refresh.attempt()
+    const attempt = await environment.rig().replica.events.refresh.attempt()
     expect(attempt).toMatchObject({ ok: false, failure: { kind: 'broken' } })
   })
 })

@@ -1,45 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { beforeEach, describe, expect, it } from 'bun:test'
 import type { ColumnSource } from '../../src/config/crm/sources.ts'
-import { parseGuid } from '../../src/domain/guid.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Attempt } from '../../src/replica/cycle.ts'
 import { containing } from './containing.ts'
-import type { Environment } from './environment.ts'
 import { digits, eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { eventIn, Fixture, load } from './fixture.ts'
 import { json, refusal } from './reply.ts'
-import type { Rig, RigOptions } from './rig.ts'
-import { rigOf } from './rig.ts'
+import type { Rig } from './rig.ts'
 
-let environment: Environment
+const environment = new Fixture()
 let rig: Rig
 
-beforeEach(async () => {
-  environment = await openEnvironment()
-  rig = rigOf(environment.standIn)
-})
+beforeEach(() => (rig = environment.rig()))
 
-afterEach(async () => {
-  await rig.crm.close()
-  environment.standIn.close()
-})
-
-function event(number: number): EventRecord | null {
-  const id = parseGuid(idOf(number))
-  return id === null ? null : rig.replica.events.list.get(id)
-}
-
+const event = (number: number): EventRecord | null => eventIn(rig, number)
 const events = (): Promise<Attempt> => rig.replica.events.refresh.attempt()
 const served = (): number => rig.replica.events.list.served
 
-async function again(options: RigOptions): Promise<void> {
-  await rig.crm.close()
-  rig = rigOf(environment.standIn, options)
-}
-
-async function load(count = 20): Promise<void> {
+async function filled(count = 20): Promise<void> {
   fill(environment, count)
-  expect(await rig.replica.venues.refresh.attempt()).toEqual({ ok: true })
-  expect(await events()).toEqual({ ok: true })
+  await load(rig)
   expect(served()).toBe(count)
 }
 
@@ -55,7 +35,7 @@ function failureOf(attempt: Attempt): {
 describe('what the connector must survive (DATAVERSE §9)', () => {
   it('pages of an opaque absolute link, which comes back byte by byte', async () => {
     // The stand-in refuses a link that was encoded anew, and its links hold what every encoder changes.
-    await load(3500)
+    await filled(3500)
     const pages = environment.standIn.reads.filter(({ path }) => path.includes('skiptoken'))
     expect(pages.length).toBe(3)
     expect(pages[0]?.path).toContain("d'")
@@ -70,7 +50,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a token that is refused again and again: the read fails as refused', async () => {
-    await load()
+    await filled()
     environment.standIn.trap('deltatoken', { kind: 'reply', reply: { status: 401, headers: {}, body: '' } }, 2)
     expect(failureOf(await events()).kind).toBe('refused')
     expect(served()).toBe(20)
@@ -83,7 +63,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     ['0x80072326', 'concurrent requests'],
   ] as const) {
     it(`429 for ${limit}: all requests of the environment rest as long as it says`, async () => {
-      await load()
+      await filled()
       const asked = environment.standIn.reads.length
       environment.standIn.trap('events', {
         kind: 'reply',
@@ -105,7 +85,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     ['behind', -3_600_000],
   ] as const) {
     it(`429 until a date, by a clock that is an hour ${which}: it counts from the Date of the same answer`, async () => {
-      await load()
+      await filled()
       const now = Date.now() + aheadMs
       const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 7000).toUTCString() }
       environment.standIn.trap('events', { kind: 'reply', reply: refusal(429, '', 'exceeded', headers) })
@@ -130,8 +110,8 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a connection that hangs: one retry after the time limit, not an outage', async () => {
-    await again({ timeoutMs: 200 })
-    await load()
+    rig = environment.rig({ timeoutMs: 200 })
+    await filled()
     environment.standIn.trap('deltatoken', { kind: 'hang' })
     expect(await events()).toEqual({ ok: true })
   })
@@ -143,7 +123,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     ['', 400, 'Version stamp associated with the client has expired. Please perform a full sync.'],
   ] as const) {
     it(`a link that is refused by ${code || status} ${message.slice(0, 13)}: a full read follows at once`, async () => {
-      await load()
+      await filled()
       environment.events.remove(idOf(3))
       environment.standIn.trap('deltatoken', { kind: 'reply', reply: refusal(status, code, message) })
       expect(await events()).toEqual({ ok: true })
@@ -153,7 +133,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   }
 
   it('the whole set in answer to a request for changes: treated as a full read', async () => {
-    await load()
+    await filled()
     environment.standIn.query.faults.wholeSetOnDelta = true
     environment.events.remove(idOf(4))
     environment.events.change(idOf(5), { msevtmgt_name: 'New' })
@@ -162,7 +142,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('the whole set and nothing in it: nothing is unpublished for that answer alone', async () => {
-    await load(8)
+    await filled(8)
     const context = `${environment.standIn.origin}/api/data/v9.2/$metadata#msevtmgt_events(msevtmgt_name)`
     environment.standIn.trap('deltatoken', { kind: 'reply', reply: json({ '@odata.context': context, value: [] }) })
     expect(await events()).toEqual({ ok: true })
@@ -170,7 +150,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a deleted entry for an id that was never seen', async () => {
-    await load()
+    await filled()
     environment.standIn.query.faults.deletedStrangers = [idOf(0xdead)]
     environment.events.remove(idOf(6))
     expect(await events()).toEqual({ ok: true })
@@ -191,7 +171,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('no value in answer to a request for changes: no change, and its link is taken', async () => {
-    await load()
+    await filled()
     environment.standIn.query.faults.noValue = true
     expect(await events()).toEqual({ ok: true })
     environment.standIn.query.faults.noValue = false
@@ -203,7 +183,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('an error with the status of a success is no answer without changes', async () => {
-    await load()
+    await filled()
     environment.standIn.trap('deltatoken', { kind: 'reply', reply: json({ error: { code: '0x1', message: 'no' } }) })
     expect(failureOf(await events()).kind).toBe('broken')
   })
@@ -237,14 +217,14 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a redirect: not followed', async () => {
-    await load()
+    await filled()
     const headers = { location: 'https://login.example/' }
     environment.standIn.trap('deltatoken', { kind: 'reply', reply: { status: 302, headers, body: '' } })
     expect(failureOf(await events())).toMatchObject({ kind: 'broken', message: containing('redirect') })
   })
 
   it('a body that is HTML', async () => {
-    await load()
+    await filled()
     const reply = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Sign in</p>' }
     environment.standIn.trap('deltatoken', { kind: 'reply', reply })
     expect(failureOf(await events())).toMatchObject({ kind: 'broken', message: containing('HTML') })
@@ -252,8 +232,8 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a body that never ends: the time limit counts for all of it', async () => {
-    await again({ timeoutMs: 150 })
-    await load()
+    rig = environment.rig({ timeoutMs: 150 })
+    await filled()
     const began = performance.now()
     environment.standIn.trap('deltatoken', { kind: 'endless' }, 2)
     expect(failureOf(await events()).kind).toBe('timeout')
@@ -261,7 +241,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a body that is larger than any page', async () => {
-    await load()
+    await filled()
     const reply = json({ value: [], padding: ' '.repeat(70_000_000) })
     environment.standIn.trap('deltatoken', { kind: 'reply', reply })
     const { kind, message } = failureOf(await events())
@@ -293,7 +273,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('a full read that breaks off unpublishes nothing', async () => {
-    await load(1500)
+    await filled(1500)
     environment.events.oldestKnown = Number.POSITIVE_INFINITY
     environment.standIn.trap(/skiptoken/, { kind: 'truncated' })
     expect(failureOf(await events()).kind).toBe('broken')
@@ -301,7 +281,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('rights narrowed to user level look like a short list: the brake holds', async () => {
-    await load(40)
+    await filled(40)
     environment.events.visible = new Set([idOf(1), idOf(2)])
     environment.events.oldestKnown = Number.POSITIVE_INFINITY
     expect(failureOf(await events()).kind).toBe('braked')
@@ -311,7 +291,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   it('rights narrowed while a list is read, half of it: nothing goes unless a second reading agrees', async () => {
     const { standIn, events: table } = environment
     standIn.query.largestPage = 10
-    await load(40)
+    await filled(40)
     table.oldestKnown = Number.POSITIVE_INFINITY
     const firstHalf = new Set(Array.from({ length: 20 }, (_, index) => idOf(index + 1)))
     let pages = 0
@@ -330,7 +310,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
   })
 
   it('prices with trailing zeros', async () => {
-    await again({ settings: { events: { from: 'msevtmgt_events', fields: { Price: column('cr5_price') } } } })
+    rig = environment.rig({ settings: { events: { from: 'msevtmgt_events', fields: { Price: column('cr5_price') } } } })
     environment.events.put(idOf(1), eventValues(1, { cr5_price: digits('20000.0000') }))
     environment.events.put(idOf(2), eventValues(2, { cr5_price: digits('12.5000') }))
     expect(await events()).toEqual({ ok: true })

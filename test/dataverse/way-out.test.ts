@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Child, programOf } from '../support/child.ts'
 import type { Runtime } from '../support/child.ts'
 import type { Environment } from './environment.ts'
-import { fill, openEnvironment } from './environment.ts'
+import { crmSection, fill, openEnvironment } from './environment.ts'
 import type { PrivateCa } from './private-ca.ts'
 import { createPrivateCa } from './private-ca.ts'
 
@@ -49,21 +49,11 @@ async function check(
   keys: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Checked> {
-  const { origin: url, directory } = standIn
-  const { tenant, clientId } = directory
-  const crm = {
-    kind: 'dataverse',
-    url,
-    authority: url,
-    tenant,
-    clientId,
-    clientSecret: { env: 'CLIENT_SECRET' },
-    ...keys,
-  }
+  const crm = crmSection(standIn, keys)
   const path = join(ca.directory, `${runtime}-${Math.random()}.yaml`)
   writeFileSync(path, JSON.stringify({ crm }))
   const child = new Child(programOf(runtime), ['src/main.ts', 'check', '--json', '--config', path], {
-    env: { CLIENT_SECRET: directory.secret, ...env },
+    env: { SECRET: standIn.directory.secret, ...env },
   })
   const status = await child.exited
   return { status, report: JSON.parse(child.stdout) as Checked['report'], output: child.stdout + child.stderr }

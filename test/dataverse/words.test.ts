@@ -1,28 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { describe, expect, it } from 'bun:test'
 import type { ColumnSource } from '../../src/config/crm/sources.ts'
 import { containing } from './containing.ts'
-import type { Environment } from './environment.ts'
-import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
+import { eventValues, fill, idOf } from './environment.ts'
+import { Fixture } from './fixture.ts'
 import { refusal } from './reply.ts'
-import type { Rig, RigOptions } from './rig.ts'
-import { rigOf } from './rig.ts'
+import type { RigOptions } from './rig.ts'
 
-let environment: Environment
-let rigs: Rig[] = []
-
-beforeEach(async () => {
-  environment = await openEnvironment()
-})
-
-afterEach(async () => {
-  for (const rig of rigs) await rig.crm.close()
-  rigs = []
-  environment.standIn.close()
-})
+const environment = new Fixture()
 
 async function failure(options: RigOptions = {}): Promise<{ readonly kind: string; readonly message: string }> {
-  const rig = rigOf(environment.standIn, options)
-  rigs.push(rig)
+  const rig = environment.rig(options)
   const attempt = await rig.replica.events.refresh.attempt()
   if (attempt.ok) throw new Error('it succeeded')
   return attempt.failure
@@ -138,22 +125,19 @@ describe('a column is named as people know it', () => {
   it('a lookup as x or _x_value, wherever it stands', async () => {
     fill(environment, 2)
     for (const name of ['msevtmgt_primaryvenue', '_msevtmgt_primaryvenue_value']) {
-      const rig = rigOf(environment.standIn, mapped({ VenueId: column(name) }))
-      rigs.push(rig)
+      const rig = environment.rig(mapped({ VenueId: column(name) }))
       expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
       expect(rig.replica.events.list.served).toBe(2)
     }
     // As a text it is found out by the table's definition.
-    const rig = rigOf(environment.standIn, mapped({ Name: column('msevtmgt_primaryvenue') }))
-    rigs.push(rig)
+    const rig = environment.rig(mapped({ Name: column('msevtmgt_primaryvenue') }))
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.replica.events.list.served).toBe(2)
   })
 
   it('an id of a venue that is no lookup', async () => {
     environment.events.put(idOf(1), eventValues(1, { cr5_opensat: idOf(0x1_0001) }))
-    const rig = rigOf(environment.standIn, mapped({ VenueId: column('cr5_opensat') }))
-    rigs.push(rig)
+    const rig = environment.rig(mapped({ VenueId: column('cr5_opensat') }))
     expect(await rig.replica.events.refresh.attempt()).toEqual({ ok: true })
     expect(rig.replica.events.list.served).toBe(1)
   })

@@ -24,7 +24,7 @@ it.each(Object.entries(CRMS))(
   async (_, crm) => {
     const marquee = await assemble(await configured(crm, '30s'), systemTime, () => {})
     const before = marquee.crm.events.patienceMs
-    marquee.adopt(await configured(crm, '3s'))
+    await marquee.adopt(await configured(crm, '3s'))
     // Two exchanges to a page: of 10 s at most, or of a third of the bound.
     expect(before - marquee.crm.events.patienceMs).toBe(2 * 10_000 - 2 * 1000)
     await marquee.crm.close()

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
+import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import type { Read } from './reads.ts'
@@ -41,6 +42,17 @@ async function untilWaiting(): Promise<void> {
   const waiting = () => client.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
   await eventually(waiting, ({ rowCount }) => rowCount === 1)
   await client.end()
+}
+
+/** Waits until the server has ended a transaction of the role that began now and stands idle. */
+async function untilIdleIsEnded(): Promise<void> {
+  const witness = new Client({ connectionString: world.url })
+  // The error says why it is ended; without a listener it would end the tests.
+  witness.on('error', () => {})
+  const ended = new Promise((resolve) => witness.once('end', resolve))
+  await witness.connect()
+  await witness.query('BEGIN')
+  await ended
 }
 
 describeWithPostgres('one read of a list', () => {
@@ -141,7 +153,7 @@ describeWithPostgres('one read of a list', () => {
     await open()
     await world.query("ALTER ROLE marquee SET idle_in_transaction_session_timeout = '50ms'")
     const read = await begin('full read')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilIdleIsEnded()
     expect(await read.well()).toMatchObject({ complete: true })
     await world.query('ALTER ROLE marquee RESET idle_in_transaction_session_timeout')
   })
@@ -181,7 +193,7 @@ describeWithPostgres('a list of which a policy hides all rows at some moment', (
         (braked) => braked === isBraked,
       )
     for (let round = 0; round < 6; round++) {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
+      await running.furtherReads(Math.floor(Math.random() * 4))
       await world.query('ALTER TABLE crm.shown ENABLE ROW LEVEL SECURITY')
       await untilBraked(true)
       await world.query('ALTER TABLE crm.shown DISABLE ROW LEVEL SECURITY')

@@ -54,7 +54,7 @@ describeWithPostgres('an id that a view holds twice', () => {
         `Round ${round}`,
         idOf(3),
       ])
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await running.furtherReads(2)
     }
     clearInterval(look)
     expect([...seen]).toEqual(['withheld'])

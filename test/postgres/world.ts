@@ -140,6 +140,16 @@ export class Running {
     await eventually(async () => this.event(id), isIt, patienceMs)
   }
 
+  /** Waits until so many more reads of the events have ended. */
+  async furtherReads(count: number): Promise<void> {
+    const ended = (): number => this.reads().filter((read) => read.startsWith('events')).length
+    const before = ended()
+    await eventually(
+      async () => ended(),
+      (now) => now >= before + count,
+    )
+  }
+
   get served(): number {
     return this.marquee.replica.events.list.served
   }

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'bun:test'
+import type { Call } from './call.ts'
+import { Description } from './description.ts'
+
+const CALL: Call = { method: 'GET', target: '/api/openapi.json', pathname: '/api/openapi.json', header: () => null }
+const TEXTS = { openapi: '{"openapi":"3.1.0"}', page: { html: '<!doctype html>', policy: "default-src 'none'" } }
+
+describe('the description', () => {
+  it('is made when it is first needed, once for all who ask, and then is there at once', async () => {
+    let made = 0
+    const description = new Description('/', async () => {
+      made++
+      return TEXTS
+    })
+    expect([description.find(CALL), made]).toEqual(['openapi', 0])
+    const openapi = description.read(CALL, 'openapi')
+    const page = description.read(CALL, 'page')
+    await description.ready()
+    expect([(await openapi).body, (await page).body, made]).toEqual([TEXTS.openapi, TEXTS.page.html, 1])
+    const again = description.read(CALL, 'openapi')
+    expect([openapi instanceof Promise, again instanceof Promise]).toEqual([true, false])
+    expect(again).toEqual(await openapi)
+  })
+
+  it('that cannot be made is told to who gets it ready, and to who asks', async () => {
+    const description = new Description('/', () => Promise.reject(new Error('no page.html')))
+    expect(await description.ready().catch(String)).toContain('no page.html')
+    expect(await description.ready().catch(String)).toContain('no page.html')
+  })
+})
