@@ -3,6 +3,7 @@ import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
+import type { Effects } from './effects.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
 import { ListIndex } from './list-index.ts'
 import type { ListKind } from './list-kinds.ts'
@@ -59,6 +60,8 @@ export class RecordList<Item> implements Held {
   changes = 0
   /** What lists are answered from; null where they are off. */
   index: ListIndex | null = null
+  /** Who is told of each write; null where nobody asked. */
+  effects: Effects | null = null
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
@@ -190,11 +193,13 @@ export class RecordList<Item> implements Held {
     if (changed) {
       this.changes++
       this.index?.follow(shard, slot, before, packed)
+      this.effects?.note(row)
     }
     return changed
   }
 
-  withhold(row: number, withheld: Withheld): void {
+  /** Stores why a row is not served; returns whether that is new. */
+  withhold(row: number, withheld: Withheld): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
     if (shard.state[slot] === SERVED) {
@@ -202,12 +207,23 @@ export class RecordList<Item> implements Held {
       this.served--
       this.withheld++
     }
-    shard.withhold(slot, withheld)
+    const changed = shard.withhold(slot, withheld)
+    if (changed) this.effects?.note(row)
+    return changed
+  }
+
+  setVersion(row: number, version: number): void {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
+    if (Object.is(shard.version[slot], version)) return
+    shard.version[slot] = version
+    this.effects?.noteVersion(row)
   }
 
   remove(row: number): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
+    this.effects?.noteRemoval(row, shard.guid(slot))
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--

@@ -92,12 +92,13 @@ export class Shard {
     return changed
   }
 
-  /** Stores why a row is not served. */
-  withhold(slot: number, withheld: Withheld): void {
-    this.#texts.write(slot, packWithheld(withheld))
+  /** Stores why a row is not served; returns whether it differs from what the slot held. */
+  withhold(slot: number, withheld: Withheld): boolean {
+    const changed = this.#texts.write(slot, packWithheld(withheld)) || this.state[slot] !== WITHHELD
     this.fault[slot] = FAULTS.indexOf(withheld.fault)
     this.state[slot] = WITHHELD
-    this.forgetBodies(slot, 1)
+    if (changed) this.forgetBodies(slot, 1)
+    return changed
   }
 
   /** Whether what is withheld there is so for a mistake, rather than on purpose. */
