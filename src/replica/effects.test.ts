@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Effects } from './effects.ts'
-import type { Frame, Lists } from './frames.ts'
+import type { Frame, RecordLists } from './frames.ts'
 import { applyFrame } from './frames.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
@@ -149,7 +149,7 @@ describe('Effects', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const list = emptyList()
-        const lists: Lists = { events: emptyList(), venues: new RecordList(venueKind(formatter)) }
+        const lists: RecordLists = { events: emptyList(), venues: new RecordList(venueKind(formatter)) }
         const effects = new Effects(list)
         const take = (max: number): void => {
           for (const frame of effects.take(max)) applyFrame(lists, frame, 0)

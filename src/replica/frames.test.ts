@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
 import { pack, unpack } from './frame-body.ts'
-import type { Frame, Lists } from './frames.ts'
+import type { Frame, RecordLists } from './frames.ts'
 import { applyFrame, frameOf, FrameWriter, readFrames } from './frames.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
@@ -24,7 +24,7 @@ function bytesOf(frames: readonly Frame[]): Buffer {
   return Buffer.from(writer.bytes)
 }
 
-function emptyLists(): Lists {
+function emptyLists(): RecordLists {
   return { events: new RecordList(eventKind(formatter)), venues: new RecordList(venueKind(formatter)) }
 }
 

@@ -34,7 +34,7 @@ export interface FramedList {
   shardAt(row: number): Shard
 }
 
-export interface Lists {
+export interface RecordLists {
   readonly events: RecordList<EventRecord>
   readonly venues: RecordList<VenueRecord>
 }
@@ -66,7 +66,7 @@ function withheldOf(text: string): Withheld {
 }
 
 /** Writes what a frame says into its list, as if the row had last been seen before all time: any read overrules it. */
-export function applyFrame(lists: Lists, { list: name, says, id, version, text }: Frame, nowMs: number): void {
+export function applyFrame(lists: RecordLists, { list: name, says, id, version, text }: Frame, nowMs: number): void {
   const list = lists[name]
   const held = list.find(id)
   switch (says) {
