@@ -10,7 +10,7 @@ export interface TellingList extends FramedList {
 }
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
-export type Taken = 'shown' | 'gone' | 'all'
+export type OwedRows = 'shown' | 'gone' | 'all'
 
 /** Rows are marked in words of so many bits. */
 const WORD_BITS = 5
@@ -99,7 +99,7 @@ export class Effects {
   }
 
   /** At most `max` of what is owed, as it is now: it is no longer owed. */
-  *take(max: number, which: Taken = 'all'): Generator<Frame, void> {
+  *take(max: number, which: OwedRows = 'all'): Generator<Frame, void> {
     let left = max
     for (let word = 0; word < this.#written.length && left > 0; word++) {
       let bits = (this.#written[word] ?? 0) | (this.#versions[word] ?? 0)
