@@ -1,12 +1,13 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Frame, FramedList } from './frames.ts'
 import { frameOf } from './frames.ts'
+import type { WriteListener } from './record-list.ts'
 import { rowOf, slotOf } from './record-list.ts'
 import { FREE, SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */
 export interface TellingList extends FramedList {
-  effects: Effects | null
+  effects: WriteListener | null
 }
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
@@ -19,10 +20,9 @@ const WORD_BITS = 5
  * The rows of a list that were written or removed since they were last taken: a set, not a queue, so what changed ten times is
  * told once, and a million rows cost a quarter of a megabyte.
  */
-export class Effects {
+export class Effects implements WriteListener {
   readonly #list: TellingList
-  /** Who asked before: the list tells the last, and each the one before it. */
-  #before: Effects | null
+  before: WriteListener | null
   /** A bit a row that was written, and one a row of which only the version was: never both. */
   #written: Uint32Array = new Uint32Array(0)
   #versions: Uint32Array = new Uint32Array(0)
@@ -32,18 +32,14 @@ export class Effects {
   /** The list tells it from now on. */
   constructor(list: TellingList) {
     this.#list = list
-    this.#before = list.effects
+    this.before = list.effects
     list.effects = this
   }
 
   /** The list tells it no longer. */
   end(): void {
-    if (this.#list.effects === this) this.#list.effects = this.#before
-    else for (let one = this.#list.effects; one !== null; one = one.#before) one.#forget(this)
-  }
-
-  #forget(other: Effects): void {
-    if (this.#before === other) this.#before = other.#before
+    if (this.#list.effects === this) this.#list.effects = this.before
+    for (let one = this.#list.effects; one !== null; one = one.before) if (one.before === this) one.before = this.before
   }
 
   /** At most so many frames are owed. */
@@ -51,15 +47,13 @@ export class Effects {
     return this.#marks + this.#removed.size
   }
 
-  /** The row was written. */
   note(row: number): void {
-    this.#before?.note(row)
+    this.before?.note(row)
     this.#mark(row)
   }
 
-  /** The row has another version, whether or not it was written too. */
   noteVersion(row: number): void {
-    this.#before?.noteVersion(row)
+    this.before?.noteVersion(row)
     const word = this.#wordOf(row)
     const bit = 1 << row
     if ((((this.#written[word] ?? 0) | (this.#versions[word] ?? 0)) & bit) !== 0) return
@@ -67,9 +61,9 @@ export class Effects {
     this.#versions[word] = (this.#versions[word] ?? 0) | bit
   }
 
-  /** The row is about to go, and its number with it: its id is kept. */
+  /** Its id is kept. */
   noteRemoval(row: number, id: Guid): void {
-    this.#before?.noteRemoval(row, id)
+    this.before?.noteRemoval(row, id)
     const word = this.#wordOf(row)
     this.#unmark(word, 1 << row)
     this.#removed.add(id)

@@ -76,6 +76,14 @@ export class PackedRows implements Iterable<WithheldRow> {
   /** How much of the last chunk is used. */
   #used = CHUNK_BYTES
 
+  /** So many rows of each fault that another process held: which they are is not known here. */
+  static counted(counts: readonly number[]): PackedRows {
+    const rows = new PackedRows()
+    rows.counts.set(counts)
+    rows.length = counts.reduce((sum, count) => sum + count, 0)
+    return rows
+  }
+
   add(id: Guid | null, withheld: Withheld): void {
     const text = `${id ?? ''}${packWithheld(withheld)}`
     const length = Buffer.byteLength(text)

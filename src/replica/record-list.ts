@@ -3,7 +3,6 @@ import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { SHAPES } from '../formats/media-types.ts'
-import type { Effects } from './effects.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
 import { ListIndex } from './list-index.ts'
 import type { ListKind } from './list-kinds.ts'
@@ -38,6 +37,17 @@ export interface HeldRow {
   readonly seenAt: number
 }
 
+/** Is told of each write of a list, and tells it to whoever asked before. */
+export interface WriteListener {
+  before: WriteListener | null
+  /** The row was written. */
+  note(row: number): void
+  /** The row has another version, whether or not it was written too. */
+  noteVersion(row: number): void
+  /** The row is about to go, and its number with it. */
+  noteRemoval(row: number, id: Guid): void
+}
+
 // A row that is held has one number, of its shard and its slot there; it is good until control is given back.
 
 export function rowOf(shard: number, slot: number): number {
@@ -61,7 +71,7 @@ export class RecordList<Item> implements Held {
   /** What lists are answered from; null where they are off. */
   index: ListIndex | null = null
   /** Who is told of each write; null where nobody asked. */
-  effects: Effects | null = null
+  effects: WriteListener | null = null
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
