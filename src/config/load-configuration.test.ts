@@ -43,6 +43,7 @@ describe('a configuration', () => {
       lists: false,
       describe: true,
       limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
+      base: { directory: '/etc/.marquee' },
       log: { requests: false },
     })
     expect(timeZone.id).toBe('UTC')
@@ -62,6 +63,7 @@ representation:
     venue: [ { rel: map, href: ~/maps } ]
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
+base: { directory: ./state }
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
@@ -88,6 +90,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       lists: false,
       describe: true,
       limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
+      base: { directory: '/etc/state' },
       log: { requests: true },
     })
     expect(operations?.token?.reveal()).toBe('open-sesame')
@@ -96,6 +99,19 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       'America/New_York',
       '/srv/lists',
     ])
+  })
+
+  it('keeps its base in the state directory that systemd names, else beside the file, and nowhere where it is null', async () => {
+    const directory = async (text: string, env = {}): Promise<string | null> =>
+      (await configured(`${text}\n${CRM}`, env)).base?.directory ?? null
+    const system = { STATE_DIRECTORY: '/var/lib/marquee:/var/lib/other' }
+    expect(await directory('', system)).toBe('/var/lib/marquee')
+    expect(await directory('base: {}', system)).toBe('/var/lib/marquee')
+    expect(await directory('base: { directory: ../b }', system)).toBe('/b')
+    expect(await directory('', { STATE_DIRECTORY: '' })).toBe('/etc/.marquee')
+    expect(await directory('base: null', system)).toBeNull()
+    expect(await directory('base: { directory: null }', system)).toBeNull()
+    expect(sampleConfiguration('/sample').base).toBeNull()
   })
 
   it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {

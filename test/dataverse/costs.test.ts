@@ -25,7 +25,7 @@ async function serve({ standIn }: Environment, freshness: Readonly<Record<string
     clientSecret: { env: 'SECRET' },
   }
   const path = join(directory, 'marquee.yaml')
-  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, freshness, crm }))
+  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, base: null, freshness, crm }))
   const env = { SECRET: aad.secret }
   const child = new Child(programOf('bun'), ['src/main.ts', 'serve', '--config', path], { env })
   const running = await untilListening(child)

@@ -1,0 +1,238 @@
+import { Buffer } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf } from '../observe/system-error.ts'
+import type { BaseChunk, BaseLists } from '../replica/base.ts'
+import { applyChunk, BASE_FORMAT, chunksOf, emptyLists, owedChunk } from '../replica/base.ts'
+import type { Effects } from '../replica/effects.ts'
+import type { RecordLists } from '../replica/frames.ts'
+import type { Moment } from '../replica/time.ts'
+import type { BaseHead, ChunkSum } from './base-head.ts'
+import { BaseFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './base-head.ts'
+
+export interface BaseFileSettings {
+  readonly directory: string
+  /** Which records they are: of another scope nothing is read. */
+  readonly scope: string
+  /** Of the file, and of what it holds in memory. */
+  readonly limits: { readonly memoryBytes: number }
+  readonly pause: () => Promise<void>
+}
+
+/** A base that lies in its file. */
+export interface StoredBase {
+  readonly lists: BaseLists
+  readonly rows: number
+  readonly bytes: number
+  readonly writtenAtMs: number
+}
+
+const OLDEST_MS = 7 * 24 * 3_600_000
+/** What was being written when its process was killed. */
+const OLDEST_UNFINISHED_MS = 3_600_000
+/** While rows go on changing, what is owed is written so many times before it is written for good. */
+const MOST_ROUNDS = 8
+const CHUNK_SUM_BYTES = 120
+const OTHERS_MAY_WRITE = 0o022
+const MEGABYTE = 1024 * 1024
+
+/**
+ * The base in a file: a head (base-head.ts), and the chunks that it names. The last of them hold what changed while the others
+ * were written, so rows and cursors are of one moment.
+ */
+export class BaseFile {
+  readonly #settings: BaseFileSettings
+  readonly #path: string
+
+  constructor(settings: BaseFileSettings) {
+    this.#settings = settings
+    this.#path = join(settings.directory, `${settings.scope}.base`)
+  }
+
+  /** Fills the lists, which are empty; null where there is no base. Where it cannot be used it throws, and they are empty again. */
+  async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredBase | null> {
+    if (!(await isOursAlone(this.#settings.directory))) return null
+    const file = await openIfThere(this.#path)
+    if (file === null) return null
+    try {
+      return await this.#readOpen(file, lists, now, signal)
+    } catch (cause) {
+      emptyLists(lists)
+      throw cause
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredBase> {
+    const { scope, limits } = this.#settings
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new BaseFault('it is not a file')
+    refuseOthers(stats, 'it')
+    if (stats.size > limits.memoryBytes) throw new BaseFault('it is larger than limits.memory')
+    const length = headLength(await readExactly(file, 0, LENGTH_BYTES))
+    let at = LENGTH_BYTES + length + SUM_BYTES
+    const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
+    if (head.scope !== scope) throw new BaseFault('it is of another scope')
+    if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new BaseFault('it is older than 7 days')
+    if (head.chunks.reduce((end, { bytes }) => end + bytes, at) !== stats.size) throw new BaseFault('it is cut short')
+    for (const { bytes, rows, sha256 } of head.chunks) {
+      const body = await readExactly(file, at, bytes)
+      if (sumOf(body).toString('hex') !== sha256) throw new BaseFault(`the sum of its chunk at byte ${at} is wrong`)
+      if (signal.aborted) throw new BaseFault('reading it takes too long')
+      applyChunk(lists, { body, rows }, now.monotonicMs)
+      at += bytes
+      const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
+      if (heldBytes > limits.memoryBytes) throw new BaseFault('it holds more than limits.memory')
+    }
+    for (const name of ['events', 'venues'] as const) {
+      const { served, withheld } = head.lists[name]
+      if (lists[name].served !== served || lists[name].withheld !== withheld) {
+        throw new BaseFault(`it does not hold as many ${name} as it says`)
+      }
+    }
+    return storedAs(head, stats.size)
+  }
+
+  /** Puts the rows as they are now in place of what was there; `describe` is asked at the moment that the file shows. */
+  async write(
+    lists: RecordLists,
+    effects: readonly Effects[],
+    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
+    signal: AbortSignal,
+  ): Promise<StoredBase> {
+    const { directory } = this.#settings
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await isOursAlone(directory)
+    const unfinished = `${this.#path}.${randomUUID()}`
+    const file = await open(unfinished, 'wx', 0o600)
+    let stored: StoredBase
+    try {
+      stored = await this.#writeOpen(file, lists, effects, describe, signal)
+      await file.sync()
+      await file.close()
+      await rename(unfinished, this.#path)
+    } catch (cause) {
+      await file.close().catch(() => {})
+      await unlink(unfinished).catch(() => {})
+      throw cause
+    }
+    await syncDirectory(directory)
+    await this.#tidy(stored.writtenAtMs)
+    return stored
+  }
+
+  async #writeOpen(
+    file: FileHandle,
+    lists: RecordLists,
+    effects: readonly Effects[],
+    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
+    signal: AbortSignal,
+  ): Promise<StoredBase> {
+    const { scope, limits, pause } = this.#settings
+    const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
+    const cursors = JSON.stringify(describe()).length
+    const headBytes = 8192 + 2 * cursors + CHUNK_SUM_BYTES * (Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
+    const chunks: ChunkSum[] = []
+    let at = headBytes
+    const put = async ({ body, rows }: BaseChunk): Promise<void> => {
+      if (signal.aborted) throw new BaseFault('writing it takes too long')
+      if (at + body.length > limits.memoryBytes) throw new BaseFault('it would be larger than limits.memory')
+      chunks.push({ bytes: body.length, rows, sha256: sumOf(body).toString('hex') })
+      await writeAll(file, body, at)
+      at += body.length
+    }
+    const owed = (): number => effects.reduce((sum, one) => sum + one.owed, 0)
+    for (const one of effects) one.clear()
+    for await (const chunk of chunksOf(lists, pause)) await put(chunk)
+    for (let round = 0; round < MOST_ROUNDS && owed() > 0; round++) await put(owedChunk(effects))
+    // In one turn: nothing else is read between the last rows and the cursors.
+    const last: BaseChunk[] = []
+    while (owed() > 0) last.push(owedChunk(effects))
+    const described = describe()
+    for (const chunk of last) await put(chunk)
+    const head = { format: BASE_FORMAT, scope, ...described, chunks }
+    await writeAll(file, encodeHead(head, headBytes), 0)
+    return storedAs(head, at)
+  }
+
+  /** Takes away what was never finished, and what is of a scope that nobody has used for long. */
+  async #tidy(nowMs: number): Promise<void> {
+    const { directory } = this.#settings
+    for (const name of await readdir(directory).catch(() => [])) {
+      const found = /^[0-9a-f]{12}\.base(\.[0-9a-f-]{36})?$/.exec(name)
+      if (found === null) continue
+      const path = join(directory, name)
+      const ageMs = nowMs - ((await stat(path).catch(() => null))?.mtimeMs ?? nowMs)
+      if (ageMs > (found[1] === undefined ? OLDEST_MS : OLDEST_UNFINISHED_MS)) await unlink(path).catch(() => {})
+    }
+  }
+}
+
+function storedAs({ lists, writtenAtMs }: BaseHead, bytes: number): StoredBase {
+  const { events, venues } = lists
+  return { lists, rows: events.served + events.withheld + venues.served + venues.withheld, bytes, writtenAtMs }
+}
+
+/** Whether the directory is there; one that others may write is refused. */
+async function isOursAlone(directory: string): Promise<boolean> {
+  try {
+    refuseOthers(await stat(directory), 'its directory')
+    return true
+  } catch (cause) {
+    if (isMissing(cause)) return false
+    throw cause
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  const code = codeOf(cause)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** Windows has neither owners nor modes of this kind. */
+function refuseOthers({ uid, mode }: Stats, what: string): void {
+  const user = process.getuid?.()
+  if (user === undefined) return
+  if (uid !== user) throw new BaseFault(`${what} belongs to another user (${uid}, not ${user})`)
+  if ((mode & OTHERS_MAY_WRITE) !== 0) throw new BaseFault(`others may write ${what}: chmod go-w`)
+}
+
+/** Never a link, and a pipe that lies there is not waited for. */
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  try {
+    return await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (cause) {
+    if (isMissing(cause)) return null
+    if (codeOf(cause) === 'ELOOP') throw new BaseFault('it is a symbolic link', { cause })
+    throw cause
+  }
+}
+
+async function readExactly(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await file.read(bytes, done, length - done, from + done)
+    if (bytesRead === 0) throw new BaseFault('it is cut short')
+    done += bytesRead
+  }
+  return bytes
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, from + done)).bytesWritten
+  }
+}
+
+/** The name lasts when its directory does; Windows cannot be asked for that. */
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(directory, constants.O_RDONLY)
+  await handle.sync().finally(() => handle.close())
+}
