@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import type { Effects } from './effects.ts'
 import { pack, unpack } from './frame-body.ts'
-import type { RecordLists } from './frames.ts'
+import type { Frame, RecordLists } from './frames.ts'
 import { applyFrame, frameOf, FrameWriter, readFrames } from './frames.ts'
 import { FAULTS } from './packed-withheld.ts'
 import type { Cursor } from './port.ts'
@@ -12,7 +12,7 @@ import { cursorOf } from './port.ts'
 export const BASE_FORMAT = 1
 
 /** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
-const SLICE_ROWS = 1000
+export const SLICE_ROWS = 1000
 const CHUNK_BYTES = 1024 * 1024
 
 /** Rows of both lists, packed. */
@@ -35,29 +35,36 @@ export interface BaseList {
 
 export type BaseLists = Readonly<Record<ListName, BaseList>>
 
-/** All rows of the lists, chunk by chunk. Requests pass between slices, and rows may change: effects tell which. */
-export async function* chunksOf(lists: RecordLists, pause: () => Promise<void>): AsyncGenerator<BaseChunk, void> {
+/** A frame of each row, venues before the events that point at them. */
+export function* allFrames({ events, venues }: RecordLists): Generator<Frame, void> {
+  for (const row of venues.rows()) yield frameOf(venues, row)
+  for (const row of events.rows()) yield frameOf(events, row)
+}
+
+/** A frame of what was written or removed since, or is while they are taken. */
+export function* owedFrames(effects: readonly Effects[]): Generator<Frame, void> {
+  for (const one of effects) yield* one.take(Number.POSITIVE_INFINITY)
+}
+
+/** Frames in chunks, written in slices between which requests pass, and rows may change. */
+export async function* chunksOf(frames: Iterable<Frame>, pause: () => Promise<void>): AsyncGenerator<BaseChunk, void> {
   const writer = new FrameWriter()
   let sincePause = 0
-  for (const list of [lists.venues, lists.events]) {
-    for (const row of list.rows()) {
-      writer.add(frameOf(list, row))
-      if (writer.sizeBytes >= CHUNK_BYTES) {
-        yield chunkOf(writer)
-        sincePause = SLICE_ROWS
-      }
-      if (++sincePause < SLICE_ROWS) continue
-      sincePause = 0
-      await pause()
-    }
+  for (const frame of frames) {
+    writer.add(frame)
+    const isFull = writer.sizeBytes >= CHUNK_BYTES
+    if (isFull) yield chunkOf(writer)
+    if (++sincePause < SLICE_ROWS && !isFull) continue
+    sincePause = 0
+    await pause()
   }
   if (writer.count > 0) yield chunkOf(writer)
 }
 
-/** Some of what is owed; of what is left nothing else may be awaited before the lists are described. */
-export function owedChunk(effects: readonly Effects[]): BaseChunk {
+/** A few frames at once. */
+export function lastChunk(frames: Iterable<Frame>): BaseChunk {
   const writer = new FrameWriter()
-  for (const one of effects) for (const frame of one.take(SLICE_ROWS - writer.count)) writer.add(frame)
+  for (const frame of frames) writer.add(frame)
   return chunkOf(writer)
 }
 

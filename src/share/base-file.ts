@@ -7,7 +7,16 @@ import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '../observe/system-error.ts'
 import type { BaseChunk, BaseLists } from '../replica/base.ts'
-import { applyChunk, BASE_FORMAT, chunksOf, emptyLists, owedChunk } from '../replica/base.ts'
+import {
+  allFrames,
+  applyChunk,
+  BASE_FORMAT,
+  chunksOf,
+  emptyLists,
+  lastChunk,
+  owedFrames,
+  SLICE_ROWS,
+} from '../replica/base.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Moment } from '../replica/time.ts'
@@ -34,8 +43,10 @@ export interface StoredBase {
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** What was being written when its process was killed. */
 const OLDEST_UNFINISHED_MS = 3_600_000
-/** While rows go on changing, what is owed is written so many times before it is written for good. */
+/** While rows go on changing, what is owed is written so many times before the last of it is written at once. */
 const MOST_ROUNDS = 8
+/** Of rows that all change while they are written there are so many chunks. */
+const MOST_TIMES = 4
 const CHUNK_SUM_BYTES = 120
 const OTHERS_MAY_WRITE = 0o022
 const MEGABYTE = 1024 * 1024
@@ -136,7 +147,8 @@ export class BaseFile {
     const { scope, limits, pause } = this.#settings
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length
-    const headBytes = 8192 + 2 * cursors + CHUNK_SUM_BYTES * (Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
+    const headBytes =
+      8192 + 2 * cursors + CHUNK_SUM_BYTES * (MOST_TIMES * Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
     const chunks: ChunkSum[] = []
     let at = headBytes
     const put = async ({ body, rows }: BaseChunk): Promise<void> => {
@@ -148,13 +160,15 @@ export class BaseFile {
     }
     const owed = (): number => effects.reduce((sum, one) => sum + one.owed, 0)
     for (const one of effects) one.clear()
-    for await (const chunk of chunksOf(lists, pause)) await put(chunk)
-    for (let round = 0; round < MOST_ROUNDS && owed() > 0; round++) await put(owedChunk(effects))
-    // In one turn: nothing else is read between the last rows and the cursors.
-    const last: BaseChunk[] = []
-    while (owed() > 0) last.push(owedChunk(effects))
+    for await (const chunk of chunksOf(allFrames(lists), pause)) await put(chunk)
+    for (let round = 0; round < MOST_ROUNDS && owed() > SLICE_ROWS; round++) {
+      for await (const chunk of chunksOf(owedFrames(effects), pause)) await put(chunk)
+    }
+    if (owed() > SLICE_ROWS) throw new BaseFault('rows change faster than they are written')
+    // In one turn: nothing is read between the last rows and the cursors.
+    const last = lastChunk(owedFrames(effects))
     const described = describe()
-    for (const chunk of last) await put(chunk)
+    if (last.rows > 0) await put(last)
     const head = { format: BASE_FORMAT, scope, ...described, chunks }
     await writeAll(file, encodeHead(head, headBytes), 0)
     return storedAs(head, at)
