@@ -88,7 +88,9 @@ export class Client {
     if (this.#host.current !== running) return
     if (admission.ok) return answer(admission.ageMs)
     const retryAfterMs = Math.max(1, Math.ceil(admission.retryAfterMs / 1000)) * 1000
-    const isAnswerable = (): boolean => asked.lists.every((list) => admissions.ageNow(list) >= 0)
+    // What a process said that has ended binds no other.
+    const isAnswerable = (): boolean =>
+      this.#host.current !== running || asked.lists.every((list) => admissions.ageNow(list) >= 0)
     this.#checker.refuse(asked, { retryAfterMs, waiting, isAnswerable })
   }
 
