@@ -6,12 +6,12 @@ import { rowOf, slotOf } from './record-list.ts'
 import { FREE, SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */
-export interface TellingList extends FramedList {
+interface TellingList extends FramedList {
   effects: WriteListener | null
 }
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
-export type OwedRows = 'shown' | 'gone' | 'all'
+type OwedRows = 'shown' | 'gone' | 'all'
 
 /** Rows are marked in words of so many bits. */
 const WORD_BITS = 5
