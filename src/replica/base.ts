@@ -1,9 +1,9 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import type { Effects } from './effects.ts'
 import { pack, unpack } from './frame-body.ts'
 import type { Frame, RecordLists } from './frames.ts'
-import { applyFrame, frameOf, FrameWriter, readFrames } from './frames.ts'
+import { applyFrame, fieldsOf, frameOf, FrameWriter, readFrames } from './frames.ts'
 import { FAULTS } from './packed-withheld.ts'
 import type { Cursor } from './port.ts'
 import { cursorOf } from './port.ts'
@@ -92,7 +92,7 @@ export function emptyLists({ events, venues }: RecordLists): void {
 
 /** What a base says of a list, of a value that was JSON; null where it is not that. */
 export function parseBaseList(given: unknown): BaseList | null {
-  const { cursor, served, withheld, extras, auditedAtMs }: Partial<Record<string, unknown>> = Object(given)
+  const { cursor, served, withheld, extras, auditedAtMs } = fieldsOf(given)
   if (cursor !== null && typeof cursor !== 'string') return null
   if (!isCount(served) || !isCount(withheld) || (auditedAtMs !== null && typeof auditedAtMs !== 'number')) return null
   if (!Array.isArray(extras) || extras.length > FAULTS.length || !extras.every(isCount)) return null

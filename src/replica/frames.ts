@@ -56,8 +56,13 @@ function withheldText(withheld: Withheld | null): string {
   return JSON.stringify({ fault, column, where })
 }
 
+/** The fields of an object that was JSON; none of anything else. */
+export function fieldsOf(given: unknown): Partial<Readonly<Record<string, unknown>>> {
+  return typeof given === 'object' && given !== null ? { ...given } : {}
+}
+
 function withheldOf(text: string): Withheld {
-  const { fault, column, where }: Partial<Record<string, unknown>> = Object(JSON.parse(text))
+  const { fault, column, where } = fieldsOf(JSON.parse(text))
   const known = FAULTS.find((name) => name === fault)
   if (known === undefined || typeof where !== 'string' || (typeof column !== 'string' && column !== null)) {
     throw new Error('a frame of a withheld row must name a fault, a column and a place')

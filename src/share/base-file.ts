@@ -216,9 +216,9 @@ function refuseOthers({ uid, mode }: Stats, what: string): void {
   if ((mode & OTHERS_MAY_WRITE) !== 0) throw new BaseFault(`others may write ${what}: chmod go-w`)
 }
 
-/** Never a link, and a pipe that lies there is not waited for. */
+/** Never a link, and a pipe that lies there is not waited for; Windows, which has no such flags, takes `undefined` for 0. */
 async function openIfThere(path: string): Promise<FileHandle | null> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
     return await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch (cause) {
@@ -248,5 +248,9 @@ async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<
 async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(directory, constants.O_RDONLY)
-  await handle.sync().finally(() => handle.close())
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { BaseLists } from '../replica/base.ts'
 import { BASE_FORMAT, parseBaseList } from '../replica/base.ts'
+import { fieldsOf } from '../replica/frames.ts'
 
 /** What is known of a chunk before it is read. */
 export interface ChunkSum {
@@ -56,12 +57,11 @@ export function headLength(bytes: Buffer): number {
 export function decodeHead(bytes: Buffer): BaseHead {
   const written = bytes.subarray(0, bytes.length - SUM_BYTES)
   if (!sumOf(written).equals(bytes.subarray(written.length))) throw new BaseFault('the sum of its head is wrong')
-  const given: Partial<Record<string, unknown>> = Object(JSON.parse(written.toString('utf8')))
-  const { format, scope, writtenAtMs, chunks } = given
+  const { format, scope, writtenAtMs, chunks, lists } = fieldsOf(JSON.parse(written.toString('utf8')))
   if (format !== BASE_FORMAT) {
     throw new BaseFault(`it is of format ${String(format).slice(0, 20)}, and this release reads ${BASE_FORMAT}`)
   }
-  const named: Partial<Record<string, unknown>> = Object(given['lists'])
+  const named = fieldsOf(lists)
   const [events, venues] = [parseBaseList(named['events']), parseBaseList(named['venues'])]
   const isWhole = typeof scope === 'string' && typeof writtenAtMs === 'number' && Array.isArray(chunks)
   if (!isWhole || events === null || venues === null || !chunks.every(isChunkSum)) {
@@ -71,7 +71,7 @@ export function decodeHead(bytes: Buffer): BaseHead {
 }
 
 function isChunkSum(given: unknown): given is ChunkSum {
-  const { bytes, rows, sha256 }: Partial<Record<string, unknown>> = Object(given)
+  const { bytes, rows, sha256 } = fieldsOf(given)
   const isSized = Number.isSafeInteger(bytes) && Number(bytes) >= 0 && Number(bytes) <= MOST_CHUNK_BYTES
   return isSized && Number.isSafeInteger(rows) && typeof sha256 === 'string'
 }

@@ -82,7 +82,7 @@ async function ofFiles(): Promise<readonly string[]> {
   writeFileSync(join(directory, 'venues.csv'), csvOf(VENUE_ROWS))
   const lines = await rowsOf('files', crm)
   rmSync(join(directory, 'events.json'))
-  writeFileSync(join(directory, 'events.csv'), csvOf(eventRows().map(({ Links: _, ...row }) => row)))
+  writeFileSync(join(directory, 'events.csv'), csvOf(eventRows().map((row) => ({ ...row, Links: undefined }))))
   const written = await rowsOf('CSV', crm)
   rmSync(directory, { recursive: true })
   return [...lines, ...written.filter((line) => line.startsWith('CSV events'))]
@@ -90,11 +90,13 @@ async function ofFiles(): Promise<readonly string[]> {
 
 function csvOf(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const cell = (value: unknown): string =>
-    `"${String(value ?? '')
-      .replaceAll('"', '""')
-      .replaceAll('\0', '')}"`
+  const cell = (value: unknown): string => `"${textOf(value).replaceAll('"', '""').replaceAll('\0', '')}"`
   return [names, ...rows.map((row) => names.map((name) => row[name]))].map((cells) => cells.map(cell).join()).join('\n')
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'string' ? value : Array.isArray(value) ? value.join() : JSON.stringify(value)
 }
 
 async function ofDataverse(): Promise<readonly string[]> {
@@ -144,7 +146,7 @@ function ofPostgres(): readonly string[] {
       const given = new Map<string, unknown>(Object.entries(row))
       const cells = columns.map((column) => {
         const value = given.get(column) ?? null
-        return value === null || typeof value === 'boolean' ? value : String(value)
+        return value === null || typeof value === 'boolean' ? value : textOf(value)
       })
       return lineOf(
         'PostgreSQL',

@@ -16,7 +16,7 @@ import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** One list of a CRM that knows what changed since each of its cursors. */
-export class Table<Item> {
+class Table<Item> {
   readonly rows: Map<Guid, Change<Item>> = new Map()
   readonly reads: string[] = []
   /** Ids by when they changed: a cursor is a number of changes. */
@@ -142,7 +142,7 @@ export class Rig {
   readonly file: WatchedFile
   aheadMs = 0
 
-  constructor(tables: Tables, options: RigOptions = {}) {
+  constructor(crm: Tables, options: RigOptions = {}) {
     const { directory = emptyDirectory(), scope = '0123456789ab', memoryBytes = 1e9, onPause } = options
     this.directory = directory
     this.path = join(directory, `${scope}.base`)
@@ -159,8 +159,8 @@ export class Rig {
     }
     this.replica = new Replica({
       crm: {
-        events: tables.events.source(time),
-        venues: tables.venues.source(time),
+        events: crm.events.source(time),
+        venues: crm.venues.source(time),
         close: () => Promise.resolve(),
       },
       formatter,
@@ -224,9 +224,12 @@ export class Rig {
       const rows = Array.from(list.rows(), (row) => {
         const id = list.idOf(row)
         const { served, withheld } = list.inspect(id) ?? {}
-        return [id, served, list.get(id), withheld?.fault, withheld?.column, withheld?.where, list.version(id)]
+        return [
+          id,
+          [served, list.get(id), withheld?.fault, withheld?.column, withheld?.where, list.version(id)],
+        ] as const
       })
-      return [rows.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)), list.extras.length]
+      return [new Map(rows), list.extras.length]
     })
   }
 }

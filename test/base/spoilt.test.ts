@@ -27,7 +27,7 @@ async function saidOf(both: Tables, before: Rig, aheadMs = 0): Promise<readonly 
 /** The file with another head, whose sum is right. */
 function withHead(bytes: Buffer, change: (head: Record<string, unknown>) => unknown): Buffer {
   const length = bytes.readUInt32BE(0)
-  const head: unknown = change(JSON.parse(bytes.toString('utf8', 4, 4 + length)))
+  const head: unknown = change(JSON.parse(bytes.toString('utf8', 4, 4 + length)) as Record<string, unknown>)
   const text = Buffer.from(typeof head === 'string' ? head : JSON.stringify(head))
   const prefix = Buffer.alloc(4)
   prefix.writeUInt32BE(text.length)
