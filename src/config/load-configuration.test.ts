@@ -265,7 +265,7 @@ crm:
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
       'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
-      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
     ])
   })
@@ -297,9 +297,9 @@ crm:
   })
 })
 
-it('the sample is what a file with nothing but its directory and lists sets', async () => {
+it('the sample is what a file with nothing but its directory, lists and no base sets', async () => {
   const sample = sampleConfiguration('/sample')
-  const configuration = await configured('lists: on\ncrm: { kind: files, directory: /sample }')
+  const configuration = await configured('lists: on\nbase: null\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })
