@@ -74,12 +74,17 @@ function chunkOf(writer: FrameWriter): BaseChunk {
   return chunk
 }
 
-/** Writes the rows of a chunk into the lists. */
-export function applyChunk(lists: RecordLists, { body, rows }: BaseChunk, nowMs: number): void {
+/** Writes the rows of a chunk into the lists, in slices between which requests pass. */
+export async function applyChunk(
+  lists: RecordLists,
+  { body, rows }: BaseChunk,
+  nowMs: number,
+  pause: () => Promise<void>,
+): Promise<void> {
   let applied = 0
   for (const frame of readFrames(unpack(body))) {
     applyFrame(lists, frame, nowMs)
-    applied++
+    if (++applied % SLICE_ROWS === 0) await pause()
   }
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)
 }

@@ -69,6 +69,8 @@ export class ListReader<Item> {
   #pages = 0
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
+  /** When the process before last read the list in full, by the wall clock. */
+  #auditedBeforeMs: number | null = null
 
   constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
@@ -107,12 +109,13 @@ export class ListReader<Item> {
       served: list.served,
       withheld: list.withheld,
       extras: [...list.extras.counts],
-      auditedAtMs: auditedAgeMs === null ? null : time.now().wallMs - auditedAgeMs,
+      auditedAtMs: auditedAgeMs === null ? this.#auditedBeforeMs : time.now().wallMs - auditedAgeMs,
     }
   }
 
   /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
-  adopt({ cursor, extras }: BaseList): void {
+  adopt({ cursor, extras, auditedAtMs }: BaseList): void {
+    this.#auditedBeforeMs = auditedAtMs
     this.#options.list.extras = PackedRows.counted(extras)
     this.#cursor.take(cursor)
     this.confirmSince(this.#options.time.now())

@@ -72,7 +72,8 @@ export class BaseFile {
     try {
       return await this.#readOpen(file, lists, now, signal)
     } catch (cause) {
-      emptyLists(lists)
+      // Who gave up on it has gone on without it: the rows that are there now are no longer its own.
+      if (!signal.aborted) emptyLists(lists)
       throw cause
     } finally {
       await file.close()
@@ -80,7 +81,11 @@ export class BaseFile {
   }
 
   async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredBase> {
-    const { scope, limits } = this.#settings
+    const { scope, limits, pause } = this.#settings
+    const goOn = async (): Promise<void> => {
+      await pause()
+      if (signal.aborted) throw new BaseFault('reading it takes too long')
+    }
     const stats = await file.stat()
     if (!stats.isFile()) throw new BaseFault('it is not a file')
     refuseOthers(stats, 'it')
@@ -94,8 +99,8 @@ export class BaseFile {
     for (const { bytes, rows, sha256 } of head.chunks) {
       const body = await readExactly(file, at, bytes)
       if (sumOf(body).toString('hex') !== sha256) throw new BaseFault(`the sum of its chunk at byte ${at} is wrong`)
-      if (signal.aborted) throw new BaseFault('reading it takes too long')
-      applyChunk(lists, { body, rows }, now.monotonicMs)
+      await goOn()
+      await applyChunk(lists, { body, rows }, now.monotonicMs, goOn)
       at += bytes
       const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
       if (heldBytes > limits.memoryBytes) throw new BaseFault('it holds more than limits.memory')

@@ -123,11 +123,23 @@ describe('a base in a file', () => {
       expect(rig.replica.events.audit.nextTryInMs).toBeWithin(least, most + 1)
       await rig.kill()
     }
+    // One restart after another puts it off no further.
+    const again = new Rig(both, { directory: before.directory })
+    again.aheadMs = 600_000
+    await again.start()
+    put(both, 'events', 1, 'changed')
+    await again.read()
+    await again.stop()
     const late = new Rig(both, { directory: before.directory })
-    late.aheadMs = 1_000_000
+    late.aheadMs = 800_000
     await late.start()
-    await until(() => both.events.reads.includes('full'))
+    expect(late.replica.events.audit.nextTryInMs).toBeWithin(90_000, 100_001)
     await late.kill()
+    const due = new Rig(both, { directory: before.directory })
+    due.aheadMs = 1_000_000
+    await due.start()
+    await until(() => both.events.reads.includes('full'))
+    await due.kill()
   })
 
   it('holds rows and cursors of one moment, though rows change while it is written', async () => {

@@ -147,6 +147,22 @@ describe('a base that cannot be trusted is not used, which is said, and the list
     ])
   })
 
+  it('where reading it takes too long; what the lists hold by then stays', async () => {
+    const { before, both } = await scene()
+    const giveUp = new AbortController()
+    const rig: Rig = new Rig(both, {
+      directory: before.directory,
+      onPause() {
+        giveUp.abort()
+        const { events } = rig.replica.lists
+        if (events.find(guidOf(1)) === -1) events.serve(events.insert(guidOf(1)), 'read since')
+      },
+    })
+    const read = rig.file.read(rig.replica.lists, { monotonicMs: 0, wallMs: Date.now() }, giveUp.signal)
+    expect(await read.catch(String)).toBe('Error: reading it takes too long')
+    expect(rig.replica.lists.events.size).toBe(1)
+  })
+
   it('where it holds more than limits.memory, as long as nothing is amiss otherwise', async () => {
     const { before } = await scene()
     const rig = new Rig(tables(0, 0), { directory: before.directory, memoryBytes: 200_000 })
