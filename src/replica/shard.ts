@@ -72,6 +72,12 @@ export class Shard {
     return slot
   }
 
+  /** Makes room for so many rows in all. */
+  reserve(slots: number): void {
+    this.#table.reserve(slots)
+    if (this.#table.capacity > this.state.length) this.#grow(this.#table.capacity)
+  }
+
   remove(slot: number): void {
     this.clear(slot)
     this.state[slot] = FREE

@@ -96,6 +96,9 @@ export class BaseFile {
     if (head.scope !== scope) throw new BaseFault('it is of another scope')
     if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new BaseFault('it is older than 7 days')
     if (head.chunks.reduce((end, { bytes }) => end + bytes, at) !== stats.size) throw new BaseFault('it is cut short')
+    for (const name of ['events', 'venues'] as const) {
+      lists[name].reserve(Math.min(stats.size, head.lists[name].served + head.lists[name].withheld))
+    }
     for (const { bytes, rows, sha256 } of head.chunks) {
       const body = await readExactly(file, at, bytes)
       if (sumOf(body).toString('hex') !== sha256) throw new BaseFault(`the sum of its chunk at byte ${at} is wrong`)
