@@ -3,7 +3,7 @@ import type { Frame, FramedList } from './frames.ts'
 import { frameOf } from './frames.ts'
 import type { WriteListener } from './record-list.ts'
 import { rowOf, slotOf } from './record-list.ts'
-import { FREE, SERVED } from './shard.ts'
+import { FREE, grown, SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */
 interface TellingList extends FramedList {
@@ -148,14 +148,8 @@ export class Effects implements WriteListener {
     const word = row >>> WORD_BITS
     if (word < this.#written.length) return word
     const length = Math.max(word + 1, this.#written.length * 2, 64)
-    this.#written = grown(this.#written, length)
-    this.#versions = grown(this.#versions, length)
+    this.#written = grown(this.#written, new Uint32Array(length))
+    this.#versions = grown(this.#versions, new Uint32Array(length))
     return word
   }
-}
-
-function grown(words: Uint32Array, length: number): Uint32Array {
-  const more = new Uint32Array(length)
-  more.set(words)
-  return more
 }

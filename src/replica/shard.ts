@@ -161,7 +161,7 @@ export class Shard {
   }
 }
 
-function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
+export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
   to.set(from)
   return to
 }

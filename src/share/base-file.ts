@@ -1,27 +1,17 @@
-import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import type { Stats } from 'node:fs'
-import { constants } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf } from '../observe/system-error.ts'
-import type { BaseChunk, BaseLists } from '../replica/base.ts'
-import {
-  allFrames,
-  applyChunk,
-  BASE_FORMAT,
-  chunksOf,
-  emptyLists,
-  lastChunk,
-  owedFrames,
-  SLICE_ROWS,
-} from '../replica/base.ts'
+import type { BaseLists } from '../replica/base.ts'
+import { BASE_FORMAT } from '../replica/base.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Moment } from '../replica/time.ts'
+import type { BaseChunk } from './base-chunks.ts'
+import { allFrames, applyChunk, chunksOf, emptyLists, lastChunk, owedFrames, SLICE_ROWS } from './base-chunks.ts'
 import type { BaseHead, ChunkSum } from './base-head.ts'
 import { BaseFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './base-head.ts'
+import { isOursAlone, openIfThere, readExactly, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
 
 export interface BaseFileSettings {
   readonly directory: string
@@ -48,7 +38,6 @@ const MOST_ROUNDS = 8
 /** Of rows that all change while they are written there are so many chunks. */
 const MOST_TIMES = 4
 const CHUNK_SUM_BYTES = 120
-const OTHERS_MAY_WRITE = 0o022
 const MEGABYTE = 1024 * 1024
 
 /**
@@ -198,67 +187,4 @@ export class BaseFile {
 function storedAs({ lists, writtenAtMs }: BaseHead, bytes: number): StoredBase {
   const { events, venues } = lists
   return { lists, rows: events.served + events.withheld + venues.served + venues.withheld, bytes, writtenAtMs }
-}
-
-/** Whether the directory is there; one that others may write is refused. */
-async function isOursAlone(directory: string): Promise<boolean> {
-  try {
-    refuseOthers(await stat(directory), 'its directory')
-    return true
-  } catch (cause) {
-    if (isMissing(cause)) return false
-    throw cause
-  }
-}
-
-function isMissing(cause: unknown): boolean {
-  const code = codeOf(cause)
-  return code === 'ENOENT' || code === 'ENOTDIR'
-}
-
-/** Windows has neither owners nor modes of this kind. */
-function refuseOthers({ uid, mode }: Stats, what: string): void {
-  const user = process.getuid?.()
-  if (user === undefined) return
-  if (uid !== user) throw new BaseFault(`${what} belongs to another user (${uid}, not ${user})`)
-  if ((mode & OTHERS_MAY_WRITE) !== 0) throw new BaseFault(`others may write ${what}: chmod go-w`)
-}
-
-/** Never a link, and a pipe that lies there is not waited for; Windows, which has no such flags, takes `undefined` for 0. */
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  try {
-    return await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  } catch (cause) {
-    if (isMissing(cause)) return null
-    if (codeOf(cause) === 'ELOOP') throw new BaseFault('it is a symbolic link', { cause })
-    throw cause
-  }
-}
-
-async function readExactly(file: FileHandle, from: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length)
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await file.read(bytes, done, length - done, from + done)
-    if (bytesRead === 0) throw new BaseFault('it is cut short')
-    done += bytesRead
-  }
-  return bytes
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await file.write(bytes, done, bytes.length - done, from + done)).bytesWritten
-  }
-}
-
-/** The name lasts when its directory does; Windows cannot be asked for that. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(directory, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

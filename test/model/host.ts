@@ -1,6 +1,6 @@
 import type { Admissions } from '../../src/replica/admission.ts'
 import type { BaseLists } from '../../src/replica/base.ts'
-import { allFrames } from '../../src/replica/base.ts'
+import { allFrames } from '../../src/share/base-chunks.ts'
 import type { Frame } from '../../src/replica/frames.ts'
 import { applyFrame } from '../../src/replica/frames.ts'
 import type { Crm, Source } from '../../src/replica/port.ts'
