@@ -25,6 +25,7 @@ export interface Marquee {
   readonly crm: Crm
   readonly replica: Replica
   readonly admissions: Admissions
+  readonly limits: Configuration['limits']
   /** What answers now; another once other settings were adopted. */
   service: Service
   /** Takes over what a reload may change; the records that are held stay. Where it rejects, nothing has changed. */
@@ -106,6 +107,7 @@ export async function assemble(
     crm,
     replica,
     admissions,
+    limits,
     service: await serviceOf(configuration),
     idsOf: idsOf(configuration.crm),
     suspicions,

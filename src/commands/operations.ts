@@ -4,7 +4,7 @@ import { createOperations } from '../operations/app.ts'
 import { explainId } from '../operations/explain.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
-import type { Status } from '../operations/status.ts'
+import type { BaseStanding, Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
 import { RecordSearch } from '../operations/record-search.ts'
 import { Sampling } from '../operations/samples.ts'
@@ -12,6 +12,7 @@ import { SearchTurns } from '../operations/search-turns.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
+import type { BaseKeeper } from '../share/base-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -23,6 +24,8 @@ import { runtimeName, VERSION } from './surroundings.ts'
 export interface Running {
   configuration: Configuration
   readonly marquee: Marquee
+  /** Null where no base is kept. */
+  readonly keeper: BaseKeeper | null
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
   /** A signal has come. */
@@ -45,12 +48,23 @@ export async function openOperations(
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
   const ready = (): boolean => !running.stopping && isReady(replica, freshness(), systemTime.now())
   const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
+  const base = (): BaseStanding | null => running.keeper?.standing() ?? null
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
     const { found: suspicious, mistakenAtMs, zone } = running.watched
-    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns, suspicious, mistakenAtMs }
-    return statusOf({ replica, settings: freshness(), now, zone, ...told })
+    const told = {
+      version: VERSION,
+      startedAt,
+      stopping,
+      waiting: waiting(),
+      base: base(),
+      ignoredColumns,
+      suspicious,
+      mistakenAtMs,
+      zone,
+    }
+    return statusOf({ replica, settings: freshness(), now, ...told })
   }
   const metrics = metricsOf({
     replica,
@@ -59,6 +73,7 @@ export async function openOperations(
     time: systemTime,
     isReady: ready,
     waiting,
+    base,
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),

@@ -5,6 +5,7 @@ import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
+import type { BaseKeeper } from '../share/base-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
 import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
 import { addressOf } from '../runtime/listener.ts'
@@ -38,6 +39,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const observe: Observe = (observation) => {
     telemetry.observe(observation)
+    keeper?.note(observation)
     watched.note(observation, marquee.replica)
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
@@ -45,10 +47,13 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   }
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
+  const keeper = await keeperOf(configuration, marquee, observe)
+  // The lists wait for it, however early somebody asks for them.
+  void keeper?.load()
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
   keepLimits(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, telemetry, watched, stopping: false }
+  const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
   // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.replica.start()
   const firstReads = attempts(marquee)
@@ -82,6 +87,14 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     return WRONG_USAGE
   })
   return Promise.race([ended, ending])
+}
+
+/** Loaded only where a base is kept. */
+async function keeperOf(configuration: Configuration, marquee: Marquee, observe: Observe): Promise<BaseKeeper | null> {
+  const { base } = configuration
+  if (base === null) return null
+  const { keepBase } = await import('./base.ts')
+  return keepBase(base.directory, configuration, marquee, systemTime, observe)
 }
 
 async function open(
@@ -202,6 +215,7 @@ function untilSignal(
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
     await within(systemTime, LAST_READS_MS, endReads(running.marquee))
+    await running.keeper?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }

@@ -1,8 +1,8 @@
 import type { Configuration } from './configuration.ts'
 import { Secret } from './secret.ts'
 
-/** What only a restart changes: listeners, and all that the records held here were made by. */
-const FIXED = ['listen', 'operations', 'timeZone', 'crm'] as const satisfies readonly (keyof Configuration)[]
+/** What only a restart changes: listeners, all that the records held here were made by, and where they are kept. */
+const FIXED = ['listen', 'operations', 'timeZone', 'crm', 'base'] as const satisfies readonly (keyof Configuration)[]
 
 /** The keys whose values differ; `fixed` are those that only a restart changes. */
 export function changedKeys(

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { basePath, host } from './addresses.ts'
-import { duration, flag, secretText, size, text, timeZone, wholeNumber } from './values.ts'
+import { duration, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
 import type { SettingsOf } from './section.ts'
 import { list, section } from './section.ts'
@@ -110,6 +111,18 @@ export const GENERAL = {
       .default('2GB')
       .says('Of all that is held of the lists, withheld rows included; a larger list is refused and the old one kept.'),
   }).says('What may not grow without end.'),
+  base: section({
+    directory: path('the path of a directory')
+      .orNull()
+      .override('`$STATE_DIRECTORY`, else `.marquee` beside this file')
+      .says('Nobody but the service may write it; it is made where it is missing. Null switches the base off.'),
+  })
+    .orNull()
+    .map((given, { findings: { folder, stateDirectory } }) => {
+      const directory = given?.directory === undefined ? (stateDirectory ?? join(folder, '.marquee')) : given.directory
+      return given === null || directory === null ? null : { directory }
+    })
+    .says('What a restart goes on from instead of reading both lists in full; null switches it off.'),
   log: section({
     requests: flag()
       .default(false)

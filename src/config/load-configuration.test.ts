@@ -43,6 +43,7 @@ describe('a configuration', () => {
       lists: false,
       describe: true,
       limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
+      base: { directory: '/etc/.marquee' },
       log: { requests: false },
     })
     expect(timeZone.id).toBe('UTC')
@@ -62,6 +63,7 @@ representation:
     venue: [ { rel: map, href: ~/maps } ]
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
+base: { directory: ./state }
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
@@ -88,6 +90,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       lists: false,
       describe: true,
       limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
+      base: { directory: '/etc/state' },
       log: { requests: true },
     })
     expect(operations?.token?.reveal()).toBe('open-sesame')
@@ -96,6 +99,19 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       'America/New_York',
       '/srv/lists',
     ])
+  })
+
+  it('keeps its base in the state directory that systemd names, else beside the file, and nowhere where it is null', async () => {
+    const directory = async (text: string, env = {}): Promise<string | null> =>
+      (await configured(`${text}\n${CRM}`, env)).base?.directory ?? null
+    const system = { STATE_DIRECTORY: '/var/lib/marquee:/var/lib/other' }
+    expect(await directory('', system)).toBe('/var/lib/marquee')
+    expect(await directory('base: {}', system)).toBe('/var/lib/marquee')
+    expect(await directory('base: { directory: ../b }', system)).toBe('/b')
+    expect(await directory('', { STATE_DIRECTORY: '' })).toBe('/etc/.marquee')
+    expect(await directory('base: null', system)).toBeNull()
+    expect(await directory('base: { directory: null }', system)).toBeNull()
+    expect(sampleConfiguration('/sample').base).toBeNull()
   })
 
   it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {
@@ -249,7 +265,7 @@ crm:
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
       'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
-      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
     ])
   })
@@ -281,9 +297,9 @@ crm:
   })
 })
 
-it('the sample is what a file with nothing but its directory and lists sets', async () => {
+it('the sample is what a file with nothing but its directory, lists and no base sets', async () => {
   const sample = sampleConfiguration('/sample')
-  const configuration = await configured('lists: on\ncrm: { kind: files, directory: /sample }')
+  const configuration = await configured('lists: on\nbase: null\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })

@@ -33,7 +33,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const folder = dirname(resolve(file))
   const read =
     source.text === undefined ? await readText(resolve(file), readFile) : { ok: true as const, text: source.text }
-  const findings = findingsOf(file, folder)
+  const findings = findingsOf(file, folder, env)
   const say: Say = (line, message, path = []) => {
     findings.problems.push({ file, key: keyOf(path), line, found: null, message })
   }
@@ -61,9 +61,11 @@ export function sampleConfiguration(directory: string): Configuration {
       ['directory', { kind: 'scalar', line: 1, value: directory }],
     ]),
   }
-  const findings = findingsOf('the sample', directory)
+  const findings = findingsOf('the sample', directory, {})
   const entries = new Map<string, Tree>([
     ['lists', { kind: 'scalar', line: 1, value: true }],
+    // It is not to be written to where it was installed.
+    ['base', { kind: 'scalar', line: 1, value: null }],
     ['crm', crm],
   ])
   const configuration = settingsOf({ kind: 'map', line: 1, entries }, findings)
@@ -73,8 +75,10 @@ export function sampleConfiguration(directory: string): Configuration {
 
 const ROOT = section(KEYS)
 
-function findingsOf(file: string, folder: string): Findings {
-  return { file, folder, elsewhere: (name) => keyNamed(name, KEYS), problems: [], doubtful: new Set() }
+function findingsOf(file: string, folder: string, env: ConfigurationSource['env']): Findings {
+  // systemd: several are separated by colons.
+  const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
+  return { file, folder, stateDirectory, elsewhere: (name) => keyNamed(name, KEYS), problems: [], doubtful: new Set() }
 }
 
 /** The settings a tree holds, or null where the report tells what is wrong. */

@@ -33,6 +33,8 @@ export interface Findings {
   readonly file: string
   /** What relative paths are relative to. */
   readonly folder: string
+  /** Where the system says that a service keeps what it needs again; null where it does not say. */
+  readonly stateDirectory: string | null
   /** Where a key of a name does exist, such as `freshness.bound` for `bound`. */
   readonly elsewhere: (name: string) => string | null
   readonly problems: Problem[]

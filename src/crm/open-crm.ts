@@ -5,7 +5,7 @@ import type { CrmSettings } from '../config/configuration.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
-import type { Crm, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
+import type { Crm, Cursor, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
 import type { CrmLimits } from './crm-limits.ts'
 import { limitsOf } from './crm-limits.ts'
@@ -93,6 +93,7 @@ function countReads<Item>(source: Source<Item>, observe: Observe): Source<Item> 
       return source.patienceMs
     },
     ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
+    ...(source.travels === undefined ? {} : { travels: (cursor: Cursor) => source.travels?.(cursor) ?? false }),
     ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
     async *read(request: ReadRequest): PageStream<Item> {
       // A read that took too long is abandoned, and then never returns.

@@ -78,6 +78,31 @@ export function logLine(observation: Observation): LogLine | null {
     }
     case 'crm-noticed':
       return { level: 'warn', message: observation.message, fields: {} }
+    case 'base-read': {
+      const { rows, ageMs } = observation
+      const durationMs = Math.round(observation.durationMs)
+      const message = `the base has ${rows} rows of ${Math.round(ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
+      return { level: 'info', message, fields: { rows, ageMs: Math.round(ageMs), durationMs } }
+    }
+    case 'base-ignored': {
+      const { reason } = observation
+      return {
+        level: 'warn',
+        message: `the base is not used, and the lists are read in full: ${reason}`,
+        fields: { reason },
+      }
+    }
+    case 'base-written': {
+      const { rows, bytes } = observation
+      const durationMs = Math.round(observation.durationMs)
+      const message = `the base is written, ${rows} rows in ${bytes} bytes: the next start goes on from it`
+      return { level: 'info', message, fields: { rows, bytes, durationMs } }
+    }
+    case 'base-not-written': {
+      const { reason } = observation
+      const message = `the base cannot be written: ${reason}; a start without one reads the lists in full`
+      return { level: 'warn', message, fields: { reason } }
+    }
     case 'request-answered': {
       const { method, path, status, type, durationMs, traceId, route } = observation.request
       const durationMsRounded = Math.round(durationMs * 1000) / 1000

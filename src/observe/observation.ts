@@ -43,6 +43,12 @@ export type Observation =
       readonly isSet: boolean
       readonly count: number
     }
+  /** The lists go on from what an earlier process wrote, once a read of changes has confirmed it. */
+  | { readonly kind: 'base-read'; readonly rows: number; readonly ageMs: number; readonly durationMs: number }
+  /** What lies there is not used, and the lists are read in full: the rest of a sentence that begins with it. */
+  | { readonly kind: 'base-ignored'; readonly reason: string }
+  | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
+  | { readonly kind: 'base-not-written'; readonly reason: string }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** SIGHUP: these keys have other values now. */

@@ -5,6 +5,7 @@ import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import type { Metric, Sample } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
+import type { BaseStanding } from './status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
 
 export interface MetricsOptions {
@@ -15,6 +16,8 @@ export interface MetricsOptions {
   readonly isReady: () => boolean
   /** Requests that wait for a refresh now. */
   readonly waiting: () => number
+  /** What a restart goes on from; null where there is none. */
+  readonly base: () => BaseStanding | null
   /** Log lines that could not be written. */
   readonly droppedLines: () => number
   readonly version: string
@@ -46,6 +49,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     },
     ...listMetrics(options),
     ...readMetrics(options),
+    ...baseMetrics(options),
     {
       name: 'marquee_log_lines_dropped_total',
       help: 'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
@@ -53,6 +57,28 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
       samples: () => [{ value: droppedLines() }],
     },
     ...processMetrics(options.time),
+  ]
+}
+
+/** Without samples where there is no base. */
+function baseMetrics({ base }: MetricsOptions): readonly Metric[] {
+  const of = (value: (standing: BaseStanding) => number) => (): Sample[] => {
+    const standing = base()
+    return standing === null ? [] : [{ value: value(standing) }]
+  }
+  return [
+    {
+      name: 'marquee_base_bytes',
+      help: 'The size of the base that a restart goes on from; absent where there is none.',
+      type: 'gauge',
+      samples: of(({ bytes }) => bytes),
+    },
+    {
+      name: 'marquee_base_age_seconds',
+      help: 'How long ago that base was written, by the wall clock.',
+      type: 'gauge',
+      samples: of(({ ageMs }) => ageMs / 1000),
+    },
   ]
 }
 

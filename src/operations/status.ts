@@ -43,6 +43,13 @@ interface ListStatus {
   readonly drift: Readonly<Record<string, number>>
 }
 
+/** The base in its file. */
+export interface BaseStanding {
+  readonly rows: number
+  readonly bytes: number
+  readonly ageMs: number
+}
+
 export interface Status {
   readonly ready: boolean
   /** A signal has come: what is in flight may end, and nothing new is to be sent here. */
@@ -51,6 +58,8 @@ export interface Status {
   readonly startedAt: string
   /** Requests that wait for a refresh now. */
   readonly waiting: number
+  /** What a restart goes on from; null where there is none. */
+  readonly base: BaseStanding | null
   readonly settings: RefreshSettings
   /** What dates without an offset are read in, whether somebody said so, and how many there are. */
   readonly zone: StatusOptions['zone']
@@ -65,6 +74,7 @@ export interface StatusOptions {
   readonly startedAt: string
   readonly stopping: boolean
   readonly waiting: number
+  readonly base: BaseStanding | null
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
   /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
@@ -74,7 +84,7 @@ export interface StatusOptions {
 
 /** What `/status` says: whether answers may be given, and how each list is. */
 export function statusOf(options: StatusOptions): Status {
-  const { replica, settings, now, version, startedAt, stopping, waiting } = options
+  const { replica, settings, now, version, startedAt, stopping, waiting, base } = options
   const { events, venues } = replica
   return {
     ready: !stopping && isReady(replica, settings, now),
@@ -82,6 +92,7 @@ export function statusOf(options: StatusOptions): Status {
     version,
     startedAt,
     waiting,
+    base,
     settings,
     zone: options.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },

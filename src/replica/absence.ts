@@ -97,7 +97,7 @@ export function doubtVersions<Item>(list: RecordList<Item>, since: number): void
     for (let slot = 0; slot < shard.slots; slot++) {
       if (shard.state[slot] === FREE || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED)
         continue
-      shard.version[slot] = Number.NaN
+      list.setVersion(rowOf(shard.number, slot), Number.NaN)
     }
   }
 }

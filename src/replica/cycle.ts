@@ -52,11 +52,10 @@ export class Cycle {
     await this.#running
   }
 
-  /** `everyMs` has changed: what is due later than it says comes sooner. A back-off stays. */
-  hasten(): void {
-    const { time, everyMs } = this.#settings
-    const isDueLater = this.#dueAtMs - time.now().monotonicMs > everyMs
-    if (!this.#stopped && this.#running === null && this.failures === 0 && isDueLater) this.#schedule(everyMs)
+  /** What is due later comes then: where `everyMs` has changed, as soon as it says. A back-off stays. */
+  hasten(withinMs: number = this.#settings.everyMs): void {
+    const isDueLater = this.#dueAtMs - this.#settings.time.now().monotonicMs > withinMs
+    if (!this.#stopped && this.#running === null && this.failures === 0 && isDueLater) this.#schedule(withinMs)
   }
 
   get isRunning(): boolean {

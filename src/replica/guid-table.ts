@@ -64,7 +64,7 @@ export class GuidTable {
   insert(words: Uint32Array, hash: number): number {
     let slot = this.#free.pop()
     if (slot === undefined) {
-      if (this.slots === this.capacity) this.#grow()
+      if (this.slots === this.capacity) this.#grow(Math.max(4, this.capacity + (this.capacity >> 1)))
       slot = this.slots++
     }
     this.#keys.set(words, slot * 4)
@@ -97,8 +97,12 @@ export class GuidTable {
     this.#buckets[bucket] = slot
   }
 
-  #grow(): void {
-    const capacity = Math.max(4, this.capacity + (this.capacity >> 1))
+  /** Makes room for so many slots where none was given yet. */
+  reserve(slots: number): void {
+    if (this.slots === 0 && slots > this.capacity) this.#grow(slots)
+  }
+
+  #grow(capacity: number): void {
     const keys = new Uint32Array(capacity * 4)
     keys.set(this.#keys)
     this.#keys = keys

@@ -2,10 +2,12 @@ import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
+import type { BaseList } from './base.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
+import { PackedRows } from './packed-withheld.ts'
 import { Pages } from './pages.ts'
 import type { CrmFailure, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
 import { failed } from './port.ts'
@@ -51,7 +53,7 @@ export class ListReader<Item> {
   readonly drift: Drift = new Drift()
   readonly arrivals: Arrivals = new Arrivals()
   readonly belief: Belief = new Belief()
-  /** The list was read in full once: nothing is answered from it before. */
+  /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
@@ -67,6 +69,8 @@ export class ListReader<Item> {
   #pages = 0
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
+  /** When the process before last read the list in full, by the wall clock. */
+  #auditedBeforeMs: number | null = null
 
   constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
@@ -86,6 +90,35 @@ export class ListReader<Item> {
   /** Reads have to tell all changes until they are known as of `moment`. */
   confirmSince(moment: Moment): void {
     this.#confirmSince = moment
+  }
+
+  /** No refresh begins until what it gives is called. */
+  hold(): Promise<() => void> {
+    return this.#turns.take()
+  }
+
+  /** What a base says of the list; null where it was never read in full. */
+  get baseList(): BaseList | null {
+    const { list, source, time } = this.#options
+    const { text } = this.#cursor
+    const auditedAgeMs = this.freshness.auditedAgeMs(time.now())
+    if (!this.isLoaded) return null
+    return {
+      // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
+      cursor: text !== null && !this.braked && source.travels?.(text) === true ? text : null,
+      served: list.served,
+      withheld: list.withheld,
+      extras: [...list.extras.counts],
+      auditedAtMs: auditedAgeMs === null ? this.#auditedBeforeMs : time.now().wallMs - auditedAgeMs,
+    }
+  }
+
+  /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
+  adopt({ cursor, extras, auditedAtMs }: BaseList): void {
+    this.#auditedBeforeMs = auditedAtMs
+    this.#options.list.extras = PackedRows.counted(extras)
+    this.#cursor.take(cursor)
+    this.confirmSince(this.#options.time.now())
   }
 
   /** Brings the list up to date by the cheapest read there is. */
@@ -297,10 +330,12 @@ export class ListReader<Item> {
         this.#newlyWithheld.addExtras(list.extras, reading.extras)
         list.extras = reading.extras
       }
-      if (!this.isLoaded) this.loadedAtMs = time.now().monotonicMs
+    }
+    const isConfirmed = this.#confirm(kind, begun, reading, outcome)
+    if (!this.isLoaded && (outcome.complete || isConfirmed)) {
+      this.loadedAtMs = time.now().monotonicMs
       this.isLoaded = true
     }
-    this.#confirm(kind, begun, reading, outcome)
     // A row that a refresh has seen since an audit began is not gone for it: only the older cursor tells of its deletion.
     const keepsCursor = audit
       ? this.#cursor.isSound || this.#pages > read.pagesBefore
@@ -319,13 +354,17 @@ export class ListReader<Item> {
     if (delaysMs.length > 0) observe({ kind: 'changes-published', list: list.kind.name, delaysMs })
   }
 
-  #confirm(kind: ReadKind, begun: Moment, { lagMs }: Reading<Item>, outcome: ReadEnd): void {
+  /** Whether the read tells that all is known. */
+  #confirm(kind: ReadKind, begun: Moment, { lagMs }: Reading<Item>, outcome: ReadEnd): boolean {
     const { list, source, observe } = this.#options
     const asOf = outcome.asOf ?? begun
     // While the last full read is not believed, the changes of the same CRM are no proof of anything either.
     const confirms = outcome.confirms && !(this.braked && kind === 'changes')
-    if (!confirms) return
-    if (kind === 'availability') return this.#confirmAvailability(asOf, lagMs)
+    if (!confirms) return false
+    if (kind === 'availability') {
+      this.#confirmAvailability(asOf, lagMs)
+      return true
+    }
     this.freshness.confirmDetails(asOf, lagMs)
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
@@ -333,6 +372,7 @@ export class ListReader<Item> {
     const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== -1)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
+    return true
   }
 
   #confirmAvailability(asOf: Moment, lagMs: number): void {

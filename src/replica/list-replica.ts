@@ -1,4 +1,5 @@
 import type { Aged } from './admission.ts'
+import type { BaseList } from './base.ts'
 import { Cycle } from './cycle.ts'
 import type { Attempt } from './cycle.ts'
 import type { ListReaderOptions } from './list-reader.ts'
@@ -24,6 +25,9 @@ export class ListReplica<Item> implements Aged {
   readonly availability: Cycle
   readonly #start: () => void
   readonly #time: Time
+  readonly #settings: RefreshSettings
+  /** What the list was taken over from, until it is confirmed. */
+  #base: BaseList | null = null
   /** TicketsAvailable and TicketCapacity are read on their own. */
   readonly hasOwnAvailability: boolean
 
@@ -31,6 +35,7 @@ export class ListReplica<Item> implements Aged {
     const { time, source } = options
     const reader = new ListReader(options, settings)
     this.#time = time
+    this.#settings = settings
     this.list = options.list
     this.reader = reader
     const hasChanged =
@@ -49,7 +54,7 @@ export class ListReplica<Item> implements Aged {
         ...hasChanged,
       })
     const refreshEveryMs = (): number => settings.refreshEveryMs
-    this.refresh = cycle(refreshEveryMs, () => reader.refresh())
+    this.refresh = cycle(refreshEveryMs, () => this.#refresh())
     this.audit = cycle(
       () => settings.fullReadEveryMs,
       () => reader.audit(),
@@ -72,6 +77,27 @@ export class ListReplica<Item> implements Aged {
 
   start(): void {
     this.#start()
+  }
+
+  /** Goes on from a base whose rows are in the list. */
+  adopt(base: BaseList): void {
+    this.#base = base
+    this.reader.adopt(base)
+  }
+
+  async #refresh(): Promise<Attempt> {
+    const attempt = await this.reader.refresh()
+    const base = this.#base
+    if (base === null || !this.reader.isLoaded) return attempt
+    this.#base = null
+    const now = this.#time.now()
+    // What the read that confirmed the list has not read: the availability at once, all rows when the process before would have.
+    if (this.ageMs(now) === null) this.availability.hasten(0)
+    if (this.reader.freshness.auditedAgeMs(now) === null) {
+      const dueAtMs = (base.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
+      this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))
+    }
+    return attempt
   }
 
   /** The settings have changed: reads that are due too late for them come sooner. */

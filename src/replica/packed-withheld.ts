@@ -87,6 +87,27 @@ export class PackedRows implements Iterable<WithheldRow> {
   /** How much of the last chunk is used. */
   #used = CHUNK_BYTES
 
+  /** So many rows of each fault that another process held: which they are is not known here. */
+  static counted(counts: readonly number[]): PackedRows {
+    const rows = new PackedRows()
+    rows.faults.addAll(
+      counts.flatMap((count, index) => {
+        const fault = FAULTS[index]
+        return fault === undefined || count === 0 ? [] : [{ fault, column: null, count, first: count }]
+      }),
+    )
+    rows.length = counts.reduce((sum, count) => sum + count, 0)
+    return rows
+  }
+
+  /** How many rows have each fault first of all, by its number. */
+  get counts(): readonly number[] {
+    const counts = FAULTS.map(() => 0)
+    for (const { fault, first } of this.faults)
+      counts[FAULTS.indexOf(fault)] = (counts[FAULTS.indexOf(fault)] ?? 0) + first
+    return counts
+  }
+
   add(id: Guid | null, withheld: Withheld): void {
     const text = `${id ?? ''}${packWithheld(withheld)}`
     const length = Buffer.byteLength(text)

@@ -49,6 +49,8 @@ export interface Source<Item> {
   onHint?(callback: () => void): void
   /** Whether what the last read found is another by now, where that costs next to nothing: after a failure it is read again then. */
   hasChanged?(): Promise<boolean>
+  /** Whether another process may go on from the cursor; where it is not said, none may. */
+  travels?(cursor: Cursor): boolean
   /** What an admin should know of a row that is served all the same, as a sentence; null where nothing. */
   remarkOn?(id: Guid): string | null
 }

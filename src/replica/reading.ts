@@ -226,7 +226,7 @@ export class Reading<Item> {
     if (list.serve(row, packed)) this.#changedNow(row)
     if (!detailsAreOlder) {
       shard.detailsAt[slot] = this.#now
-      shard.version[slot] = version
+      list.setVersion(row, version)
     }
     if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
   }
@@ -263,7 +263,7 @@ export class Reading<Item> {
       list.withhold(held, withheld)
       shard.detailsAt[slot] = shard.availabilityAt[slot] = now
       this.#see(held, now)
-      shard.version[slot] = version
+      list.setVersion(held, version)
     }
     // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
     if (list.isServed(row)) this.#remove(id, withhold)

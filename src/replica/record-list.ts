@@ -38,6 +38,17 @@ export interface HeldRow {
   readonly seenAt: number
 }
 
+/** Is told of each write of a list, and tells it to whoever asked before. */
+export interface WriteListener {
+  before: WriteListener | null
+  /** The row was written. */
+  note(row: number): void
+  /** The row has another version, whether or not it was written too. */
+  noteVersion(row: number): void
+  /** The row is about to go, and its number with it. */
+  noteRemoval(row: number, id: Guid): void
+}
+
 // A row that is held has one number, of its shard and its slot there; it is good until control is given back.
 
 export function rowOf(shard: number, slot: number): number {
@@ -62,6 +73,8 @@ export class RecordList<Item> implements Held {
   changes = 0
   /** What lists are answered from; null where they are off. */
   index: ListIndex | null = null
+  /** Who is told of each write; null where nobody asked. */
+  effects: WriteListener | null = null
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
@@ -154,6 +167,12 @@ export class RecordList<Item> implements Held {
     return slot === -1 ? -1 : rowOf(hash >>> SHARD_SHIFT, slot)
   }
 
+  /** Makes room for so many rows: growing row by row takes a fifth of the time that it takes to fill a list. */
+  reserve(rows: number): void {
+    const slots = Math.ceil(rows / SHARDS)
+    for (const shard of this.shards) shard.reserve(slots + Math.ceil(3 * Math.sqrt(slots)))
+  }
+
   /** A row for an id that is not held; counted as withheld until it is written. */
   insert(id: Guid): number {
     const hash = this.#hashOf(id)
@@ -194,11 +213,13 @@ export class RecordList<Item> implements Held {
     if (changed) {
       this.changes++
       this.index?.follow(shard, slot, before, packed)
+      this.effects?.note(row)
     }
     return changed
   }
 
-  withhold(row: number, withheld: Withheld): void {
+  /** Stores why a row is not served; returns whether that is new. */
+  withhold(row: number, withheld: Withheld): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
     const packed = packWithheld(withheld)
@@ -206,15 +227,26 @@ export class RecordList<Item> implements Held {
       this.#unlist(shard, slot)
       this.served--
       this.withheld++
-    } else if (shard.read(slot) === packed) return
+    } else if (shard.read(slot) === packed) return false
     else this.#forgetFaults(shard, slot)
     shard.withhold(slot, packed)
     this.faults.add(withheld, 1)
+    this.effects?.note(row)
+    return true
+  }
+
+  setVersion(row: number, version: number): void {
+    const shard = this.shardAt(row)
+    const slot = slotOf(row)
+    if (Object.is(shard.version[slot], version)) return
+    shard.version[slot] = version
+    this.effects?.noteVersion(row)
   }
 
   remove(row: number): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
+    this.effects?.noteRemoval(row, shard.guid(slot))
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--

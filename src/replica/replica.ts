@@ -6,6 +6,8 @@ import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Observe } from '../observe/observation.ts'
+import type { BaseLists } from './base.ts'
+import type { RecordLists } from './frames.ts'
 import type { RefreshSettings } from './list-replica.ts'
 import { ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
@@ -65,6 +67,29 @@ export class Replica {
         return failure && { ...failure, message: `venues that events point at: ${failure.message}` }
       },
     })
+  }
+
+  get lists(): RecordLists {
+    return { events: this.events.list, venues: this.venues.list }
+  }
+
+  /** What a base says of both lists; null where one was never read in full. */
+  get baseLists(): BaseLists | null {
+    const [events, venues] = [this.events.reader.baseList, this.venues.reader.baseList]
+    return events === null || venues === null ? null : { events, venues }
+  }
+
+  /** Has the lists filled from a base, where there is one: reads that are asked for meanwhile wait for it. */
+  async adoptBase(fill: (lists: RecordLists) => Promise<BaseLists | null>): Promise<void> {
+    const letGo = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
+    try {
+      const base = await fill(this.lists)
+      if (base === null) return
+      this.events.adopt(base.events)
+      this.venues.adopt(base.venues)
+    } finally {
+      for (const go of letGo) go()
+    }
   }
 
   /**

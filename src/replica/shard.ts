@@ -75,6 +75,12 @@ export class Shard {
     return slot
   }
 
+  /** Makes room for so many rows in all. */
+  reserve(slots: number): void {
+    this.#table.reserve(slots)
+    if (this.#table.capacity > this.state.length) this.#grow(this.#table.capacity)
+  }
+
   remove(slot: number): void {
     this.clear(slot)
     this.state[slot] = FREE
@@ -156,7 +162,7 @@ export class Shard {
   }
 }
 
-function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
+export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
   to.set(from)
   return to
 }

@@ -2,6 +2,7 @@ import type { Guid } from '../../src/domain/guid.ts'
 import type { Replica } from '../../src/replica/replica.ts'
 import type { Chance } from './chance.ts'
 import type { Weather } from './exchange.ts'
+import type { Host } from './host.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
 import type { Commit, Scan, Table } from './table.ts'
@@ -16,7 +17,7 @@ export class Misfortune {
   readonly #setting: Setting
   readonly #weather: Weather
   readonly #tables: readonly Table[]
-  readonly #replica: Replica
+  readonly #host: Host
   readonly #log: ReadLog
   readonly #time: VirtualTime
   readonly #chance: Chance
@@ -26,7 +27,7 @@ export class Misfortune {
     setting: Setting,
     weather: Weather,
     tables: readonly Table[],
-    replica: Replica,
+    host: Host,
     log: ReadLog,
     time: VirtualTime,
     chance: Chance,
@@ -34,7 +35,7 @@ export class Misfortune {
     this.#setting = setting
     this.#weather = weather
     this.#tables = tables
-    this.#replica = replica
+    this.#host = host
     this.#log = log
     this.#time = time
     this.#chance = chance
@@ -159,7 +160,8 @@ export class Misfortune {
   }
 
   #listOf(table: Table): Replica['events'] | Replica['venues'] {
-    return table.name === 'events' ? this.#replica.events : this.#replica.venues
+    const { events, venues } = this.#host.running.replica
+    return table.name === 'events' ? events : venues
   }
 
   #accept(table: Table): void {

@@ -54,6 +54,7 @@ export function sourceOf<Item>(
     availabilityEveryMs: table.name === 'events' ? setting.availabilityEveryMs : null,
     repeatedId: servesNeither ? 'serves-neither' : setting.snapshot ? 'serves-first' : 'serves-later',
     patienceMs: setting.patienceMs,
+    travels: () => true,
     async *read(request) {
       const logged = log.begin(table.name, request.kind, time.trueMs)
       const view: View = {

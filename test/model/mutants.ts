@@ -282,6 +282,22 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(POSITION, 'after', () => (newestS) => newestS),
   },
   {
+    name: 'serves what lies in its base before a read has confirmed it',
+    setting: settingOf({ ...calm, restartEveryMs: 10_000 }),
+    breakIt: (now) =>
+      override(
+        ListReader.prototype,
+        'adopt',
+        (original) =>
+          function adopt(this: ListReader<unknown>, base) {
+            original.call(this, base)
+            this.isLoaded = true
+            this.freshness.confirmDetails(now().now(), 0)
+            this.freshness.confirmAvailability(now().now(), 0)
+          },
+      ),
+  },
+  {
     name: 'names a Retry-After that is not true',
     setting: { ...token, boundMs: 30_000 },
     onStage: ({ replica }) => {

@@ -57,6 +57,7 @@ export const PLANS: readonly Plan[] = [
     plan(`${strategy}, a wall clock that is set`, { strategy, boundMs: 30_000, clocks: 'set' }),
     plan(`${strategy}, a machine that is suspended`, { strategy, boundMs: 30_000, clocks: 'suspended' }),
     plan(`${strategy}, few may wait and not for long`, { strategy, boundMs: 1000, waiting: 3, waitForMs: 400 }),
+    plan(`${strategy}, restarts from its base`, { strategy, boundMs: 1000, restartEveryMs: 10_000 }),
     plan(`${strategy}, nothing goes wrong`, { strategy, boundMs: 1000, trouble: 0 }),
   ]),
   plan('token-delta, tickets read apart and seldom', {

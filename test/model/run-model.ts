@@ -2,7 +2,7 @@ import type { EventRecord } from '../../src/domain/event.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
 import { Admissions } from '../../src/replica/admission.ts'
-import type { Source } from '../../src/replica/port.ts'
+import type { Crm, Source } from '../../src/replica/port.ts'
 import { Replica } from '../../src/replica/replica.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { Checker } from './checker.ts'
@@ -11,6 +11,8 @@ import { Exchange, Weather } from './exchange.ts'
 import { fullRead } from './full-read.ts'
 import { glimpseEvent, glimpseVenue } from './glimpse.ts'
 import { History } from './history.ts'
+import type { Running } from './host.ts'
+import { CLOSED, Host } from './host.ts'
 import { Misfortune } from './misfortune.ts'
 import type { Parts } from './model-source.ts'
 import { ReadLog } from './read-log.ts'
@@ -76,47 +78,51 @@ export async function runModel({
   const versionOf: Parts<unknown>['versionOf'] = (state) =>
     setting.strategy === 'time-delta' ? state.changedAtS : Number.NaN
   const shared = { setting, log, time, versionOf }
-  const replica = new Replica({
-    crm: {
-      events: sourceFor<EventRecord>({
-        ...shared,
-        table: tables.events,
-        exchange: exchanges.events,
-        chance: chance.fork(),
-        recordOf: (id, { epoch, sold, venue }) =>
-          eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
-      }),
-      venues: sourceFor<VenueRecord>({
-        ...shared,
-        table: tables.venues,
-        exchange: exchanges.venues,
-        chance: chance.fork(),
-        recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
-      }),
-      close: () => Promise.resolve(),
-    },
-    formatter,
-    settings: setting,
-    limits: { memoryBytes: Number.POSITIVE_INFINITY },
-    time: replicaTime,
-    observe: (observation) => {
-      if (observation.kind === 'read-ended') log.end(observation.read, time.trueMs)
-    },
-    pause: () => Promise.resolve(),
+  const crmOf = (): Crm => ({
+    events: sourceFor<EventRecord>({
+      ...shared,
+      table: tables.events,
+      exchange: exchanges.events,
+      chance: chance.fork(),
+      recordOf: (id, { epoch, sold, venue }) =>
+        eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
+    }),
+    venues: sourceFor<VenueRecord>({
+      ...shared,
+      table: tables.venues,
+      exchange: exchanges.venues,
+      chance: chance.fork(),
+      recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
+    }),
+    close: () => Promise.resolve(),
   })
-  onStage?.({ time, replica })
+  const open = (crm: Crm): Running => {
+    const replica = new Replica({
+      crm,
+      formatter,
+      settings: setting,
+      limits: { memoryBytes: Number.POSITIVE_INFINITY },
+      time: replicaTime,
+      observe: (observation) => {
+        if (observation.kind !== 'read-ended' || observation.read.message === CLOSED) return
+        log.end(observation.read, time.trueMs)
+        host.note(observation.read.kind)
+      },
+      pause: () => Promise.resolve(),
+    })
+    return { replica, admissions: new Admissions(setting, setting, replicaTime) }
+  }
+  const host: Host = new Host(open, crmOf, { setting, time, chance })
+  onStage?.({ time, replica: host.running.replica })
   const checker = new Checker(tables, setting, log, time)
   const history = new History(tables.events, tables.venues, setting, time, chance.fork())
-  const misfortune = new Misfortune(setting, weather, Object.values(tables), replica, log, time, chance.fork())
-  const admissions = new Admissions(setting, setting, replicaTime)
+  const misfortune = new Misfortune(setting, weather, Object.values(tables), host, log, time, chance.fork())
   for (let index = 0; index < setting.clients; index++) {
-    new Client(replica, admissions, checker, time, chance.fork(), setting.thinkMs).live()
+    new Client(host, checker, time, chance.fork(), setting.thinkMs).live()
   }
   history.begin()
   misfortune.begin()
-  // Nothing is held yet, so the indexes are whole at once.
-  void replica.keepIndexes()
-  replica.start()
+  host.begin()
   let taken = 0
   if (untilMs !== undefined) time.after(untilMs, () => {})
   for (; taken < steps; taken++) {
@@ -127,7 +133,9 @@ export async function runModel({
   if (checker.wrongs === 0 && untilWrong !== true && untilMs === undefined) {
     history.end()
     misfortune.end()
-    taken += await heal(time, log, setting, tables, [replica.events, replica.venues])
+    host.end()
+    taken += await heal(time, log, setting, tables, host)
+    const { replica } = host.running
     checker.compare(replica.events, (id) => glimpseEvent(replica, id))
     checker.compare(replica.venues, (id) => glimpseVenue(replica, id))
   }
@@ -135,7 +143,7 @@ export async function runModel({
     steps: taken,
     ...checker.counts,
     changes: history.changes,
-    faults: exchanges.events.faults + exchanges.venues.faults + misfortune.strokes,
+    faults: exchanges.events.faults + exchanges.venues.faults + misfortune.strokes + host.restarts,
     requests: exchanges.events.requests + exchanges.venues.requests,
     virtualMs: time.trueMs,
     wrongs: checker.wrongs,
@@ -149,7 +157,7 @@ async function heal(
   log: ReadLog,
   setting: Setting,
   tables: { readonly events: Table; readonly venues: Table },
-  lists: readonly (Replica['events'] | Replica['venues'])[],
+  host: Host,
 ): Promise<number> {
   let healedMs = time.trueMs
   const patienceMs = healedMs + 3 * setting.fullReadEveryMs + 600_000
@@ -163,7 +171,9 @@ async function heal(
       continue
     }
     // So much can have been deleted by rights that the operator has to say so.
-    for (const list of lists) if (list.reader.braked && !list.reader.belief.acceptsShorter) list.acceptShorter()
+    const { events, venues } = host.running.replica
+    for (const list of [events, venues])
+      if (list.reader.braked && !list.reader.belief.acceptsShorter) list.acceptShorter()
     await settled()
   }
   for (const enoughMs = time.trueMs + 4 * setting.refreshEveryMs + 1000; time.trueMs < enoughMs; steps++)

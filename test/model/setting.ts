@@ -32,6 +32,8 @@ export interface Setting {
   readonly sweepEveryMs: number
   /** How likely it is that a cursor does not work when it is used, nor ever again, without a word that it is the cursor. */
   readonly cursorDeaths: number
+  /** How often the process ends and the next one goes on from its base; 0: never. */
+  readonly restartEveryMs: number
   /** The CRM leaves out what is not shown, else it says so row by row. */
   readonly serverFilters: boolean
   readonly brake: boolean
@@ -59,6 +61,7 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     snapshot: false,
     sweepEveryMs: 0,
     cursorDeaths: 0.002 * (given.trouble ?? 1),
+    restartEveryMs: 0,
     serverFilters: true,
     brake: true,
     ...given,

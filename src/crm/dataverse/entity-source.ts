@@ -21,6 +21,7 @@ import { LONGEST_WAIT_MS } from './page-reader.ts'
 import { rowChanges, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
+import { isUntracked } from './tracking.ts'
 
 export interface EntitySourceSettings<Item> {
   readonly reader: PageReader<Item>
@@ -79,6 +80,11 @@ export class EntitySource<Item> implements Source<Item> {
   /** Why the table is read in full each time, null where it is not. */
   get noTracking(): NoTracking | null {
     return this.#settings.tracking.why
+  }
+
+  /** A delta link is good for whoever may read the table. */
+  travels(cursor: Cursor): boolean {
+    return !isUntracked(cursor)
   }
 
   remarkOn(id: Guid): string | null {

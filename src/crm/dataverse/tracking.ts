@@ -78,6 +78,13 @@ export class Tracking {
   }
 }
 
+const UNTRACKED = 'untracked '
+
+/** Whether the cursor stands for a full read, and means nothing to another process. */
+export function isUntracked(cursor: Cursor): boolean {
+  return cursor.startsWith(UNTRACKED)
+}
+
 // Of the 6000 requests in 300 s that a web server grants a user, the reads of one list take no more than 1500.
 const MS_PER_REQUEST = 200
 
@@ -117,7 +124,7 @@ export class FullReadPace {
 
   /** A full read has ended; gives the cursor that stands for it. */
   ended(begunAt: Moment, requests: number): Cursor {
-    const cursor = cursorOf(`untracked ${++this.#count}`)
+    const cursor = cursorOf(`${UNTRACKED}${++this.#count}`)
     this.#last = { begunAt, requests, cursor }
     return cursor
   }

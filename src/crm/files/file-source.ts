@@ -32,6 +32,8 @@ export interface FileSourceSettings<Item> {
 const MOST_ATTEMPTS = 5
 // A clock that stamps files may tick as slowly as this, so a change soon after another may leave no trace.
 const SETTLING_MS = 2000
+/** Ends a cursor that is no file's fingerprint: the file is read again. */
+const UNSETTLED = ':unsettled'
 /** Files up to this size are shown only once they were read to their end and had not changed meanwhile. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
@@ -78,6 +80,11 @@ export class FileSource<Item> implements Source<Item> {
   async hasChanged(): Promise<boolean> {
     const { directory, list } = this.#settings
     return identityOf(await findFile(directory, list.name)) !== this.#lookedAt
+  }
+
+  /** The file itself says whether it is still what it was. */
+  travels(cursor: Cursor): boolean {
+    return !cursor.endsWith(UNSETTLED)
   }
 
   async *#readFile(found: FoundFile, begunAt: Moment, request: ReadRequest): PageStream<Item, Attempt> {
@@ -158,7 +165,7 @@ export class FileSource<Item> implements Source<Item> {
     this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
-    const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)
+    const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}${UNSETTLED}`)
     const asOf = isCurrent ? confirmedAt : begunAt
     return ended({ ok: true, cursor, complete: true, oneMoment: true, unchanged: false, asOf, confirms: true })
   }

@@ -5,6 +5,7 @@ import { Turns } from '../../replica/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
+import { serverOf } from './stamp.ts'
 
 /** What one transaction knows of its server. */
 export interface Snapshot {
@@ -86,7 +87,7 @@ export class Lane {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
       serverNow: serverNow ?? '',
-      server: `${startedAt ?? ''} #${this.#connections}`,
+      server: serverOf(startedAt ?? '', this.#settings.opener.process, this.#connections),
     }
     return new Transaction(connection, snapshot, letGo)
   }

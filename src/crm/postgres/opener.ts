@@ -26,11 +26,14 @@ export interface OpenerSettings {
 
 /** Opens connections as the URL says, with the password that its file holds now. */
 export class Opener {
+  /** Tells this process's connections from those of others. */
+  readonly process: string
   readonly #settings: OpenerSettings
   #url: Secret
 
   constructor(settings: OpenerSettings) {
     this.#settings = settings
+    this.process = Math.floor(settings.time.random() * 2 ** 48).toString(36)
     this.#url = settings.url
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { StampWindow, cursorAt, microsOf, positionOf, stampOf } from './stamp.ts'
+import { StampWindow, cursorAt, kinshipOf, microsOf, positionOf, serverOf, stampOf } from './stamp.ts'
 
 describe('the stamp of a change', () => {
   it.each([
@@ -114,5 +114,16 @@ describe('the position of a list', () => {
         expect(positionOf(cursorAt(position))).toEqual(position)
       }),
     )
+  })
+
+  it('is good on its connection, with a comparison for a later process, and not on another connection or server', () => {
+    const server = serverOf('2026-11-22 06:00:00.1+00', 'abc', 1)
+    expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abc', 1))).toBe('same')
+    expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abd', 1))).toBe('earlier')
+    expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abd', 3))).toBe('earlier')
+    expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abc', 2))).toBe('other')
+    expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.2+00', 'abd', 1))).toBe('other')
+    expect(kinshipOf(serverOf('', 'abc', 1), serverOf('', 'abd', 1))).toBe('other')
+    expect(kinshipOf('of another release', server)).toBe('other')
   })
 })

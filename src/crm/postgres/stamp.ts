@@ -124,6 +124,25 @@ export interface Position {
   readonly after: number
 }
 
+export function serverOf(startedAt: string, process: string, connection: number): string {
+  return `${startedAt} #${process}.${connection}`
+}
+
+/**
+ * How what was known over one connection stands to another: the same; of an earlier process, and so of the same server, though it
+ * may have been set back meanwhile; or of a server that this may not be, as when a connection was lost.
+ */
+export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'other' {
+  if (before === now) return 'same'
+  const [[startedAt, process], [startedNow, processNow]] = [partsOf(before), partsOf(now)]
+  return startedAt === startedNow && startedAt !== '' && process !== processNow ? 'earlier' : 'other'
+}
+
+function partsOf(server: string): readonly [startedAt: string, process: string] {
+  const [startedAt = '', connection = ''] = server.split(' #')
+  return [startedAt, connection.slice(0, connection.indexOf('.'))]
+}
+
 export function cursorAt({ server, after }: Position): Cursor {
   // Infinity is no number of JSON.
   return cursorOf(JSON.stringify([server, Number.isFinite(after) ? after : null]))

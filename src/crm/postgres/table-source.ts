@@ -17,7 +17,7 @@ import { Fault } from './fault.ts'
 import type { Lane } from './lane.ts'
 import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
-import { StampWindow, cursorAt, otherServer, positionOf } from './stamp.ts'
+import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'
 import type { Suspects, Suspicion } from './suspects.ts'
 import { NO_SUSPICION } from './suspects.ts'
 import { StrayNotices, Strays, SweepSchedule } from './sweeps.ts'
@@ -108,6 +108,11 @@ export class TableSource<Item> implements Source<Item> {
     return { problems: [], warnings }
   }
 
+  /** It names its server, and another process compares all rows before it goes on from it. */
+  travels(): boolean {
+    return true
+  }
+
   async *#inOneTransaction(
     reader: TableReader<Item>,
     read: (opened: Opened<Item>) => PageStream<Item, ReadEnd | Fault>,
@@ -163,14 +168,15 @@ export class TableSource<Item> implements Source<Item> {
   ): PageStream<Item, ReadEnd | Fault> {
     const { snapshot } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
-    if (before === null || before.server !== snapshot.server) return otherServer()
+    const kinship = before === null ? 'other' : kinshipOf(before.server, snapshot.server)
+    if (before === null || kinship === 'other') return otherServer()
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof Fault) return now
     const window = new StampWindow(before.after, now)
     const unread = yield* readDelta(opened, window)
     if (unread !== null) return unread
-    const next = cursorAt({ server: before.server, after: window.next })
-    let isDue = mustConfirm || this.#schedule.isDue(snapshot.begunAt, suspicion.ofAll)
+    const next = cursorAt({ server: snapshot.server, after: window.next })
+    let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(snapshot.begunAt, suspicion.ofAll)
     if (!isDue) {
       const hasOthers = yield* seekSuspects(opened, suspicion, held)
       if (hasOthers instanceof Fault) return hasOthers

@@ -1,0 +1,26 @@
+import type { Configuration } from '../config/configuration.ts'
+import { scopeOf } from '../config/scope.ts'
+import { RECORDS } from '../crm/mapping/records-number.ts'
+import type { Observe } from '../observe/observation.ts'
+import { BASE_FORMAT } from '../replica/base.ts'
+import type { Time } from '../replica/time.ts'
+import { BaseFile } from '../share/base-file.ts'
+import { BaseKeeper } from '../share/base-keeper.ts'
+import type { Marquee } from './assemble.ts'
+
+/** Keeps the lists of a replica in the directory that the configuration names. */
+export function keepBase(
+  directory: string,
+  configuration: Configuration,
+  { replica, limits }: Pick<Marquee, 'replica' | 'limits'>,
+  time: Time,
+  observe: Observe,
+): BaseKeeper {
+  const file = new BaseFile({
+    directory,
+    scope: scopeOf(configuration, [BASE_FORMAT, RECORDS]),
+    limits,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+  })
+  return new BaseKeeper({ file, replica, time, observe })
+}

@@ -1,0 +1,166 @@
+import { Buffer } from 'node:buffer'
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { Withheld } from '../domain/withheld.ts'
+import { guidText, readGuidWords } from './guid-table.ts'
+import { FAULTS } from './packed-withheld.ts'
+import type { RecordList } from './record-list.ts'
+import { slotOf } from './record-list.ts'
+import type { Shard } from './shard.ts'
+import { SERVED } from './shard.ts'
+
+/** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
+const SAYS = ['served', 'withheld', 'removed', 'version'] as const
+
+/** One row as it is now, in the bytes that a base and a log are made of. */
+export interface Frame {
+  readonly list: ListName
+  readonly says: (typeof SAYS)[number]
+  readonly id: Guid
+  /** NaN where the row has none. */
+  readonly version: number
+  /** The packed record; of a withheld row its fault, column and place as JSON; else empty. */
+  readonly text: string
+}
+
+/** What of a list its frames are made of. */
+export interface FramedList {
+  readonly kind: { readonly name: ListName }
+  readonly shards: readonly Shard[]
+  find(id: Guid): number
+  shardAt(row: number): Shard
+}
+
+export interface RecordLists {
+  readonly events: RecordList<EventRecord>
+  readonly venues: RecordList<VenueRecord>
+}
+
+/** The frame of a row that is held. */
+export function frameOf(list: FramedList, row: number, isVersionAlone = false): Frame {
+  const shard = list.shardAt(row)
+  const slot = slotOf(row)
+  const [id, version] = [shard.guid(slot), shard.version[slot] ?? Number.NaN]
+  if (isVersionAlone) return { list: list.kind.name, says: 'version', id, version, text: '' }
+  const isServed = shard.state[slot] === SERVED
+  const text = isServed ? shard.read(slot) : withheldText(shard.withheldAt(slot))
+  return { list: list.kind.name, says: isServed ? 'served' : 'withheld', id, version, text }
+}
+
+/** What was found in a row may be anything: it stays in the process that read it. */
+function withheldText(withheld: Withheld | null): string {
+  const { fault, column, where } = withheld ?? { fault: 'unreadable', column: null, where: '' }
+  return JSON.stringify({ fault, column, where })
+}
+
+/** The fields of an object that was JSON; none of anything else. */
+export function fieldsOf(given: unknown): Partial<Readonly<Record<string, unknown>>> {
+  return typeof given === 'object' && given !== null ? { ...given } : {}
+}
+
+function withheldOf(text: string): Withheld {
+  const { fault, column, where } = fieldsOf(JSON.parse(text))
+  const known = FAULTS.find((name) => name === fault)
+  if (known === undefined || typeof where !== 'string' || (typeof column !== 'string' && column !== null)) {
+    throw new Error('a frame of a withheld row must name a fault, a column and a place')
+  }
+  return { fault: known, column, where, expected: null, found: null }
+}
+
+/** Writes what a frame says into its list, as if the row had last been seen before all time: any read overrules it. */
+export function applyFrame(lists: RecordLists, { list: name, says, id, version, text }: Frame, nowMs: number): void {
+  const list = lists[name]
+  const held = list.find(id)
+  switch (says) {
+    case 'served':
+    case 'withheld': {
+      const withheld = says === 'served' ? null : withheldOf(text)
+      const row = held === -1 ? list.insert(id) : held
+      const changed = withheld === null ? list.serve(row, text) : list.withhold(row, withheld)
+      list.setVersion(row, version)
+      const shard = list.shardAt(row)
+      const slot = slotOf(row)
+      if (changed) shard.changedAt[slot] = nowMs
+      shard.seenAt[slot] = shard.detailsAt[slot] = shard.availabilityAt[slot] = Number.NEGATIVE_INFINITY
+      return
+    }
+    case 'removed':
+      if (held !== -1) list.remove(held)
+      return
+    case 'version':
+      if (held !== -1) list.setVersion(held, version)
+      return
+    default:
+      unreachable(says)
+  }
+}
+
+// A frame: kind (1 byte), id (16), version (float64), length of its text (uint32), text (UTF-8); numbers are big-endian. The
+// kinds are 1 an event, 2 a venue, 3 and 4 a withheld one, 5 and 6 a removed one, 7 and 8 its version alone.
+const ID_AT = 1
+const VERSION_AT = ID_AT + 16
+const LENGTH_AT = VERSION_AT + 8
+const TEXT_AT = LENGTH_AT + 4
+
+const words = new Uint32Array(4)
+
+/** Collects frames as bytes. */
+export class FrameWriter {
+  count = 0
+  #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
+  #used = 0
+
+  get sizeBytes(): number {
+    return this.#used
+  }
+
+  /** Good until the next frame is added. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#used)
+  }
+
+  add({ list, says, id, version, text }: Frame): void {
+    const length = Buffer.byteLength(text)
+    const end = this.#used + TEXT_AT + length
+    if (end > this.#bytes.length) {
+      const bytes = Buffer.allocUnsafeSlow(Math.max(end, this.#bytes.length * 2))
+      this.#bytes.copy(bytes, 0, 0, this.#used)
+      this.#bytes = bytes
+    }
+    const bytes = this.#bytes
+    const at = this.#used
+    bytes[at] = SAYS.indexOf(says) * 2 + (list === 'events' ? 1 : 2)
+    readGuidWords(id, words)
+    for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[word] ?? 0, at + ID_AT + word * 4)
+    bytes.writeDoubleBE(version, at + VERSION_AT)
+    bytes.writeUInt32BE(length, at + LENGTH_AT)
+    bytes.write(text, at + TEXT_AT, length, 'utf8')
+    this.#used = end
+    this.count++
+  }
+
+  clear(): void {
+    this.count = this.#used = 0
+  }
+}
+
+/** Reads frames back; throws a sentence where they are not whole ones. */
+export function* readFrames(bytes: Buffer): Generator<Frame, void> {
+  for (let at = 0; at < bytes.length;) {
+    if (bytes.length - at < TEXT_AT) throw new Error(`the frame at byte ${at} is cut short`)
+    const kind = (bytes[at] ?? 0) - 1
+    const says = SAYS[kind >> 1]
+    if (says === undefined) throw new Error(`the frame at byte ${at} is of kind ${kind + 1}, which is not known`)
+    for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
+    const id = guidText(words, 0)
+    const version = bytes.readDoubleBE(at + VERSION_AT)
+    const end = at + TEXT_AT + bytes.readUInt32BE(at + LENGTH_AT)
+    if (end > bytes.length) throw new Error(`the frame at byte ${at} is longer than what is left`)
+    const text = bytes.toString('utf8', at + TEXT_AT, end)
+    yield { list: kind % 2 === 0 ? 'events' : 'venues', says, id, version, text }
+    at = end
+  }
+}

@@ -1,0 +1,72 @@
+import { Buffer } from 'node:buffer'
+import type { Stats } from 'node:fs'
+import { constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
+import { codeOf } from '../observe/system-error.ts'
+import { BaseFault } from './base-head.ts'
+
+const OTHERS_MAY_WRITE = 0o022
+
+/** Whether the directory is there; one that others may write is refused. */
+export async function isOursAlone(directory: string): Promise<boolean> {
+  try {
+    refuseOthers(await stat(directory), 'its directory')
+    return true
+  } catch (cause) {
+    if (isMissing(cause)) return false
+    throw cause
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  const code = codeOf(cause)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** Windows has neither owners nor modes of this kind. */
+export function refuseOthers({ uid, mode }: Stats, what: string): void {
+  const user = process.getuid?.()
+  if (user === undefined) return
+  if (uid !== user) throw new BaseFault(`${what} belongs to another user (${uid}, not ${user})`)
+  if ((mode & OTHERS_MAY_WRITE) !== 0) throw new BaseFault(`others may write ${what}: chmod go-w`)
+}
+
+/** Never a link, and a pipe that lies there is not waited for; Windows, which has no such flags, takes `undefined` for 0. */
+export async function openIfThere(path: string): Promise<FileHandle | null> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    return await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (cause) {
+    if (isMissing(cause)) return null
+    if (codeOf(cause) === 'ELOOP') throw new BaseFault('it is a symbolic link', { cause })
+    throw cause
+  }
+}
+
+export async function readExactly(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await file.read(bytes, done, length - done, from + done)
+    if (bytesRead === 0) throw new BaseFault('it is cut short')
+    done += bytesRead
+  }
+  return bytes
+}
+
+export async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, from + done)).bytesWritten
+  }
+}
+
+/** The name lasts when its directory does; Windows cannot be asked for that. */
+export async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(directory, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,126 @@
+import type { Admissions } from '../../src/replica/admission.ts'
+import type { BaseLists } from '../../src/replica/base.ts'
+import { allFrames } from '../../src/share/base-chunks.ts'
+import type { Frame } from '../../src/replica/frames.ts'
+import { applyFrame } from '../../src/replica/frames.ts'
+import type { Crm, Source } from '../../src/replica/port.ts'
+import { failed } from '../../src/replica/port.ts'
+import type { Replica } from '../../src/replica/replica.ts'
+import type { Chance } from './chance.ts'
+import type { Setting } from './setting.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** A process that answers. */
+export interface Running {
+  readonly replica: Replica
+  readonly admissions: Admissions
+}
+
+/** What lies on the disk between two processes. */
+interface Base {
+  readonly lists: BaseLists
+  readonly frames: readonly Frame[]
+}
+
+/** What a process that is ending says of reads that come too late. */
+export const CLOSED = 'closed'
+
+/** The machine: one process after another answers, each from the base that the one before left. */
+export class Host {
+  /** The one that runs, or ran last. */
+  running: Running
+  /** Null while the next one is not there yet. */
+  current: Running | null
+  restarts = 0
+  #base: Base | null = null
+  #crm: ClosableCrm
+  #active = true
+  readonly #open: (crm: Crm) => Running
+  readonly #crmOf: () => Crm
+  readonly #setting: Setting
+  readonly #time: VirtualTime
+  readonly #chance: Chance
+
+  constructor(
+    open: (crm: Crm) => Running,
+    crmOf: () => Crm,
+    { setting, time, chance }: { setting: Setting; time: VirtualTime; chance: Chance },
+  ) {
+    this.#open = open
+    this.#crmOf = crmOf
+    this.#setting = setting
+    this.#time = time
+    this.#chance = chance
+    this.#crm = new ClosableCrm(crmOf())
+    this.running = this.current = open(this.#crm)
+  }
+
+  begin(): void {
+    const { replica } = this.running
+    // Nothing is held yet, so the indexes are whole at once.
+    void replica.keepIndexes()
+    const base = this.#base
+    if (base !== null) {
+      void replica.adoptBase(async (lists) => {
+        for (const frame of base.frames) applyFrame(lists, frame, this.#time.peek().monotonicMs)
+        return base.lists
+      })
+    }
+    replica.start()
+    if (this.#setting.restartEveryMs > 0) {
+      this.#time.inTheWorld(this.#chance.span(this.#setting.restartEveryMs), () => void this.#restart())
+    }
+  }
+
+  /** No process ends any more. */
+  end(): void {
+    this.#active = false
+  }
+
+  /** A read has ended: a base is written after each full one, which may have found what nothing else tells, and now and then. */
+  note(kind: string): void {
+    if (this.#setting.restartEveryMs > 0 && (kind === 'full' || this.#chance.happens(0.05))) this.#keep()
+  }
+
+  #keep(): void {
+    const { replica } = this.running
+    const lists = replica.baseLists
+    if (lists !== null) this.#base = { lists, frames: [...allFrames(replica.lists)] }
+  }
+
+  async #restart(): Promise<void> {
+    if (!this.#active) return
+    this.restarts++
+    this.current = null
+    this.#crm.isClosed = true
+    await this.running.replica.stop()
+    // A stop leaves a base, a kill what was there.
+    if (this.#chance.happens(0.5)) this.#keep()
+    this.#crm = new ClosableCrm(this.#crmOf())
+    this.running = this.current = this.#open(this.#crm)
+    this.begin()
+  }
+}
+
+class ClosableCrm implements Crm {
+  isClosed = false
+  readonly events: Crm['events']
+  readonly venues: Crm['venues']
+
+  constructor({ events, venues }: Crm) {
+    this.events = this.#closable(events)
+    this.venues = this.#closable(venues)
+  }
+
+  async close(): Promise<void> {}
+
+  #closable<Item>(source: Source<Item>): Source<Item> {
+    const isClosed = (): boolean => this.isClosed
+    return {
+      ...source,
+      async *read(request) {
+        return isClosed() ? failed('unreachable', CLOSED) : yield* source.read(request)
+      },
+    }
+  }
+}
