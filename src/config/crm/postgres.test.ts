@@ -122,7 +122,9 @@ venues: { from: venues }`)
     ],
     [
       LEAST.replace('from: venues', "from: venues, fields: { Name: { column: '' } }"),
-      ['crm.venues.fields.Name must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'],
+      [
+        'crm.venues.fields.Name must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, or { join: [COLUMN, COLUMN] }',
+      ],
     ],
   ])('%s', async (crm, problems) => {
     expect((await load(crm)).problems).toEqual(problems)

@@ -8,8 +8,8 @@ import { placeOf } from './file-format.ts'
 import { openParser } from './open-parser.ts'
 import type { FoundFile, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
-import type { ListFile } from './list-file.ts'
-import { IgnoredColumns, LIST_COLUMNS } from './list-file.ts'
+import type { ColumnsBefore, ListFile } from './list-file.ts'
+import { IgnoredColumns } from './list-file.ts'
 import type { Batch } from './read-batches.ts'
 import { Gathering, readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -39,8 +39,8 @@ export class FileSource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-first'
   readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
-  /** The columns that nothing read in the last read that ended well. */
-  #ignored: readonly string[] = []
+  /** The columns of the last read that came to the end of its file. */
+  #columns: ColumnsBefore | null = null
   /** What was found when it was looked for last: the file, else why there is none. */
   #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
@@ -55,7 +55,7 @@ export class FileSource<Item> implements Source<Item> {
     const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
-      const found = await findFile(directory, list.name)
+      const found = await findFile(directory, list.candidates)
       this.#lookedAt = identityOf(found)
       if ('kind' in found) return { ok: false, failure: found }
       if (found.fingerprint === request.cursor) return unchanged(request.cursor, begunAt)
@@ -70,7 +70,7 @@ export class FileSource<Item> implements Source<Item> {
 
   async hasChanged(): Promise<boolean> {
     const { directory, list } = this.#settings
-    return identityOf(await findFile(directory, list.name)) !== this.#lookedAt
+    return identityOf(await findFile(directory, list.candidates)) !== this.#lookedAt
   }
 
   async *#readFile(found: FoundFile, begunAt: Moment, request: ReadRequest): PageStream<Item, Attempt> {
@@ -105,14 +105,14 @@ export class FileSource<Item> implements Source<Item> {
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
-    const columns = new IgnoredColumns(LIST_COLUMNS[list.name], this.#ignored)
-    const parser = openParser(format, list, { rows, whereIs }, columns, held)
+    const columns = new IgnoredColumns(list.columns, this.#columns)
+    const parser = openParser(format, list, { rows, file: name, whereIs }, columns, held)
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const batches = readBatches(file, parser, rows, isGivenUp)
+    const batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
     let fault: SyntaxFault | null = null
     for (;;) {
       const next = await batches.next()
@@ -134,17 +134,21 @@ export class FileSource<Item> implements Source<Item> {
     if (standing === 'changed' || (standing === 'replaced' && fault !== null)) {
       return { kind: shown ? 'shown' : 'changed' }
     }
-    if (fault !== null) {
-      const broken = failureOf('broken', `${name}, line ${fault.line}: ${fault.problem}`)
-      this.#refused = isSettled(found, begunAt) ? { fingerprint, failure: broken } : null
-      return ended({ ok: false, failure: broken })
+    if (fault === null) this.#columns = columns.all
+    const lacking = fault === null && rows.count > 0 ? columns.lacking(list, name) : (fault?.lacking ?? null)
+    if (fault !== null || lacking !== null) {
+      const failure =
+        lacking === null
+          ? failureOf('broken', `${name}, line ${fault?.line}: ${fault?.problem}`)
+          : failureOf('misconfigured', lacking)
+      this.#refused = isSettled(found, begunAt) ? { fingerprint, failure } : null
+      return ended({ ok: false, failure })
     }
     for (const page of pages) {
       yield page
       await setImmediate()
     }
     this.#refused = null
-    this.#ignored = columns.names
     onColumns(columns.names)
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
@@ -157,7 +161,7 @@ export class FileSource<Item> implements Source<Item> {
   async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
     const opened = await file.stat()
-    const named = await findFile(directory, list.name)
+    const named = await findFile(directory, list.candidates)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
     // Losing its name changes a file's ctime, so it cannot be compared here.

@@ -25,10 +25,10 @@ export interface FilesSurroundings {
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
-  { directory, timeZone }: FilesSettings,
+  settings: FilesSettings,
   { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
 ): Crm {
-  const zones = { wall: timeZone, showIn }
+  const { directory } = settings
   let closed = false
   const told = new Set<string>()
   const onColumns = (list: ListName) => (columns: readonly string[]) => {
@@ -38,8 +38,8 @@ export function openFilesCrm(
   }
   const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
   return {
-    events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, zones), onColumns: onColumns('events') }),
-    venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, zones), onColumns: onColumns('venues') }),
+    events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, settings, showIn), onColumns: onColumns('events') }),
+    venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, settings, showIn), onColumns: onColumns('venues') }),
     async close() {
       closed = true
     },

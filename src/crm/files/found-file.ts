@@ -1,15 +1,14 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstat, openSync, read } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import type { ListName } from '../../domain/field.ts'
 import { codeOf } from '../../observe/system-error.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import { failureOf } from '../../replica/port.ts'
 import type { Descriptors } from '../descriptors.ts'
 import type { FileFormat } from './file-format.ts'
-import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
+import { EMPTY_LISTS } from './file-format.ts'
 
 /** The one file of a list, as it was when it was looked for. */
 export interface FoundFile {
@@ -23,31 +22,36 @@ export interface FoundFile {
   readonly writtenAtMs: number
 }
 
+/** A file that may be that of a list. */
+export interface Candidate {
+  readonly name: string
+  readonly format: FileFormat
+}
+
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
-export async function findFile(directory: string, list: ListName): Promise<FoundFile | CrmFailure> {
-  const stats = await Promise.all(FILE_FORMATS.map((format) => statOf(join(directory, `${list}.${format}`))))
-  const present = FILE_FORMATS.flatMap((format, index) => {
+export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | CrmFailure> {
+  const stats = await Promise.all(candidates.map(({ name }) => statOf(resolve(directory, name))))
+  const present = candidates.flatMap((candidate, index) => {
     const found = stats[index]
-    return found === undefined || found === 'ENOENT' || found === 'ENOTDIR' ? [] : [{ format, found }]
+    return found === undefined || found === 'ENOENT' || found === 'ENOTDIR' ? [] : [{ ...candidate, found }]
   })
   const [first, second] = present
-  if (first === undefined) return missing(directory, list)
+  if (first === undefined) return missing(directory, candidates)
   if (second !== undefined && typeof first.found === 'string' && present.every(({ found }) => found === first.found)) {
     // No name in it can be looked up, whether it is there or not.
     return failureOf('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
   }
   if (second !== undefined) {
-    const names = present.map(({ format }) => `${list}.${format}`).join(' and ')
+    const names = present.map(({ name }) => name).join(' and ')
     return failureOf('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
   }
-  const name = `${list}.${first.format}`
-  if (typeof first.found === 'string')
-    return failureOf('unreachable', `${name} cannot be read: ${reasonOf(first.found)}`)
-  if (!first.found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
-  if (first.found.size === 0n) {
-    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
+  const { name, format, found } = first
+  if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
+  if (!found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
+  if (found.size === 0n) {
+    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
   }
-  return foundAs({ name, path: join(directory, name), format: first.format }, first.found)
+  return foundAs({ name, path: resolve(directory, name), format }, found)
 }
 
 /** A file as the system describes it. */
@@ -91,13 +95,14 @@ async function statOf(path: string): Promise<BigIntStats | string> {
   }
 }
 
-async function missing(directory: string, list: ListName): Promise<CrmFailure> {
+async function missing(directory: string, candidates: readonly Candidate[]): Promise<CrmFailure> {
   const found = await statOf(directory)
   if (found === 'ENOENT' || found === 'ENOTDIR') return failureOf('unreachable', `there is no directory ${directory}`)
   if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
-  const names = FILE_FORMATS.map((format) => `${list}.${format}`)
-  return failureOf('unreachable', `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`)
+  const names = candidates.map(({ name }) => name)
+  const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  return failureOf('unreachable', `there is no ${all} in ${directory}`)
 }
 
 /** As much of an open file as reading a list needs. */

@@ -20,11 +20,16 @@ function read(
   const rows = new Gathering<null>()
   const held = { version: (id: Guid) => versions.get(id) ?? Number.NaN }
   const take = jsonLines<null>(
-    (_, __, version = Number.NaN) =>
-      isWithheld
-        ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
-        : { kind: 'record', id: ID, record: null, version },
-    { rows, whereIs: () => '' },
+    {
+      lines: { idColumn: 'Id', idOf: parseGuid, seed: 0 },
+      mapper:
+        () =>
+        (_, __, version = Number.NaN) =>
+          isWithheld
+            ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
+            : { kind: 'record', id: ID, record: null, version },
+    },
+    { rows, file: '', whereIs: () => '' },
     new IgnoredColumns(['Id', 'Name']),
     held,
   )

@@ -1,29 +1,56 @@
+import { hash } from 'node:crypto'
+import type { FilesSettings } from '../../config/crm/files.ts'
 import { columnSource } from '../../config/crm/sources.ts'
+import type { TextSettings } from '../../config/crm/texts.ts'
+import { nearestName } from '../../config/nearest-name.ts'
 import { EVENTS } from '../../domain/event.ts'
 import type { ListName, RecordTable } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
+import { parseGuid } from '../../domain/guid.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
+import { printable } from '../../observe/printable.ts'
 import type { Cell, RowAccess } from '../mapping/cell.ts'
+import { Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
+import { fileNamed, toNamedId } from '../mapping/ids.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
 import { listMapping, mapRow } from '../mapping/map-row.ts'
+import { FILE_FORMATS, formatOf } from './file-format.ts'
+import type { Candidate } from './found-file.ts'
 
 /** Gives the cell of a column, null where a row lacks it. */
 export type CellOf<Row> = RowAccess<Row>['cell']
 
-export interface FileZones {
-  /** What a date without an offset is the wall time of. */
-  readonly wall: Zone
-  readonly showIn: Zone
+/** What the configuration says of both lists. */
+export type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
+
+/** How a line is known again. */
+export interface KnownLines {
+  /** The column of the id. */
+  readonly idColumn: string
+  /** The id that its text makes, null where it makes none. */
+  readonly idOf: (text: string) => Guid | null
+  /** What the lines are made into besides what is in them: another mapping makes other records of the same bytes. */
+  readonly seed: number
 }
 
 /** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
+  /** Of which one must be there. */
+  readonly candidates: readonly Candidate[]
+  readonly sheet: string | null
+  /** How a file is written that was not written for Marquee; null where it was. */
+  readonly texts: TextSettings | null
+  /** All that may be read of a row. */
+  readonly columns: readonly string[]
+  /** What must be there, because the configuration names it, and its key. */
+  readonly named: ReadonlyMap<string, string>
+  readonly lines: KnownLines
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
     cellOf: CellOf<Row>,
@@ -33,19 +60,84 @@ export interface ListFile<Item> {
 
 export function listFile<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
-  { wall, showIn }: FileZones,
+  settings: FileSettings,
+  showIn: Zone,
 ): ListFile<Item> {
   const { table } = kind
-  const setting = stockSetting(table)
+  const { block, texts } = settings[table.list]
+  const { idNamespace, timeZone } = settings
+  const setting = settingOfList(table, block)
+  const venuesFrom = fileNamed(settings.venues.block, 'venues')
+  const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
+  const id = setting.fields.Id
+  const toId = idNamespace === null ? null : toNamedId(idNamespace, setting.from)
+  const isStock = block === null && idNamespace === null
   return {
     name: table.list,
+    candidates: candidatesOf(table.list, block),
+    sheet: block?.from?.sheet ?? null,
+    texts,
+    columns: mappedColumns(setting).map(({ column }) => column),
+    named: block === null ? new Map() : namedColumns(table.list, setting, block),
+    lines: {
+      idColumn: id?.kind === 'column' ? id.column : 'Id',
+      idOf(text) {
+        const named = toId === null ? parseGuid(text) : toId(text)
+        return named instanceof Misfit ? null : named
+      },
+      // What today's files are held as stays what it is.
+      seed: isStock ? 0 : seedOf(setting, surroundings),
+    },
     mapper(cellOf, lists) {
       const access = { cell: cellOf, label: cellOf, zoneOf }
-      const surroundings = { idNamespace: null, venuesFrom: VENUES.list, zone: wall, showIn, lists }
-      const mapping = listMapping(kind, setting, access, surroundings)
+      // What is in JSON says itself what it is.
+      const rules = { ...surroundings, lists, texts: lists === 'text' ? texts : null }
+      const mapping = listMapping(kind, setting, access, rules)
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
   }
+}
+
+type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
+
+function settingOfList(table: RecordTable, block: Block | null): ListSetting {
+  const stock = stockSetting(table)
+  if (block === null) return stock
+  const showOnWeb = 'showOnWeb' in block ? { showOnWeb: block.showOnWeb ?? null } : {}
+  return {
+    ...stock,
+    from: fileNamed(block, table.list),
+    fields: block.fields === undefined ? stock.fields : { Id: columnSource('Id'), ...block.fields },
+    ...(block.active === undefined ? {} : { active: block.active }),
+    ...showOnWeb,
+  }
+}
+
+function candidatesOf(list: ListName, block: Block | null): readonly Candidate[] {
+  const file = block?.from?.file
+  const format = file === undefined ? null : formatOf(file)
+  if (file !== undefined && format !== null) return [{ name: file, format }]
+  const formats = FILE_FORMATS.filter((known) => block !== null || known !== 'xlsx')
+  return formats.map((known) => ({ name: `${list}.${known}`, format: known }))
+}
+
+/** What the block names itself: its fields, and those of its conditions. */
+function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
+  const { active = null, fields } = block
+  const showOnWeb = 'showOnWeb' in block ? (block.showOnWeb ?? null) : null
+  const said = { from: setting.from, fields: fields === undefined ? {} : setting.fields, active, showOnWeb }
+  return new Map(mappedColumns(said).map(({ column, key }) => [column, `crm.${list}.${key}`]))
+}
+
+function seedOf(
+  setting: ListSetting,
+  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists'>,
+): number {
+  const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
+    // A zone is known by its name.
+    typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
+  )
+  return Number.parseInt(hash('sha1', said, 'hex').slice(0, 8), 16) | 0
 }
 
 /** The columns are called as the contract calls the fields, in that very case. */
@@ -70,7 +162,14 @@ function zoneOf(cell: Cell): Zone | null {
 
 const MOST = 100
 const LONGEST = 80
+const SHOWN = 40
 const LINK_MEMBERS = ['Rel', 'Href', 'Title']
+
+/** The columns that nothing read in a file, and those that were read. */
+export interface ColumnsBefore {
+  readonly names: readonly string[]
+  readonly seen: Iterable<string>
+}
 
 /** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
 export class IgnoredColumns {
@@ -78,13 +177,36 @@ export class IgnoredColumns {
   readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
-  #before: readonly string[]
+  readonly #seen = new Set<string>()
+  #before: ColumnsBefore | null
+  #sawAgain = false
 
-  /** @param before those of the read before this one, which a row has that it did not change */
-  constructor(known: readonly string[], before: readonly string[] = []) {
+  /** @param before those of the read before this one, which a row has that did not change; null where there was none here */
+  constructor(known: readonly string[], before: ColumnsBefore | null = null) {
     this.#known = new Set(known)
     this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
+  }
+
+  /** What is said of columns that the configuration names and no row has, all in one sentence; null where there is none. */
+  lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
+    const missing = [...named].filter(([column]) => !this.#seen.has(column))
+    if (missing.length === 0) return null
+    const there = [...this.#seen, ...this.#names]
+    const words = missing.map(([column, key]) => {
+      const near = nearestName(column, there)
+      return `${JSON.stringify(column)} (${key}${near === null ? '' : `; did you mean ${JSON.stringify(near)}?`})`
+    })
+    const has = there
+      .slice(0, SHOWN)
+      .map((column) => JSON.stringify(column))
+      .join(', ')
+    return printable(`${file} has no column ${words.join(', ')}; it has ${has}`, 4000)
+  }
+
+  /** For the read after this one. */
+  get all(): ColumnsBefore {
+    return { names: this.names, seen: this.#seen }
   }
 
   get names(): readonly string[] {
@@ -92,16 +214,22 @@ export class IgnoredColumns {
   }
 
   sawColumn(name: string): void {
-    if (this.#names.size < MOST && !this.#known.has(name)) this.#names.add(name.slice(0, LONGEST))
+    if (this.#known.has(name)) this.#seen.add(name)
+    else if (this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
   }
 
   /** A row that is as it was in the read before. */
   sawRowAgain(): void {
-    for (const name of this.#before) this.sawColumn(name)
-    this.#before = []
+    if (this.#sawAgain) return
+    this.#sawAgain = true
+    // Whoever holds a row of a read that was not made here has read it by the same mapping.
+    const { names, seen } = this.#before ?? { names: [], seen: this.#known }
+    for (const name of [...names, ...seen]) this.sawColumn(name)
+    this.#before = null
   }
 
   sawRow(row: object): void {
-    for (const name in row) if (!this.#known.has(name)) this.sawColumn(name)
+    const wanted = this.#seen.size < this.#known.size
+    for (const name in row) if (wanted || !this.#known.has(name)) this.sawColumn(name)
   }
 }

@@ -2,7 +2,7 @@ import { unreachable } from '../../domain/unreachable.ts'
 import type { Held } from '../../replica/port.ts'
 import { CsvParser, csvRows } from './csv-parser.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
-import { jsonCell, jsonLines } from './json-rows.ts'
+import { jsonLines } from './json-rows.ts'
 import type { FileFormat } from './file-format.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
@@ -18,11 +18,13 @@ export function openParser<Item>(
 ): RowParser {
   switch (format) {
     case 'json':
-      return new JsonArrayParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
+      return new JsonArrayParser(jsonLines(list, sink, columns, held))
     case 'ndjson':
-      return new NdjsonParser(jsonLines(list.mapper(jsonCell, 'native'), sink, columns, held))
+      return new NdjsonParser(jsonLines(list, sink, columns, held))
     case 'csv':
-      return new CsvParser(csvRows(list, sink, columns))
+      return new CsvParser(csvRows(list, sink, columns), list.texts)
+    case 'xlsx':
+      throw new Error('not yet')
     default:
       return unreachable(format)
   }

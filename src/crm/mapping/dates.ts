@@ -1,5 +1,7 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { DateTime, Instant } from '../../domain/date-time.ts'
+import type { DateFormat } from '../../domain/date-format.ts'
+import { parseByFormat } from '../../domain/date-format.ts'
+import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import { parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -11,33 +13,68 @@ import { WINDOWS_ZONES } from './windows-zones.ts'
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
 const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
 
+/** How the texts of dates are read. */
+export interface DateRules {
+  readonly expected: string
+  readonly parse: (text: string) => DateTimeText | null
+}
+
+const ISO: DateRules = { expected: EXPECTED, parse: parseDateTimeText }
+
+/** ISO 8601 first, then the formats in their order. */
+export function dateRules(formats: readonly DateFormat[]): DateRules {
+  if (formats.length === 0) return ISO
+  const shown = formats.map(({ written }) => written).join(' or ')
+  return {
+    expected: `a date-time that fits ${shown} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`,
+    parse(text) {
+      const parsed = parseDateTimeText(text)
+      if (parsed !== null) return parsed
+      for (const format of formats) {
+        const wall = parseByFormat(text, format)
+        if (wall !== null) return { kind: 'wall', wall }
+      }
+      return null
+    },
+  }
+}
+
 /**
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
  * `wallZone`'s wall time.
  */
-export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, false)
+export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone, rules = ISO): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, rules, false)
 }
 
 /**
  * As `toDateTime`, for a field that is known to hold wall times: some CRMs write a `Z` behind them that means nothing. Any
  * other offset does mean something.
  */
-export function toWallDateTime(cell: Cell, wallZone: Zone, showIn: Zone): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, true)
+export function toWallDateTime(cell: Cell, wallZone: Zone, showIn: Zone, rules = ISO): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, rules, true)
 }
 
-function read(cell: Cell, wallZone: Zone, showIn: Zone, ignoresZ: boolean): DateTime | null | Misfit {
+function read(cell: Cell, wallZone: Zone, showIn: Zone, rules: DateRules, ignoresZ: boolean): DateTime | null | Misfit {
   if (isBlank(cell)) return null
-  const parsed = typeof cell === 'string' ? parseDateTimeText(cell) : null
-  if (typeof cell !== 'string' || parsed === null) {
-    return new Misfit(EXPECTED, cell)
-  }
-  let instant: Instant
-  if (parsed.kind === 'wall') instant = instantOfWall(parsed.wall, wallZone)
-  else if (ignoresZ && trimWhiteSpace(cell).endsWith('Z')) {
-    instant = instantOfWall({ seconds: parsed.instant.epochSeconds, ticks: parsed.instant.ticks }, wallZone)
-  } else instant = parsed.instant
+  const parsed = parseDate(cell, rules, ignoresZ)
+  return parsed instanceof Misfit ? parsed : shown(instantOf(parsed, wallZone), showIn, cell)
+}
+
+/** What a cell says that is not blank. */
+export function parseDate(cell: Cell, { parse, expected }: DateRules, ignoresZ: boolean): DateTimeText | Misfit {
+  const parsed = typeof cell === 'string' ? parse(cell) : null
+  if (typeof cell !== 'string' || parsed === null) return new Misfit(expected, cell)
+  if (parsed.kind === 'wall' || !ignoresZ || !trimWhiteSpace(cell).endsWith('Z')) return parsed
+  const { epochSeconds: seconds, ticks } = parsed.instant
+  return { kind: 'wall', wall: { seconds, ticks } }
+}
+
+export function instantOf(parsed: DateTimeText, wallZone: Zone): Instant {
+  return parsed.kind === 'wall' ? instantOfWall(parsed.wall, wallZone) : parsed.instant
+}
+
+export function shown(instant: Instant, showIn: Zone, cell: Cell): DateTime | Misfit {
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
 }
 
@@ -47,7 +84,7 @@ export function wallZoneOf<Row>(
   access: RowAccess<Row>,
   zone: Zone,
 ): (row: Row) => Zone | Misfit {
-  const wallTimeIn = source?.kind === 'column' ? source.wallTimeIn : undefined
+  const wallTimeIn = source?.kind === 'column' || source?.kind === 'join' ? source.wallTimeIn : undefined
   if (wallTimeIn === undefined) return () => zone
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
   const { column } = wallTimeIn

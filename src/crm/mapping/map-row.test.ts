@@ -9,7 +9,9 @@ import { EVENT_ROWS } from './map-row.ts'
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
-const mapEvent = listFile(EVENT_ROWS, { wall: utc, showIn: utc }).mapper<CellObject>(jsonCell, 'native')
+const plain = { block: null, texts: null }
+const PLAIN = { idNamespace: null, events: plain, venues: plain }
+const mapEvent = listFile(EVENT_ROWS, { ...PLAIN, timeZone: utc }, utc).mapper<CellObject>(jsonCell, 'native')
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {

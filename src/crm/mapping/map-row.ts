@@ -10,6 +10,7 @@ import { VENUES } from '../../domain/venue.ts'
 import type { Change } from '../../replica/port.ts'
 import type { FieldsOf, Readers } from './readers.ts'
 import { conditionsOf, readersOf } from './readers.ts'
+import { conversionsOf } from './written.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import type { RowAccess } from './cell.ts'
 import { Reason } from './cell.ts'
@@ -38,9 +39,13 @@ export function listMapping<Row, Item>(
   surroundings: MappingSurroundings,
 ): ListMapping<Row, Item> {
   const { active, showOnWeb } = setting
+  const { flag } = conversionsOf(surroundings.lists, surroundings.texts ?? null)
   return {
     readers: readersOf(table.fields, setting, access, surroundings),
-    conditions: [...conditionsOf(active, access, 'inactive'), ...conditionsOf(showOnWeb, access, 'not-shown')],
+    conditions: [
+      ...conditionsOf(active, access, 'inactive', flag),
+      ...conditionsOf(showOnWeb, access, 'not-shown', flag),
+    ],
     recordOf,
   }
 }

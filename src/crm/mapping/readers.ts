@@ -1,15 +1,21 @@
-import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { ColumnSource, Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import type { Field, RowValues } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
-import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
+import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
+import type { DateRules } from './dates.ts'
 import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
+import type { DateOrigin } from './finish.ts'
+import { finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { Conversions } from './written.ts'
+import { conversionsOf } from './written.ts'
 
 /** A reader for each field of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
@@ -24,14 +30,27 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null }: MappingSurroundings,
 ): Readers<Row, Item> {
+  const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
   const read = <Value>(
     name: FieldName,
     convert: (cell: Cell) => Value | Misfit,
     fault?: WithheldFault,
-  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault)
+    plain: (cell: Cell) => Value | Misfit = convert,
+  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault, plain)
+  const dateOf = (name: FieldName): DateOrigin<Row> => {
+    const source = sourceOf(name)
+    const { column, cell, constant } = originOf(name, source, access, 'any')
+    return {
+      column,
+      cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
+      wallZone: wallZoneOf(source, access, zone),
+      ignoresZ: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
+      rules: conversions.dates,
+    }
+  }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
@@ -39,16 +58,20 @@ export function readersOf<Row, Item>(
     text: (name) => read(name, toText),
     int32(name) {
       const source = sourceOf(name)
-      return source?.kind === 'subtract' ? differenceReader(source.columns, access) : read(name, toInt32)
+      return source?.kind === 'subtract'
+        ? differenceReader(source.columns, access, conversions.int32)
+        : read(name, conversions.int32, 'unreadable', toInt32)
     },
-    decimal: (name) => read(name, toDecimal),
+    decimal: (name) => read(name, conversions.decimal, 'unreadable', toDecimal),
     'date-time'(name) {
       const source = sourceOf(name)
-      const convert = source?.kind === 'column' && source.wallTimeIn !== undefined ? toWallDateTime : toDateTime
-      const wallZone = wallZoneOf(source, access, zone)
-      return dateReader(originOf(name, source, access), wallZone, convert, showIn)
+      const lastingMs = lastingOf(source)
+      if (name === 'Finish' && (lastingMs !== null || source?.kind === 'join')) {
+        return finishReader(dateOf(name), dateOf('Start'), { lastingMs, isJoined: source?.kind === 'join' }, showIn)
+      }
+      return dateReader(dateOf(name), showIn)
     },
-    tags: (name) => read(name, lists === 'text' ? toTagsOfText : toTags),
+    tags: (name) => read(name, conversions.tags),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
   const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
@@ -61,42 +84,96 @@ export function readersOf<Row, Item>(
 interface Origin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
+  /** What a blank cell is read as, in words of the configuration; undefined where it stays blank. */
+  readonly constant?: string
 }
 
-function originOf<Row>(name: string, source: FieldSource | null, access: RowAccess<Row>): Origin<Row> {
-  if (source === null || source.kind === 'subtract') return { column: name, cell: () => null }
-  if (source.kind === 'value') return { column: name, cell: () => source.value }
-  const { column, whenBlank, label } = source
-  const cellOf = label ? access.label(column) : access.cell(column)
-  if (whenBlank === null) return { column, cell: cellOf }
-  const cell = (row: Row): Cell => {
-    const found = cellOf(row)
-    return isBlank(found) ? whenBlank : found
+/** @param blank whether several columns are blank where any of them is, or only where all are */
+function originOf<Row>(
+  name: string,
+  source: FieldSource | null,
+  access: RowAccess<Row>,
+  blank: 'any' | 'all' = 'all',
+): Origin<Row> {
+  if (source === null || source.kind === 'subtract' || source.kind === 'lasting')
+    return { column: name, cell: () => null }
+  if (source.kind === 'value') return { column: name, cell: () => null, constant: source.value }
+  const { whenBlank } = source
+  const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
+  if (source.kind === 'join') {
+    const isBlankByOne = blank === 'any' && whenBlank !== null
+    const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
+    return { column: source.columns.join(' + '), cell, ...constant }
   }
-  return { column, cell }
+  return { column: source.column, cell: columnCell(source, access), ...constant }
 }
 
+function columnCell<Row>({ column, label }: ColumnSource, access: RowAccess<Row>): (row: Row) => Cell {
+  return label ? access.label(column) : access.cell(column)
+}
+
+/** A day that is the midnight of a date-time beside a time of its own. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/
+
+function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
+  return (row) => {
+    let text: string | null = null
+    for (const cellOf of cells) {
+      const cell = cellOf(row)
+      if (isBlank(cell)) {
+        if (isBlankByOne) return null
+        continue
+      }
+      const part = plainText(cell)
+      // What is no text is shown as what was found.
+      if (part === null) return cell
+      text = text === null ? trimWhiteSpace(part) : `${text.replace(MIDNIGHT, '$1')} ${trimWhiteSpace(part)}`
+    }
+    return text
+  }
+}
+
+function blankAs(cell: Cell, constant: string): Cell {
+  return isBlank(cell) ? constant : cell
+}
+
+function lastingOf(source: FieldSource | null): number | null {
+  if (source?.kind === 'lasting') return source.lastingMs
+  const whenBlank = source?.kind === 'column' || source?.kind === 'join' ? source.whenBlank : null
+  return typeof whenBlank === 'object' && whenBlank !== null ? whenBlank.lastingMs : null
+}
+
+/** @param plain reads what the configuration says a blank cell is: its numbers are not written as the file's are */
 function cellReader<Row, Value>(
-  { column, cell }: Origin<Row>,
+  { column, cell, constant }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
   fault: WithheldFault = 'unreadable',
+  plain = convert,
 ): Reader<Row, Value> {
-  return (row) => {
-    const value = convert(cell(row))
+  const valueOf = (found: Cell, read: typeof convert): Value | Reason => {
+    const value = read(found)
     return value instanceof Misfit ? new Reason(fault, column, value) : value
+  }
+  if (constant === undefined) return (row) => valueOf(cell(row), convert)
+  const written = plain(constant)
+  const whenBlank = written instanceof Misfit ? valueOf(constant, convert) : written
+  return (row) => {
+    const found = cell(row)
+    return isBlank(found) ? whenBlank : valueOf(found, convert)
   }
 }
 
 function dateReader<Row>(
-  { column, cell }: Origin<Row>,
-  wallZone: (row: Row) => Zone | Misfit,
-  convert: (cell: Cell, wallZone: Zone, showIn: Zone) => DateTime | null | Misfit,
+  { column, cell, wallZone, ignoresZ, rules }: DateOrigin<Row>,
   showIn: Zone,
 ): Reader<Row, DateTime> {
+  const convert: (cell: Cell, wallZone: Zone, showIn: Zone, rules: DateRules) => DateTime | null | Misfit = ignoresZ
+    ? toWallDateTime
+    : toDateTime
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn)
+    const value = convert(cell(row), zone, showIn, rules)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }
@@ -105,12 +182,16 @@ function dateReader<Row>(
 const MAX_INT32 = 2_147_483_647
 
 /** The first column less all others, never below 0; a blank one counts as 0. */
-function differenceReader<Row>(columns: readonly string[], access: RowAccess<Row>): Reader<Row, number> {
+function differenceReader<Row>(
+  columns: readonly string[],
+  access: RowAccess<Row>,
+  convert: Conversions['int32'],
+): Reader<Row, number> {
   const parts = columns.map((column) => ({ column, cellOf: access.cell(column) }))
   return (row) => {
     let rest = 0
     for (const [index, { column, cellOf }] of parts.entries()) {
-      const number = toInt32(cellOf(row))
+      const number = convert(cellOf(row))
       if (number instanceof Misfit) return new Reason('unreadable', column, number)
       rest = index === 0 ? number : rest - number
     }
@@ -124,13 +205,19 @@ export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
   fault: WithheldFault,
+  toFlag: Conversions['flag'],
 ): readonly ((row: Row) => Reason | null)[] {
   if (condition === null) return []
-  if ('whenBlank' in condition) return [flagCondition(condition, access, fault)]
+  if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
   return condition.map((part) => oneOfCondition(part, access, fault))
 }
 
-function flagCondition<Row>({ column, whenBlank }: FlagColumn, access: RowAccess<Row>, fault: WithheldFault) {
+function flagCondition<Row>(
+  { column, whenBlank }: FlagColumn,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+  toFlag: Conversions['flag'],
+) {
   const cellOf = access.cell(column)
   return (row: Row): Reason | null => {
     const flag = toFlag(cellOf(row))
