@@ -9,14 +9,12 @@ export interface DateFormat {
   readonly hasTime: boolean
 }
 
-/** A text that stands there as it is, or a number: a single letter takes one or two digits, a doubled one exactly two. */
+/** A text that stands there as it is, or a number, by the place of its letter among all: a single letter takes one or two digits, a doubled one exactly two. */
 type DatePart =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'number'; readonly of: NumberLetter; readonly least: number; readonly most: number }
+  | { readonly kind: 'number'; readonly at: number; readonly least: number; readonly most: number }
   /** AM or PM, in any case. */
   | { readonly kind: 'half' }
-
-type NumberLetter = 'Y' | 'M' | 'D' | 'h' | 'm' | 's'
 
 /** The rest of a sentence that begins with the format, such as `has no year`. */
 export class BadDateFormat {
@@ -84,24 +82,24 @@ function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadD
     if (letters.length > 1) parts.push({ kind: 'text', text: letters.slice(1) })
     return null
   }
-  const of = NUMBER_LETTERS.find((known) => known === letter)
-  if (of === undefined) return null
-  if (of === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; it is YYYY')
-  if (of === 'M' && letters.length > 2)
+  if (letter === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; it is YYYY')
+  if (letter === 'M' && letters.length > 2)
     return new BadDateFormat('has a month in words, which is not read; it is M or MM')
-  const width = of === 'Y' ? 4 : Math.min(letters.length, 2)
-  parts.push({ kind: 'number', of, least: width, most: Math.max(width, 2) })
+  const width = letter === 'Y' ? 4 : Math.min(letters.length, 2)
+  parts.push({ kind: 'number', at: NUMBER_LETTERS.indexOf(letter), least: width, most: Math.max(width, 2) })
   // As in 19h30, which is hhhmm.
   if (letters.length > width) parts.push({ kind: 'text', text: letters.slice(width) })
   return null
 }
 
-const NUMBER_LETTERS: readonly NumberLetter[] = ['Y', 'M', 'D', 'h', 'm', 's']
+const NUMBER_LETTERS: readonly string[] = ['Y', 'M', 'D', 'h', 'm', 's']
+/** What was read of each, used again for each text. */
+const NUMBERS = new Int32Array(NUMBER_LETTERS.length)
 
 /** What a text writes in a format, null where it does not fit; a date without a time is its midnight. */
 export function parseByFormat(text: string, { parts }: DateFormat): Wall | null {
   const bare = trimWhiteSpace(text)
-  const numbers = { Y: 0, M: 0, D: 0, h: 0, m: 0, s: 0 }
+  NUMBERS.fill(0)
   let half: 'AM' | 'PM' | null = null
   let at = 0
   for (const part of parts) {
@@ -118,17 +116,19 @@ export function parseByFormat(text: string, { parts }: DateFormat): Wall | null 
       const from = at
       while (at - from < part.most && isDigit(bare.charCodeAt(at))) number = number * 10 + bare.charCodeAt(at++) - 0x30
       if (at - from < part.least) return null
-      numbers[part.of] = number
+      NUMBERS[part.at] = number
     }
   }
-  return at === bare.length ? wallOf(numbers, half) : null
+  return at === bare.length ? wallOf(half) : null
 }
 
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-function wallOf({ Y, M, D, h, m, s }: Readonly<Record<NumberLetter, number>>, half: 'AM' | 'PM' | null): Wall | null {
+function wallOf(half: 'AM' | 'PM' | null): Wall | null {
+  const [Y, M, D] = [NUMBERS[0] ?? 0, NUMBERS[1] ?? 0, NUMBERS[2] ?? 0]
+  const [h, m, s] = [NUMBERS[3] ?? 0, NUMBERS[4] ?? 0, NUMBERS[5] ?? 0]
   if (Y < 1 || M < 1 || M > 12 || D < 1 || D > daysInMonth(Y, M)) return null
   if (h > 23 || m > 59 || s > 59 || (half !== null && (h < 1 || h > 12))) return null
   const hour = half === null ? h : (h % 12) + (half === 'PM' ? 12 : 0)

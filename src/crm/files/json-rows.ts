@@ -63,7 +63,6 @@ export function jsonLines<Item>(
 
 const QUOTE = 0x22
 const COLON = 0x3a
-const NUMBER = /^[ \t]*(-?\d+(?:\.\d+)?)[ \t]*[,}\r\n]/
 
 /** Finds what looks like the id of a row, null where nothing does: only a hint, since no other row of that id has these bytes. */
 function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number, to: number) => Guid | null {
@@ -75,24 +74,29 @@ function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number,
     if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(name, from)
     searched = bytes
     if (key === -1 || key >= to) return null
-    const after = key + name.length
-    const at = bytes.indexOf(QUOTE, after) + 1
-    const colon = bytes.indexOf(COLON, after)
-    if (colon !== -1 && colon < to && !(at > 0 && isOnlyBlank(bytes, colon + 1, at - 1))) {
-      const number = NUMBER.exec(bytes.toString('latin1', colon + 1, Math.min(to, colon + LONGEST_NUMBER)))?.[1]
-      return number === undefined ? null : idOf(number)
-    }
-    const end = bytes.indexOf(QUOTE, at)
-    return at === 0 || end === -1 || end >= to ? null : idOf(bytes.toString('utf8', at, end))
+    let at = afterBlanks(bytes, key + name.length)
+    if (bytes[at] !== COLON) return null
+    at = afterBlanks(bytes, at + 1)
+    const isText = bytes[at] === QUOTE
+    if (isText) at++
+    const end = isText ? bytes.indexOf(QUOTE, at) : numberEnd(bytes, at)
+    if (end === -1 || end === at || end >= to) return null
+    return idOf(bytes.toString('utf8', at, end))
   }
 }
 
-const LONGEST_NUMBER = 40
+function afterBlanks(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
+  return at
+}
 
-function isOnlyBlank(bytes: Buffer, from: number, to: number): boolean {
-  if (to - from > LONGEST_NUMBER) return false
-  for (let at = from; at < to; at++) if (bytes[at] !== 0x20 && bytes[at] !== 0x09) return false
-  return true
+/** Where a plain number ends; `from` where there is none. */
+function numberEnd(bytes: Buffer, from: number): number {
+  let at = from
+  for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)
+    byte = bytes[++at] ?? 0
+  return at
 }
 
 /** The cell of a column; a name such as `constructor` is no column of a row that lacks it. */

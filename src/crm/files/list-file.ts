@@ -14,7 +14,7 @@ import { printable } from '../../observe/printable.ts'
 import type { Cell, RowAccess } from '../mapping/cell.ts'
 import { Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
-import { fileNamed, toNamedId } from '../mapping/ids.ts'
+import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
@@ -70,7 +70,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
   const id = setting.fields.Id
-  const toId = idNamespace === null ? null : toNamedId(idNamespace, setting.from)
+  const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
   const isStock = block === null && idNamespace === null
   return {
     name: table.list,
@@ -97,6 +97,9 @@ export function listFile<Item extends { readonly Id: Guid }>(
     },
   }
 }
+
+/** Some 20 MB; of a longer list the ids of further rows are made again for each read. */
+const MOST_IDS = 200_000
 
 type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
 

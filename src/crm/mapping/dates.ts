@@ -24,9 +24,9 @@ const ISO: DateRules = { expected: EXPECTED, parse: parseDateTimeText }
 /** ISO 8601 first, then the formats in their order. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
   if (formats.length === 0) return ISO
-  const shown = formats.map(({ written }) => written).join(' or ')
+  const written = formats.map((format) => format.written).join(' or ')
   return {
-    expected: `a date-time that fits ${shown} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`,
+    expected: `a date-time that fits ${written} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`,
     parse(text) {
       const parsed = parseDateTimeText(text)
       if (parsed !== null) return parsed

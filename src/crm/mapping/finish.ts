@@ -58,10 +58,12 @@ export function finishReader<Row>(
   }
 }
 
-function startOf<Row>(
-  { column, cell, wallZone, ignoresZ, rules }: DateOrigin<Row>,
-  row: Row,
-): { readonly parsed: DateTimeText; readonly instant: () => Instant } | Reason | null {
+interface Begun {
+  readonly parsed: DateTimeText
+  readonly instant: () => Instant
+}
+
+function startOf<Row>({ column, cell, wallZone, ignoresZ, rules }: DateOrigin<Row>, row: Row): Begun | Reason | null {
   const found = cell(row)
   if (isBlank(found)) return null
   const parsed = parseDate(found, rules, ignoresZ)

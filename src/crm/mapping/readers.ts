@@ -115,6 +115,12 @@ function columnCell<Row>({ column, label }: ColumnSource, access: RowAccess<Row>
 /** A day that is the midnight of a date-time beside a time of its own. */
 const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/
 
+function dayOf(text: string): string {
+  return text.charCodeAt(4) === HYPHEN && text.length >= 16 ? text.replace(MIDNIGHT, '$1') : text
+}
+
+const HYPHEN = 0x2d
+
 function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
   return (row) => {
     let text: string | null = null
@@ -127,7 +133,7 @@ function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: b
       const part = plainText(cell)
       // What is no text is shown as what was found.
       if (part === null) return cell
-      text = text === null ? trimWhiteSpace(part) : `${text.replace(MIDNIGHT, '$1')} ${trimWhiteSpace(part)}`
+      text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
     }
     return text
   }

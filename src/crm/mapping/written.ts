@@ -43,6 +43,8 @@ function withComma<Value>(convert: (cell: Cell) => Value | Misfit, what: string)
   const expected = `${what} with a decimal comma, such as ${what === 'a number' ? '1.250,00' : '1.250'} (crm.texts.decimal)`
   return (cell) => {
     if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
+    const plain = pointed(cell)
+    if (plain !== null) return convert(plain)
     const match = COMMA_NUMBER.exec(trimWhiteSpace(cell))
     if (match === null) return new Misfit(expected, cell)
     const [, whole = '', , fraction] = match
@@ -50,6 +52,17 @@ function withComma<Value>(convert: (cell: Cell) => Value | Misfit, what: string)
     const value = convert(fraction === undefined ? digits : `${digits}.${fraction}`)
     return value instanceof Misfit ? new Misfit(value.expected, cell) : value
   }
+}
+
+/** Digits with one comma among them, or none, as nearly all numbers are; null for all else. */
+function pointed(text: string): string | null {
+  let comma = -1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x2c && comma === -1 && at > 0) comma = at
+    else if (code < 0x30 || code > 0x39) return null
+  }
+  return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
 }
 
 function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
