@@ -44,6 +44,7 @@ export async function assemble(
     showIn: timeZone,
     requestTimeoutMs,
     boundMs,
+    memoryLimitBytes: limits.memoryBytes,
     loadWeb: async () => {
       const { openWeb } = await import('../runtime/web.ts')
       return (wayOut) => openWeb(wayOut, reserve)

@@ -21,6 +21,7 @@ export interface CrmSurroundings {
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors
+  readonly memoryLimitBytes?: number
 }
 
 type Kind = CrmSettings['kind']

@@ -230,7 +230,7 @@ function lineBreaksIn(cell: string): number {
 export type CsvRow = readonly (string | null)[]
 
 /** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: CsvRow, line: number) => Taken
+export type TakeCsvRow = (row: readonly Cell[], line: number) => Taken
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
@@ -241,6 +241,7 @@ export function csvRows<Item>(
   list: ListFile<Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
+  lists: 'text' | 'sheet' = 'text',
 ): (header: CsvRow) => TakeCsvRow {
   return (header) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
@@ -251,24 +252,23 @@ export function csvRows<Item>(
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
-    const mapRow = list.mapper(cellOf, 'text')
+    const mapRow = list.mapper(cellOf, lists)
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
       const where = (): string => sink.whereIs(sink.rows.count, line)
       sink.rows.add(mapRow(row, where), line)
       return null
     }
-    const addLater = async (row: CsvRow, links: string, line: number): Promise<null> => {
+    const addLater = async (row: readonly Cell[], links: string, line: number): Promise<null> => {
       const pace = new Pace()
       const parsed = await parseLargeCell(links, LINK_MEMBERS, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()
       // What cannot be read is no more so where it is cut off.
-      const read: readonly Cell[] = row
-      return add(read.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
+      return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
     return (row, line) => {
       const links = row[linksAt] ?? ''
-      return links.length > LONG ? addLater(row, links, line) : add(row, line)
+      return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)
     }
   }
 }

@@ -2,6 +2,9 @@ export const FILE_FORMATS = ['json', 'ndjson', 'csv', 'xlsx'] as const
 
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
+/** Those that are text from their first byte to their last. */
+export type TextFormat = Exclude<FileFormat, 'xlsx'>
+
 /** The format that the name of a file says, in any case; null for any other. */
 export function formatOf(file: string): FileFormat | null {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
@@ -19,5 +22,6 @@ export const EMPTY_LISTS: Readonly<Record<FileFormat, string>> = {
 
 /** Where a row stands, for a person: items of a list are counted from 1, as lines are. */
 export function placeOf(format: FileFormat, file: string, index: number, line: number): string {
+  if (format === 'xlsx') return `${file}, row ${line}`
   return format === 'json' ? `${file}, item ${index + 1} (line ${line})` : `${file}, line ${line}`
 }

@@ -5,6 +5,7 @@ import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { placeOf } from './file-format.ts'
+import { csvRows } from './csv-parser.ts'
 import { openParser } from './open-parser.ts'
 import type { FoundFile, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
@@ -17,6 +18,8 @@ import type { SyntaxFault } from './row-parser.ts'
 export interface FileSourceSettings<Item> {
   readonly directory: string
   readonly list: ListFile<Item>
+  /** What the parts of a workbook may hold once they are unpacked. */
+  readonly limitBytes: number
   readonly time: Time
   readonly patienceMs: number
   readonly descriptors: Descriptors
@@ -101,18 +104,30 @@ export class FileSource<Item> implements Source<Item> {
     begunAt: Moment,
     { held, signal }: ReadRequest,
   ): PageStream<Item, Attempt> {
-    const { list, time, isClosed, onColumns } = this.#settings
+    const { list, time, isClosed, onColumns, limitBytes } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(list.columns, this.#columns)
-    const parser = openParser(format, list, { rows, file: name, whereIs }, columns, held)
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
+    const sink = { rows, file: name, whereIs }
+    let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
+    if (format === 'xlsx') {
+      // Loaded for whoever has a workbook.
+      const { readSheet } = await import('./workbook.ts')
+      const onHeader = csvRows(list, sink, columns, 'sheet')
+      const { sizeBytes } = found
+      const { sheet, texts } = list
+      const headerRow = texts?.headerRow ?? 1
+      batches = readSheet({ name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp })
+    } else {
+      const parser = openParser(format, list, sink, columns, held)
+      batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
+    }
     let fault: SyntaxFault | null = null
     for (;;) {
       const next = await batches.next()
@@ -135,11 +150,13 @@ export class FileSource<Item> implements Source<Item> {
       return { kind: shown ? 'shown' : 'changed' }
     }
     if (fault === null) this.#columns = columns.all
-    const lacking = fault === null && rows.count > 0 ? columns.lacking(list, name) : (fault?.lacking ?? null)
+    // In JSON columns are those of the rows; an empty list has none to lack.
+    const isTold = format === 'csv' || format === 'xlsx' || rows.count > 0
+    const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
     if (fault !== null || lacking !== null) {
       const failure =
         lacking === null
-          ? failureOf('broken', `${name}, line ${fault?.line}: ${fault?.problem}`)
+          ? failureOf('broken', `${placeOfFault(found, fault)}: ${fault?.problem}`)
           : failureOf('misconfigured', lacking)
       this.#refused = isSettled(found, begunAt) ? { fingerprint, failure } : null
       return ended({ ok: false, failure })
@@ -169,6 +186,12 @@ export class FileSource<Item> implements Source<Item> {
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
   }
+}
+
+function placeOfFault({ name, format }: FoundFile, fault: SyntaxFault | null): string {
+  // Line 0 is the file as a whole.
+  if (fault === null || fault.line === 0) return name
+  return `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
 }
 
 function identityOf(found: FoundFile | CrmFailure): string {

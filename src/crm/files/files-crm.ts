@@ -21,12 +21,13 @@ export interface FilesSurroundings {
   readonly observe: Observe
   readonly patienceMs: number
   readonly descriptors?: Descriptors
+  readonly memoryLimitBytes?: number
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   settings: FilesSettings,
-  { showIn, time, observe, patienceMs, descriptors = PLENTY }: FilesSurroundings,
+  { showIn, time, observe, patienceMs, descriptors = PLENTY, memoryLimitBytes = 2e9 }: FilesSurroundings,
 ): Crm {
   const { directory } = settings
   let closed = false
@@ -36,7 +37,7 @@ export function openFilesCrm(
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, time, patienceMs, descriptors, isClosed: () => closed }
+  const shared = { directory, limitBytes: memoryLimitBytes, time, patienceMs, descriptors, isClosed: () => closed }
   return {
     events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, settings, showIn), onColumns: onColumns('events') }),
     venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, settings, showIn), onColumns: onColumns('venues') }),

@@ -3,6 +3,7 @@ import type { FilesSettings } from '../../config/crm/files.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
 import { nearestName } from '../../config/nearest-name.ts'
+import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import type { ListName, RecordTable } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
@@ -54,7 +55,7 @@ export interface ListFile<Item> {
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
     cellOf: CellOf<Row>,
-    lists: MappingSurroundings['lists'],
+    lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
 
@@ -91,7 +92,11 @@ export function listFile<Item extends { readonly Id: Guid }>(
     mapper(cellOf, lists) {
       const access = { cell: cellOf, label: cellOf, zoneOf }
       // What is in JSON says itself what it is.
-      const rules = { ...surroundings, lists, texts: lists === 'text' ? texts : null }
+      const rules = {
+        ...surroundings,
+        lists: lists === 'native' ? lists : ('text' as const),
+        texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
+      }
       const mapping = listMapping(kind, setting, access, rules)
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
@@ -115,6 +120,14 @@ function settingOfList(table: RecordTable, block: Block | null): ListSetting {
     ...showOnWeb,
   }
 }
+
+/** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
+function withDays(texts: TextSettings): TextSettings {
+  const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
+  return hasDays && !(DAY instanceof BadDateFormat) ? { ...texts, dates: [...texts.dates, DAY] } : texts
+}
+
+const DAY = parseDateFormat('YYYY-MM-DD')
 
 function candidatesOf(list: ListName, block: Block | null): readonly Candidate[] {
   const file = block?.from?.file
