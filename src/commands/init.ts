@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
+import type { Written } from '../proposal/write-proposal.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
@@ -17,7 +18,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Writes a commented marquee.yaml for a CRM, never over an existing file. */
-export async function init(kind: string, { cwd, out, error }: Surroundings): Promise<number> {
+export async function init(
+  kind: string,
+  { cwd, out, error }: Surroundings,
+  from: readonly string[] = [],
+): Promise<number> {
   const template = TEMPLATES.get(kind)
   if (template === undefined) {
     const nearest = nearestName(kind, kinds)
@@ -25,17 +30,44 @@ export async function init(kind: string, { cwd, out, error }: Surroundings): Pro
     error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
+  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd)
+  if (Array.isArray(proposed)) {
+    for (const problem of proposed) error(printable(problem))
+    return WRONG_USAGE
+  }
   const path = resolve(cwd, FILE)
   try {
-    await writeFile(path, template, { flag: 'wx' })
+    await writeFile(path, proposed === null ? template : `${GENERAL}${proposed.text}`, { flag: 'wx' })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
+  if (proposed !== null) {
+    for (const question of proposed.questions) out(printable(`Open: ${question}`))
+    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}\`marquee check\`.`)
+    return FINE
+  }
   out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`marquee check\` tells what would be served.`)
   return FINE
+}
+
+/** How the files are read, or why they cannot be looked at. */
+async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<Written | string[]> {
+  if (kind !== 'files') return [`--from looks at files; \`marquee init files --from FILE\``]
+  if (from.length > 2) return ['--from takes a file of events and a file of venues']
+  const [{ lookAt, Unlooked }, { propose }, { writeProposal }] = await Promise.all([
+    import('../proposal/table.ts'),
+    import('../proposal/propose.ts'),
+    import('../proposal/write-proposal.ts'),
+  ])
+  const tables = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
+  const problems = tables.flatMap((table, index) =>
+    table instanceof Unlooked ? [`${from[index]} ${table.problem}`] : [],
+  )
+  if (problems.length > 0) return problems
+  return writeProposal(propose(tables.flatMap((table) => (table instanceof Unlooked ? [] : [table]))), cwd)
 }
 
 const NEXT: ReadonlyMap<string, string> = new Map([

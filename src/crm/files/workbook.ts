@@ -24,10 +24,11 @@ export interface SheetReading<Item> {
   /** What its parts may hold once they are unpacked. */
   readonly limitBytes: number
   readonly sheet: string | null
-  readonly headerRow: number
+  /** Null: the first row in which something stands. */
+  readonly headerRow: number | null
   readonly rows: Gathering<Item>
   /** Takes the header row, and gives what takes the rows below it. */
-  readonly onHeader: (header: readonly (string | null)[]) => TakeCsvRow
+  readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
   readonly isGivenUp: () => boolean
 }
 
@@ -271,9 +272,13 @@ async function* readRows<Item>(
     waiting = []
     for (const { cells, row } of taken) {
       if (onRow === null) {
-        if (row < headerRow) continue
-        if (row > headerRow) return { line: row, problem: `a header row is expected in row ${headerRow}` }
-        onRow = onHeader(cells.map((cell) => (cell === null || typeof cell === 'object' ? null : String(cell))))
+        if (headerRow !== null && row < headerRow) continue
+        if (headerRow !== null && row > headerRow)
+          return { line: row, problem: `a header row is expected in row ${headerRow}` }
+        onRow = onHeader(
+          cells.map((cell) => (cell === null || typeof cell === 'object' ? null : String(cell))),
+          row,
+        )
         continue
       }
       const result = onRow(cells, row)
@@ -282,5 +287,5 @@ async function* readRows<Item>(
     }
     if (rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
   }
-  return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow}` } : null
+  return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }
