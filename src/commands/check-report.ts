@@ -1,8 +1,9 @@
+import type { CrmSettings } from '../config/configuration.ts'
 import type { Observation } from '../observe/observation.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { nearestName } from '../config/nearest-name.ts'
-import { LIST_COLUMNS } from '../crm/files/list-file.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
 import { withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
@@ -49,6 +50,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
 export function reportOf(
   { marquee: { replica }, failures, observations }: CrmRead,
   configurationWarnings: readonly string[],
+  settings: CrmSettings,
 ): Report & Asides {
   const rows = new Map<WithheldReport, Withheld>()
   const withheld = [
@@ -60,7 +62,7 @@ export function reportOf(
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothingServed(replica),
-    ...misspeltColumns(ignoredOf),
+    ...misspeltColumns(ignoredOf, settings),
     ...eventsWithoutVenue(replica),
   ]
   return {
@@ -111,13 +113,19 @@ function nothingServed({ events, venues }: Replica): readonly string[] {
   })
 }
 
-function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>): readonly string[] {
-  return [...ignoredOf].flatMap(([list, columns]) =>
-    columns.flatMap((column) => {
-      const near = nearestName(column.replaceAll(/[\s_-]/g, ''), LIST_COLUMNS[list])
+function misspeltColumns(
+  ignoredOf: ReadonlyMap<ListName, readonly string[]>,
+  settings: CrmSettings,
+): readonly string[] {
+  return [...ignoredOf].flatMap(([list, columns]) => {
+    const { columns: known, isMapped } = columnsRead(settings, list)
+    // What the configuration names is there, or the list could not be read.
+    if (isMapped) return []
+    return columns.flatMap((column) => {
+      const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
       return near === null ? [] : [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?`]
-    }),
-  )
+    })
+  })
 }
 
 function eventsWithoutVenue({ events, venues }: Replica): readonly string[] {

@@ -1,3 +1,4 @@
+import type { CrmSettings } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import type { Asides, Report, WithheldReport } from './check-report.ts'
 import { NOTHING_READ, reportOf } from './check-report.ts'
@@ -7,7 +8,7 @@ import type { CrmRead } from './assemble.ts'
 import { readCrm } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
-import { LIST_COLUMNS } from '../crm/files/list-file.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
 import type { Withheld, WithheldFault } from '../domain/withheld.ts'
 
 /** Reads the configuration and the CRM once, serves nothing, and tells what would be served and what not. */
@@ -23,9 +24,10 @@ export async function check(
   }
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const report = reportOf(crm, [...found.warnings, ...crm.warnings])
+  const settings = found.configuration.crm
+  const report = reportOf(crm, [...found.warnings, ...crm.warnings], settings)
   if (!json) {
-    printReport(report, surroundings)
+    printReport(report, settings, surroundings)
     const line = notYetOverLine(crm)
     if (line !== null) surroundings.out(line)
   } else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
@@ -56,13 +58,17 @@ const MOST_GROUPS = 40
 const ON_PURPOSE: ReadonlySet<WithheldFault> = new Set(['inactive', 'not-shown'])
 
 /** Tells a report to a person: what is wrong as a whole, the sum, then row by row, mistakes first. */
-function printReport(report: Report & Asides, { out, error }: Pick<Surroundings, 'out' | 'error'>): void {
+function printReport(
+  report: Report & Asides,
+  crm: CrmSettings,
+  { out, error }: Pick<Surroundings, 'out' | 'error'>,
+): void {
   const { ok, events, venues, withheld, warnings, problems, rows, ignoredOf } = report
   for (const problem of problems) error(printable(problem))
   for (const warning of warnings) error(`warning: ${printable(warning)}`)
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
-    out(printable(`Ignored in the ${list}: ${names}. Read are ${LIST_COLUMNS[list].join(', ')}.`, 4000))
+    out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
   }
   const not = withheld.length === 0 ? '' : `, ${counted(withheld.length, 'row')} would not`
   out(`${counted(events, 'event')} and ${counted(venues, 'venue')} would be served${not}.`)

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FilesSettings } from '../../config/crm/files.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
 import { nearestName } from '../../config/nearest-name.ts'
@@ -167,9 +168,20 @@ function stockSetting({ list, fields }: RecordTable): ListSetting {
 }
 
 /** The columns that a file of each list may have. */
-export const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
+const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
   events: mappedColumns(stockSetting(EVENTS)).map(({ column }) => column),
   venues: mappedColumns(stockSetting(VENUES)).map(({ column }) => column),
+}
+
+/** The columns that are read of a list, in the words of whoever wrote it; `isMapped` where the configuration names them. */
+export function columnsRead(
+  crm: CrmSettings,
+  list: ListName,
+): { readonly columns: readonly string[]; readonly isMapped: boolean } {
+  const block = crm.kind === 'files' ? crm[list].block : null
+  if (block === null) return { columns: LIST_COLUMNS[list], isMapped: false }
+  const setting = settingOfList(list === 'events' ? EVENTS : VENUES, block)
+  return { columns: [...new Set(mappedColumns(setting).map(({ column }) => column))], isMapped: true }
 }
 
 function zoneOf(cell: Cell): Zone | null {
