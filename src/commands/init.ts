@@ -101,6 +101,7 @@ crm:
 const FILES = `  kind: files
   directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
   # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
+  # Files with other columns are read as they are: marquee init files --from FILE; docs/files-as-exported.md
 `
 
 const DATAVERSE = `  kind: dataverse

@@ -230,7 +230,7 @@ function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
           evidence:
             blank === 0
               ? evidenceOf(ends)
-              : `${counted(blank)} rows have no end: how long do they last, such as 2h30m?`,
+              : `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end: how long do they last, such as 2h30m?`,
         }
   const startLine = {
     key: 'Start',

@@ -57,7 +57,7 @@ export const files = section({
     .optional('columns of the contract’s names')
     .says('How the file of the venues is read; fields that are not named are blank.'),
 })
-  .says('Two lists in files: a first try, nightly exports, spreadsheets (docs/publishing-from-files.md).')
+  .says('Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md).')
   .map(({ texts, events, venues, ...block }) => (general: General) => ({
     ...block,
     timeZone: block.timeZone ?? general.timeZone,
