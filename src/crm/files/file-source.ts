@@ -108,7 +108,7 @@ export class FileSource<Item> implements Source<Item> {
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
-    const columns = new IgnoredColumns(list.columns, this.#columns)
+    const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
     const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []

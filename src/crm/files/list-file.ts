@@ -193,10 +193,10 @@ const LONGEST = 80
 const SHOWN = 40
 const LINK_MEMBERS = ['Rel', 'Href', 'Title']
 
-/** The columns that nothing read in a file, and those that were read. */
+/** The columns that nothing read in a file, and those that it lacked. */
 export interface ColumnsBefore {
   readonly names: readonly string[]
-  readonly seen: Iterable<string>
+  readonly unseen: ReadonlySet<string>
 }
 
 /** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
@@ -205,22 +205,24 @@ export class IgnoredColumns {
   readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
-  readonly #seen = new Set<string>()
+  /** What the configuration names and no row has had so far. */
+  readonly #unseen: Set<string>
   #before: ColumnsBefore | null
   #sawAgain = false
 
   /** @param before those of the read before this one, which a row has that did not change; null where there was none here */
-  constructor(known: readonly string[], before: ColumnsBefore | null = null) {
+  constructor(known: readonly string[], before: ColumnsBefore | null = null, named: Iterable<string> = []) {
     this.#known = new Set(known)
+    this.#unseen = new Set(named)
     this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
   }
 
   /** What is said of columns that the configuration names and no row has, all in one sentence; null where there is none. */
   lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
-    const missing = [...named].filter(([column]) => !this.#seen.has(column))
-    if (missing.length === 0) return null
-    const there = [...this.#seen, ...this.#names]
+    if (this.#unseen.size === 0) return null
+    const missing = [...named].filter(([column]) => this.#unseen.has(column))
+    const there = [...[...named.keys()].filter((column) => !this.#unseen.has(column)), ...this.#names]
     const words = missing.map(([column, key]) => {
       const near = nearestName(column, there)
       return `${JSON.stringify(column)} (${key}${near === null ? '' : `; did you mean ${JSON.stringify(near)}?`})`
@@ -234,7 +236,7 @@ export class IgnoredColumns {
 
   /** For the read after this one. */
   get all(): ColumnsBefore {
-    return { names: this.names, seen: this.#seen }
+    return { names: this.names, unseen: this.#unseen }
   }
 
   get names(): readonly string[] {
@@ -242,7 +244,7 @@ export class IgnoredColumns {
   }
 
   sawColumn(name: string): void {
-    if (this.#known.has(name)) this.#seen.add(name)
+    if (this.#known.has(name)) this.#unseen.delete(name)
     else if (this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
   }
 
@@ -251,13 +253,14 @@ export class IgnoredColumns {
     if (this.#sawAgain) return
     this.#sawAgain = true
     // Whoever holds a row of a read that was not made here has read it by the same mapping.
-    const { names, seen } = this.#before ?? { names: [], seen: this.#known }
-    for (const name of [...names, ...seen]) this.sawColumn(name)
+    const before = this.#before
+    for (const name of before?.names ?? []) this.sawColumn(name)
+    for (const name of this.#unseen) if (before === null || !before.unseen.has(name)) this.#unseen.delete(name)
     this.#before = null
   }
 
   sawRow(row: object): void {
-    const wanted = this.#seen.size < this.#known.size
-    for (const name in row) if (wanted || !this.#known.has(name)) this.sawColumn(name)
+    const isWanted = this.#unseen.size > 0
+    for (const name in row) if (isWanted || !this.#known.has(name)) this.sawColumn(name)
   }
 }

@@ -156,17 +156,15 @@ function cellReader<Row, Value>(
   fault: WithheldFault = 'unreadable',
   plain = convert,
 ): Reader<Row, Value> {
-  const valueOf = (found: Cell, read: typeof convert): Value | Reason => {
-    const value = read(found)
+  const read = (row: Row): Value | Reason => {
+    const value = convert(cell(row))
     return value instanceof Misfit ? new Reason(fault, column, value) : value
   }
-  if (constant === undefined) return (row) => valueOf(cell(row), convert)
-  const written = plain(constant)
-  const whenBlank = written instanceof Misfit ? valueOf(constant, convert) : written
-  return (row) => {
-    const found = cell(row)
-    return isBlank(found) ? whenBlank : valueOf(found, convert)
-  }
+  if (constant === undefined) return read
+  const asPlain = plain(constant)
+  const written = asPlain instanceof Misfit ? convert(constant) : asPlain
+  const whenBlank = written instanceof Misfit ? new Reason(fault, column, written) : written
+  return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
 }
 
 function dateReader<Row>(
