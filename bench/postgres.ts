@@ -29,8 +29,7 @@ async function measureReads(): Promise<void> {
   const configuration = await world.configuration({ freshness: { bound: '30s' } })
   const surroundings = {
     showIn: openZone('UTC') ?? configuration.timeZone,
-    requestTimeoutMs: 60_000,
-    boundMs: 30_000,
+    limits: { requestTimeoutMs: 60_000, boundMs: 30_000 },
     loadWeb: () => Promise.reject(new Error('nobody speaks HTTP here')),
     env: {},
     time: systemTime,

@@ -1,6 +1,6 @@
 /**
  * Builds one executable: `./bun scripts/build-executable.ts [FILE]`, `dist/marquee` otherwise. What the source reads from files
- * beside it (the dashboard, the sample CRM) is put inside, for an executable has no files beside it.
+ * beside it (the dashboard, the page for browsers, the sample CRM) is put inside, for an executable has no files beside it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,10 +9,10 @@ import type { BunPlugin } from 'bun'
 const ROOT = join(import.meta.dirname, '..')
 const outfile = resolve(process.argv[2] ?? join(ROOT, 'dist/marquee'))
 
-/** The module that reads the dashboard's files, with their texts inside. */
-const DASHBOARD = `
-const files = ${JSON.stringify(textsIn(join(ROOT, 'src/operations/page'), /\.(?:html|css|js|svg)$/))}
-export function readPageFile(name) {
+/** A module that reads the files beside it, with their texts inside. */
+const reading = (folder: string, name: string): string => `
+const files = ${JSON.stringify(textsIn(join(ROOT, folder), /\.(?:html|css|js|svg)$/))}
+export function ${name}(name) {
   const text = files[name]
   if (text === undefined) throw new Error(\`there is no \${name}\`)
   return text
@@ -32,7 +32,8 @@ export function sampleDirectory() {
 }`
 
 const EMBEDDED = new Map([
-  [join(ROOT, 'src/operations/page/read-page-file.ts'), DASHBOARD],
+  [join(ROOT, 'src/operations/page/read-page-file.ts'), reading('src/operations/page', 'readPageFile')],
+  [join(ROOT, 'src/describe/page/read-part.ts'), reading('src/describe/page', 'readPart')],
   [join(ROOT, 'src/commands/sample-directory.ts'), SAMPLE],
 ])
 
@@ -40,7 +41,7 @@ const replaced = new Set<string>()
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
-    build.onLoad({ filter: /(?:read-page-file|sample-directory)\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /(?:read-page-file|read-part|sample-directory)\.ts$/ }, ({ path }) => {
       const contents = EMBEDDED.get(path)
       if (contents === undefined) throw new Error(`nothing is known of ${path}`)
       replaced.add(path)

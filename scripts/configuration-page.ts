@@ -5,7 +5,7 @@ const INTRODUCTION = `# Configuration
 
 <!-- Written by scripts/configuration-docs.ts from the schema in src/config; edit that. -->
 
-One YAML file (so JSON too), UTF-8, of at most 1 MB. \`marquee serve\`, \`check\` and the other commands take the file that
+One YAML file (so JSON too), UTF-8, of at most 1 MB. \`./marquee serve\`, \`check\` and the other commands take the file that
 \`--config\` names, else the one that \`MARQUEE_CONFIG\` names, else \`./marquee.yaml\`, else the sample that ships with Marquee.
 
 - Every key has a default but those of the chosen CRM. The smallest configuration is
@@ -59,15 +59,41 @@ function kindParts(name: string, kinds: Keys): string[] {
 
 function rowsOf(name: string, key: AnyKey): string[] {
   const { inside } = key.notes
+  if (inside?.kind === 'section' && name.endsWith('.fields')) return foldedFields(name, inside.keys)
   if (inside?.kind === 'section') {
     return Object.entries(inside.keys).flatMap(([inner, innerKey]) => rowsOf(`${name}.${inner}`, innerKey))
   }
   return inside?.kind === 'list' ? [row(name, key), ...rowsOf(`${name}[]`, inside.item)] : [row(name, key)]
 }
 
-function row(name: string, { notes: { allowed, description, fallback, isNullable } }: AnyKey): string {
+/** One row for all fields of a list: they take the same, or some a little more. */
+function foldedFields(name: string, keys: Keys): string[] {
+  const fields = Object.entries(keys)
+  const usual = fields.find(([field]) => field === 'Name')?.[1]
+  if (usual === undefined) throw new Error(`${name} has no field Name`)
+  const others = Map.groupBy(
+    fields.filter(([, key]) => allowedIn(key) !== allowedIn(usual)),
+    ([, key]) => allowedIn(key),
+  )
+  const exceptions = [...others].map(([allowed, of]) => `${of.map(([field]) => `\`${field}\``).join(', ')}: ${allowed}`)
+  const names = fields.map(([field]) => `\`${field}\``).join(', ')
+  const cells = [
+    `\`${name}.FIELD\``,
+    usual.notes.fallback ?? 'required',
+    `${usual.notes.description} FIELD is one of ${names}.`,
+    [allowedIn(usual), ...exceptions].join('. '),
+  ]
+  return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`]
+}
+
+function allowedIn({ notes: { allowed, isNullable } }: AnyKey): string {
+  return isNullable ? `${allowed}; or null` : allowed
+}
+
+function row(name: string, key: AnyKey): string {
+  const { description, fallback } = key.notes
   if (description === '') throw new Error(`${name} has no description`)
-  const cells = [`\`${name}\``, fallback ?? 'required', description, isNullable ? `${allowed}; or null` : allowed]
+  const cells = [`\`${name}\``, fallback ?? 'required', description, allowedIn(key)]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 

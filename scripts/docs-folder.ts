@@ -20,6 +20,8 @@ export class DocsFolder {
 
   /** `sample` is a folder without a configuration; other names may be exports of test/exports. */
   constructor(name: string) {
+    // As the reader copied it.
+    cpSync(join(ROOT, 'docs/examples/marquee-client.ts'), join(this.#path, 'marquee-client.ts'))
     const exported = join(ROOT, 'test/exports', name)
     if (!existsSync(exported)) return
     cpSync(exported, join(this.#path, 'crm'), { recursive: true })
@@ -46,7 +48,7 @@ export class DocsFolder {
   async run(command: string): Promise<string | null> {
     const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? '')
     const [program = '', ...args] = words
-    if (program === 'marquee') return this.#shown(`npx ${command}`, await this.#marquee(args))
+    if (program === 'marquee') return this.#shown(`./${command}`, await this.#marquee(args))
     if (program === 'curl') return this.#shown(command, await this.#curl(args))
     if (program === 'npm') return this.#shown(command, await this.#firstLine())
     return this.#script(program, args, command)
@@ -130,7 +132,7 @@ export class DocsFolder {
       const crm = existsSync(join(this.#path, 'crm')) ? './crm' : join(ROOT, 'sample')
       const own = existsSync(join(this.#path, 'marquee.yaml'))
         ? this.read('marquee.yaml')
-        : `crm: { kind: files, directory: ${JSON.stringify(crm)} }\n`
+        : `lists: on\ncrm: { kind: files, directory: ${JSON.stringify(crm)} }\n`
       this.write('any-port.yaml', onAnyPort(own))
       const child = new Child(programOf('bun'), [MAIN, 'serve', '--config', 'any-port.yaml'], { cwd: this.#path })
       this.#service = await untilListening(child)

@@ -25,7 +25,7 @@ it('docs/images/start-up.svg shows what a start on a terminal prints', async () 
   expect(printed).toContain('\x1b[1m')
   const still = (text: string): string => text.replaceAll(PORTS, '127.0.0.1:8080').replace(ORIGIN, '$1…')
   const drawn = textOfDrawing(readFileSync(join(ROOT, 'docs/images/start-up.svg'), 'utf8'))
-  expect(drawn[0]).toBe('$ npx marquee serve')
+  expect(drawn[0]).toBe('$ ./marquee serve')
   expect(still(drawn.slice(1).join('\n'))).toBe(still(withoutStyle(printed)))
 })
 

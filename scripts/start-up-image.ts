@@ -8,4 +8,4 @@ import { drawTerminal } from './draw-terminal.ts'
 import { startUpOnTerminal } from './start-up-on-terminal.ts'
 
 const printed = await startUpOnTerminal(['serve'], process.env)
-writeFileSync(join(import.meta.dirname, '../docs/images/start-up.svg'), drawTerminal('npx marquee serve', printed))
+writeFileSync(join(import.meta.dirname, '../docs/images/start-up.svg'), drawTerminal('./marquee serve', printed))

@@ -25,6 +25,11 @@ sub vcl_recv {
   # asked, so only that of a record goes.
   unset req.http.Cookie;
   unset req.http.Authorization;
+  # Always the full 200 (conditionalRequests: off), where Varnish would answer 304 and 206 itself. With conditionalRequests: on
+  # take the line of If-None-Match out; the other two are not looked at either way.
+  unset req.http.If-None-Match;
+  unset req.http.If-Modified-Since;
+  unset req.http.Range;
   if (req.url ~ "(?i)^[^?]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
     set req.url = regsub(req.url, "\?.*$", "");
   }
@@ -43,6 +48,10 @@ sub vcl_recv {
       req.http.Accept == "application/json, text/plain, */*") {
     set req.http.Accept = "application/json";
   } else if (req.http.Accept ~ "^text/html,application/xhtml\+xml,application/xml;q=0\.9,(image/[a-z+]+,)*\*/\*;q=0\.8(,application/signed-exchange;v=b3;q=0\.7)?$") {
+    # Elsewhere than at events and venues a browser may mean the page at the base path (describe: on).
+    if (req.url !~ "(?i)^[^?]*/(events|venues)([/?]|$)") {
+      return (pass);
+    }
     set req.http.Accept = "application/xml";
   } else if (req.http.Accept !~ "^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml)$") {
     return (pass);
@@ -60,7 +69,7 @@ sub vcl_backend_response {
   # Never past the bound: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
   set beresp.grace = 0s;
   set beresp.keep = 0s;
-  if (beresp.http.Content-Type ~ "(json|xml)") {
+  if (beresp.http.Content-Type ~ "(json|xml|html)") {
     set beresp.do_gzip = true;
   }
   # An error, no-store, no-cache, nothing left of the bound, or a problem that tells a caller's own trace id: not kept. For a

@@ -1,16 +1,21 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { ListName } from '../domain/field.ts'
 import type { IdsOf } from '../crm/mapping/ids.ts'
 import { idsOf } from '../crm/mapping/ids.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
+import { descriptionOf } from '../describe/description-of.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
+import type { Description } from '../http/description.ts'
 import { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../replica/admission.ts'
-import type { Crm, CrmFailure } from '../replica/port.ts'
+import type { Crm, CrmFailure, Diagnosis } from '../replica/port.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
@@ -21,9 +26,13 @@ export interface Marquee {
   readonly crm: Crm
   readonly replica: Replica
   readonly admissions: Admissions
-  readonly service: Service
+  /** What answers now; another once other settings were adopted. */
+  service: Service
+  /** Takes over what a reload may change; the records that are held stay. */
+  adopt(configuration: Configuration): void
   /** Null where the CRM's ids are GUIDs. */
   readonly idsOf: IdsOf | null
+  readonly suspicions: ListSuspicions
 }
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
@@ -35,72 +44,122 @@ export async function assemble(
   observe: Observe,
   watch?: RequestWatch,
   reserve: DescriptorReserve | null = null,
+  suspicions: ListSuspicions = listSuspicions(),
 ): Promise<Marquee> {
-  const { freshness, limits, listen, representation, timeZone } = configuration
-  const { boundMs } = freshness
-  const requestTimeoutMs =
-    boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+  const { listen, timeZone } = configuration
+  // Live: whoever has one looks at it again each time, so that a reload is an assignment.
+  const freshness = { ...configuration.freshness }
+  const limits = { ...configuration.limits }
+  const representation = { basePath: listen.basePath, ...configuration.representation }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
-    requestTimeoutMs,
-    boundMs,
     memoryLimitBytes: limits.memoryBytes,
+    limits: {
+      get boundMs() {
+        return freshness.boundMs
+      },
+      get requestTimeoutMs() {
+        const { boundMs } = freshness
+        return boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+      },
+    },
     loadWeb: async () => {
       const { openWeb } = await import('../runtime/web.ts')
       return (wayOut) => openWeb(wayOut, reserve)
     },
     env: process.env,
+    suspicions,
     time,
     observe,
     ...(reserve === null ? {} : { descriptors: reserve }),
   })
-  const formatter = new Formatter({ basePath: listen.basePath, ...representation })
+  const formatter = new Formatter(representation)
   const replica = new Replica({
     crm,
     formatter,
     settings: freshness,
-    memoryLimitBytes: limits.memoryBytes,
+    limits,
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   if (configuration.lists) await replica.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  const service = new Service({
+  const serviceOf = (settings: Configuration): Service =>
+    new Service({
+      replica,
+      admissions,
+      negotiate: createNegotiator(),
+      time,
+      basePath: listen.basePath,
+      boundMs: freshness.boundMs,
+      conditionalRequests: settings.conditionalRequests,
+      lists: settings.lists ? new Lists(replica, formatter, timeZone) : null,
+      description: descriptionIn(settings),
+      onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+      ...(watch === undefined ? {} : { watch }),
+    })
+  const marquee: Marquee = {
+    crm,
     replica,
     admissions,
-    negotiate: createNegotiator(),
-    time,
-    basePath: listen.basePath,
-    boundMs,
-    conditionalRequests: configuration.conditionalRequests,
-    lists: configuration.lists ? new Lists(replica, formatter, timeZone) : null,
-    onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
-    ...(watch === undefined ? {} : { watch }),
-  })
-  return { crm, replica, admissions, service, idsOf: idsOf(configuration.crm) }
+    service: serviceOf(configuration),
+    idsOf: idsOf(configuration.crm),
+    suspicions,
+    adopt(next) {
+      const before = JSON.stringify(representation)
+      Object.assign(freshness, next.freshness)
+      Object.assign(limits, next.limits)
+      Object.assign(representation, next.representation)
+      replica.adopt(JSON.stringify(representation) !== before)
+      if (!next.lists) replica.dropIndexes()
+      // Until what is held is in order, a list is answered with 502.
+      else if (replica.events.list.index === null) void replica.keepIndexes()
+      marquee.service = serviceOf(next)
+    },
+  }
+  return marquee
+}
+
+/** What tells of this instance; null where `describe` is off. */
+function descriptionIn(configuration: Configuration): Description | null {
+  const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
+  if (!describe) return null
+  const { basePath } = listen
+  const { boundMs } = freshness
+  return descriptionOf({ basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone })
 }
 
 export interface CrmRead {
   readonly marquee: Marquee
   /** One a list that could not be read. */
-  readonly failures: readonly { readonly list: 'events' | 'venues'; readonly failure: CrmFailure }[]
+  readonly failures: readonly { readonly list: ListName; readonly failure: CrmFailure }[]
   readonly observations: readonly Observation[]
   /** What the CRM lets an operator know though it can be read. */
   readonly warnings: readonly string[]
+  /** Of the lists that were refused as broken: what they were meant to be. */
+  readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
 }
 
-/** Reads both lists of the CRM in full, once, and serves nothing. */
+/** Reads both lists of the CRM in full, once, and serves nothing; of each row all faults are told. */
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
-  const marquee = await assemble(configuration, systemTime, (observation) => void observations.push(observation))
+  const observe = (observation: Observation): void => void observations.push(observation)
+  // Nothing is served, and nothing is described.
+  const silent = { ...configuration, describe: false }
+  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()
   const eventsRead = await events.refresh.attempt()
   const examined = eventsRead.ok && venuesRead.ok ? await marquee.crm.examine?.() : undefined
-  await marquee.crm.close()
-  const failures: { list: 'events' | 'venues'; failure: CrmFailure }[] = []
+  const failures: { list: ListName; failure: CrmFailure }[] = []
   if (!eventsRead.ok) failures.push({ list: 'events', failure: eventsRead.failure })
   if (!venuesRead.ok) failures.push({ list: 'venues', failure: venuesRead.failure })
-  return { marquee, failures, observations, warnings: examined?.warnings ?? [] }
+  const diagnoses = new Map<ListName, Diagnosis>()
+  for (const { list, failure } of failures) {
+    const diagnosis = failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+    if (diagnosis) diagnoses.set(list, diagnosis)
+  }
+  await marquee.crm.close()
+  return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
 }

@@ -1,21 +1,36 @@
-import type { CrmSettings } from '../config/configuration.ts'
 import type { Observation } from '../observe/observation.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
-import type { Withheld } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { Replica } from '../replica/replica.ts'
+import type { Diagnosis } from '../replica/port.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
+import type { FaultGroup } from './fault-groups.ts'
+import { faultGroups } from './fault-groups.ts'
 
-export interface WithheldReport {
+interface WithheldReport {
   readonly kind: 'event' | 'venue'
   readonly where: string
   readonly id: string | null
   readonly reason: string
   readonly remedy: string
+}
+
+type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
+
+interface ZoneReport {
+  /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
+  readonly name: string | null
+  readonly set: boolean
+  readonly datesWithoutOffset: number
 }
 
 /** What `check --json` prints. */
@@ -24,6 +39,9 @@ export interface Report {
   readonly ok: boolean
   readonly events: number
   readonly venues: number
+  readonly groups: readonly FaultGroup[]
+  readonly suspicious: readonly SuspiciousReport[]
+  readonly zone: ZoneReport
   /** In the order of the lists. */
   readonly withheld: readonly WithheldReport[]
   readonly ignored: readonly string[]
@@ -33,8 +51,11 @@ export interface Report {
 
 /** What a person is told beside the report. */
 export interface Asides {
-  /** What each of `withheld` was made of. */
-  readonly rows: ReadonlyMap<WithheldReport, Withheld>
+  /** Rows, those of a list that could not be read too. */
+  readonly mistakes: number
+  readonly onPurpose: number
+  /** A list has rows and serves none. */
+  readonly servesNothing: boolean
   readonly ignoredOf: ReadonlyMap<ListName, readonly string[]>
 }
 
@@ -42,38 +63,62 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   ok: false,
   events: 0,
   venues: 0,
+  groups: [],
+  suspicious: [],
+  zone: { name: null, set: false, datesWithoutOffset: 0 },
   withheld: [],
   ignored: [],
 }
 
 /** What the reading of both lists came to. */
 export function reportOf(
-  { marquee: { replica }, failures, observations }: CrmRead,
+  { marquee: { replica, suspicions }, failures, observations, diagnoses }: CrmRead,
+  { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
-  settings: CrmSettings,
 ): Report & Asides {
-  const rows = new Map<WithheldReport, Withheld>()
-  const withheld = [
-    ...withheldOf('event', replica.events.list.withheldRows(), rows),
-    ...withheldOf('venue', replica.venues.list.withheldRows(), rows),
-  ]
-  const ignoredOf = ignoredColumns(observations)
+  const events = inOrder(replica.events.list.withheldRows())
+  const venues = inOrder(replica.venues.list.withheldRows())
+  const withheld = [...withheldOf('event', events), ...withheldOf('venue', venues)]
+  // What would be wrong with the rows of a list that could not be read is told in the same round.
+  const rows = {
+    events: [...events, ...meantRows(diagnoses.get('events'))],
+    venues: [...venues, ...meantRows(diagnoses.get('venues'))],
+  }
+  const ignoredOf = ignoredColumns(observations, diagnoses)
+  const datesWithoutOffset = [...suspicions.events.wallDates.values()].reduce((sum, count) => sum + count, 0)
+  const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
+  const nothing = nothingServed(replica)
+  const mistakes = [...rows.events, ...rows.venues].filter((row) => !isOnPurpose(row.withheld)).length
+  const groups = byMistake([...faultGroups('event', rows.events), ...faultGroups('venue', rows.venues)])
   const warnings = [
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
-    ...nothingServed(replica),
-    ...misspeltColumns(ignoredOf, settings),
+    ...nothing,
+    ...misspeltColumns(ignoredOf, crm),
+    ...zoneToCome(groups, zone, suspicions.events),
     ...eventsWithoutVenue(replica),
   ]
   return {
     ok: failures.length === 0,
     events: replica.events.list.served,
     venues: replica.venues.list.served,
+    groups,
+    suspicious: [
+      ...suspiciousIn('event', suspicions.events, replica.events.list),
+      ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
+      ...suspiciousIn('venue', suspicions.venues, replica.venues.list),
+    ],
+    zone,
     withheld,
     ignored: [...new Set([...ignoredOf.values()].flat())],
     warnings,
-    problems: failures.map(({ list, failure }) => `the ${list} could not be read: ${failure.message}`),
-    rows,
+    problems: failures.flatMap(({ list, failure }) => {
+      const told = diagnoses.get(list)?.problems ?? []
+      return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
+    }),
+    mistakes,
+    onPurpose: rows.events.length + rows.venues.length - mistakes,
+    servesNothing: nothing.length > 0,
     ignoredOf,
   }
 }
@@ -81,25 +126,57 @@ export function reportOf(
 // Lines and items in their order as numbers: line 9 before line 10.
 const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
-function withheldOf(
-  kind: 'event' | 'venue',
-  held: Iterable<WithheldRow>,
-  rows: Map<WithheldReport, Withheld>,
-): readonly WithheldReport[] {
-  const reports = Array.from(held, ({ id, withheld }): WithheldReport => {
-    const report = { kind, where: withheld.where, id, ...withheldWords(withheld) }
-    rows.set(report, withheld)
-    return report
-  })
-  return reports.toSorted((left, right) => BY_PLACE.compare(left.where, right.where))
+function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
+  return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
 }
 
-function ignoredColumns(observations: readonly Observation[]): ReadonlyMap<ListName, readonly string[]> {
+function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
+  return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
+}
+
+function withheldOf(kind: 'event' | 'venue', rows: readonly WithheldRow[]): readonly WithheldReport[] {
+  return rows.map(({ id, withheld }) => ({ kind, where: withheld.where, id, ...withheldWords(withheld) }))
+}
+
+/** Mistakes first, of whichever list. */
+function byMistake(groups: readonly FaultGroup[]): readonly FaultGroup[] {
+  return groups.toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
+}
+
+/** What is suspicious in a date without an offset. */
+export function zoneNotSet({ name }: ZoneReport): string {
+  return `has no offset, and is read in ${name} because timeZone was never set`
+}
+
+function suspiciousIn<Item>(
+  kind: 'event' | 'venue',
+  suspicions: Suspicions,
+  records: RecordList<Item>,
+): readonly SuspiciousReport[] {
+  const found = suspicions.list((id) => records.serves(id))
+  return found.map(({ column, what, count, example }) => ({ kind, column, what, count, example }))
+}
+
+function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {
+  return Array.from(counts, ([column, count]) => ({
+    kind: 'event',
+    column,
+    what: zoneNotSet(zone),
+    count,
+    example: `in ${column}: set timeZone, such as Europe/London`,
+  }))
+}
+
+function ignoredColumns(
+  observations: readonly Observation[],
+  diagnoses: CrmRead['diagnoses'],
+): ReadonlyMap<ListName, readonly string[]> {
   const ignored = new Map<ListName, readonly string[]>()
   for (const list of ['events', 'venues'] as const) {
     const columns = observations.flatMap((seen) =>
       seen.kind === 'columns-ignored' && seen.list === list ? seen.columns : [],
     )
+    columns.push(...(diagnoses.get(list)?.ignored ?? []))
     if (columns.length > 0) ignored.set(list, columns)
   }
   return ignored
@@ -113,19 +190,37 @@ function nothingServed({ events, venues }: Replica): readonly string[] {
   })
 }
 
-function misspeltColumns(
-  ignoredOf: ReadonlyMap<ListName, readonly string[]>,
-  settings: CrmSettings,
-): readonly string[] {
+function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>, crm: CrmSettings): readonly string[] {
   return [...ignoredOf].flatMap(([list, columns]) => {
-    const { columns: known, isMapped } = columnsRead(settings, list)
+    const { columns: known, isMapped } = columnsRead(crm, list)
     // What the configuration names is there, or the list could not be read.
     if (isMapped) return []
     return columns.flatMap((column) => {
       const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
-      return near === null ? [] : [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?`]
+      if (near === null) return []
+      const why = near === column.trim() ? ' There is a blank around it.' : isCase(near, column) ? ' Case counts.' : ''
+      return [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?${why}`]
     })
   })
+}
+
+function isCase(left: string, right: string): boolean {
+  return left.toLowerCase() === right.trim().toLowerCase()
+}
+
+/** Dates that cannot be read yet would be read in a zone that nobody chose. */
+function zoneToCome(
+  groups: readonly FaultGroup[],
+  { name, set }: ZoneReport,
+  { dateColumns }: Suspicions,
+): readonly string[] {
+  const dates = groups.find(
+    ({ fault, column }) => fault === 'unreadable' && column !== null && dateColumns.includes(column),
+  )
+  if (set || dates === undefined) return []
+  return [
+    `timeZone is not set: where ${dates.column} has no offset it would be read in ${name}; say timeZone: Europe/London, or whichever it is`,
+  ]
 }
 
 function eventsWithoutVenue({ events, venues }: Replica): readonly string[] {

@@ -1,7 +1,8 @@
+import { textOf as bodyText } from '../formats/body.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
-import type { Asides, Report, WithheldReport } from './check-report.ts'
-import { NOTHING_READ, reportOf } from './check-report.ts'
+import type { Asides, Report } from './check-report.ts'
+import { NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import { loadFound } from './configuration.ts'
 import { systemTime } from '../replica/time.ts'
 import type { CrmRead } from './assemble.ts'
@@ -9,11 +10,21 @@ import { readCrm } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
-import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+import type { WithheldFault } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { FaultGroup } from './fault-groups.ts'
+
+export interface CheckOptions {
+  readonly config?: string
+  readonly json?: boolean
+  /** How many records of each list are shown as they would be published. */
+  readonly show?: number
+  readonly strict?: boolean
+}
 
 /** Reads the configuration and the CRM once, serves nothing, and tells what would be served and what not. */
 export async function check(
-  { config, json = false }: { readonly config?: string; readonly json?: boolean },
+  { config, json = false, show = 0, strict = false }: CheckOptions,
   surroundings: Surroundings,
 ): Promise<number> {
   const found = await loadFound(config, surroundings)
@@ -24,14 +35,15 @@ export async function check(
   }
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const settings = found.configuration.crm
-  const report = reportOf(crm, [...found.warnings, ...crm.warnings], settings)
+  const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings])
   if (!json) {
-    printReport(report, settings, surroundings)
+    printReport(report, found.configuration.crm, surroundings)
     const line = notYetOverLine(crm)
     if (line !== null) surroundings.out(line)
+    if (show > 0) printRecords(crm, show, surroundings)
   } else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
   if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
+  if (strict && (report.mistakes > 0 || report.suspicious.length > 0 || report.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }
 
@@ -43,77 +55,78 @@ function notYetOverLine({ marquee: { replica } }: CrmRead): string | null {
   return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
 }
 
-async function answerJson(
-  { ok, events, venues, withheld, ignored, warnings, problems }: Report,
-  { answer }: Surroundings,
-): Promise<boolean> {
-  return answer(JSON.stringify({ ok, events, venues, withheld, ignored, warnings, problems }))
+async function answerJson(report: Report, { answer }: Surroundings): Promise<boolean> {
+  const { ok, events, venues, groups, suspicious, zone, withheld, ignored, warnings, problems } = report
+  return answer(JSON.stringify({ ok, events, venues, groups, suspicious, zone, withheld, ignored, warnings, problems }))
 }
 
-/** Rows with one and the same fault in one column: so many are shown to a person, and all of them in `--json`. */
-const MOST_ALIKE = 10
 const MOST_GROUPS = 40
+const MOST_EXAMPLES = 3
 
-/** Faults that are no mistake: the CRM says that the row is not for the web. */
-const ON_PURPOSE: ReadonlySet<WithheldFault> = new Set(['inactive', 'not-shown'])
-
-/** Tells a report to a person: what is wrong as a whole, the sum, then row by row, mistakes first. */
+/** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
 function printReport(
   report: Report & Asides,
   crm: CrmSettings,
   { out, error }: Pick<Surroundings, 'out' | 'error'>,
 ): void {
-  const { ok, events, venues, withheld, warnings, problems, rows, ignoredOf } = report
+  const { ok, events, venues, groups, suspicious, zone, withheld, mistakes, onPurpose, warnings, problems, ignoredOf } =
+    report
   for (const problem of problems) error(printable(problem))
   for (const warning of warnings) error(`warning: ${printable(warning)}`)
+  for (const { kind, column, what, count, example } of suspicious) {
+    if (what !== zoneNotSet(zone))
+      error(`warning: ${printable(`${column} ${what} (${counted(count, kind)}; ${example})`)}`)
+  }
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
     out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
   }
+  if (zone.datesWithoutOffset > 0) {
+    const fact = `${counted(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`
+    if (zone.set) out(`${fact}.`)
+    else error(`warning: ${fact}, as timeZone was never set; say timeZone: Europe/London, or whichever it is`)
+  }
   const not = withheld.length === 0 ? '' : `, ${counted(withheld.length, 'row')} would not`
   out(`${counted(events, 'event')} and ${counted(venues, 'venue')} would be served${not}.`)
-  if (!ok) out('Until both lists can be read, `marquee serve` answers 502 for what is missing.')
-  const all = withheld.flatMap((row): Row[] => {
-    const found = rows.get(row)
-    return found === undefined ? [] : [[row, found]]
-  })
-  printRows(
-    'To correct',
-    all.filter((row) => !isOnPurpose(row)),
-    out,
-  )
-  printRows('Withheld because the CRM says so', all.filter(isOnPurpose), out)
+  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
+  const toCorrect = groups.filter((group) => !isOnPurpose(group))
+  printGroups('To correct', mistakes, toCorrect, out)
+  printGroups('Withheld because the CRM says so', onPurpose, groups.filter(isOnPurpose), out)
 }
 
-type Row = readonly [WithheldReport, Withheld]
-
-function isOnPurpose([, { fault }]: Row): boolean {
-  return ON_PURPOSE.has(fault)
+function printGroups(title: string, rows: number, groups: readonly FaultGroup[], out: (line: string) => void): void {
+  if (groups.length === 0) return
+  out(`\n${title} (${rows === 0 ? 'in the same rows' : counted(rows, 'row')}):`)
+  for (const group of groups.slice(0, MOST_GROUPS)) out(printable(`- ${sentenceOf(group)}`, 1000))
+  const more = groups.length - MOST_GROUPS
+  if (more > 0) out(`  … and ${counted(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
 }
 
-function printRows(title: string, rows: readonly Row[], out: (line: string) => void): void {
-  if (rows.length === 0) return
-  out(`\n${title} (${grouped(rows.length)}):`)
-  const alike = new Map<string, WithheldReport[]>()
-  for (const [row, { fault, column }] of rows) {
-    const key = `${row.kind} ${fault} ${column}`
-    const group = alike.get(key)
-    if (group === undefined) alike.set(key, [row])
-    else group.push(row)
+const WORDS: Readonly<Record<WithheldFault, string>> = {
+  'no-id': 'no valid id',
+  'duplicate-id': 'the id of another row',
+  unreadable: 'cannot be read',
+  missing: 'nothing there',
+  inactive: 'not active',
+  'not-shown': 'not marked to be shown on the web',
+}
+
+function sentenceOf({ kind, column, fault, count, found, examples, remedy }: FaultGroup): string {
+  const values = found.map((one) => `${JSON.stringify(one.value)} (${grouped(one.count)})`).join(', ')
+  const places = examples.slice(0, MOST_EXAMPLES).map(({ where }) => where)
+  const more = count > places.length ? '; …' : ''
+  const subject = `${column ?? 'The row'}: ${counted(count, kind)}, ${WORDS[fault]}`
+  return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
+}
+
+/** The first records of each list as they would be published, in the order of the CRM. */
+function printRecords({ marquee: { replica, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
+  for (const list of ['events', 'venues'] as const) {
+    const records = replica[list].list
+    const ids = suspicions[list].firstIds.filter((id) => records.serves(id)).slice(0, most)
+    out(`\nThe first ${counted(ids.length, list.slice(0, -1))} as published:`)
+    for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
   }
-  let shown = 0
-  for (const group of [...alike.values()].slice(0, MOST_GROUPS)) {
-    for (const row of group.slice(0, MOST_ALIKE)) out(rowLine(row))
-    const more = group.length - MOST_ALIKE
-    if (more > 0) out(`  … and ${grouped(more)} more like these: \`marquee check --json\` lists them all.`)
-    shown += group.length
-  }
-  if (shown < rows.length)
-    out(`  … and ${grouped(rows.length - shown)} others: \`marquee check --json\` lists them all.`)
-}
-
-function rowLine({ kind, where, id, reason, remedy }: WithheldReport): string {
-  return printable(`- ${where}: the ${kind}${id === null ? '' : ` ${id}`} ${reason}. ${remedy}`)
 }
 
 function counted(count: number, one: string): string {

@@ -98,5 +98,5 @@ function isStep(step: unknown): boolean {
 function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: Surroundings): void {
   const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
   out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
-  for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : '  NO  '} ${detail}`))
+  for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))
 }

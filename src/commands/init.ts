@@ -46,16 +46,16 @@ export async function init(
   out(printable(`Wrote ${path}.`))
   if (proposed !== null) {
     for (const question of proposed.questions) out(printable(`Open: ${question}`))
-    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}\`marquee check\`.`)
+    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}\`./marquee check\`.`)
     return FINE
   }
-  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`marquee check\` tells what would be served.`)
+  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`./marquee check\` tells what would be served.`)
   return FINE
 }
 
 /** How the files are read, or why they cannot be looked at. */
 async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<Written | string[]> {
-  if (kind !== 'files') return [`--from looks at files; \`marquee init files --from FILE\``]
+  if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt, Unlooked }, { propose }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
@@ -77,7 +77,7 @@ const NEXT: ReadonlyMap<string, string> = new Map([
 ])
 
 const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
-# \`marquee check\` reads this file and the CRM, and tells what would be served.
+# \`./marquee check\` reads this file and the CRM, and tells what would be served.
 # Any value may be { env: NAME } or { file: PATH }; secrets must be. Relative paths are relative to this file.
 
 listen:
@@ -101,7 +101,7 @@ crm:
 const FILES = `  kind: files
   directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
   # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
-  # Files with other columns are read as they are: marquee init files --from FILE; docs/files-as-exported.md
+  # Files with other columns are read as they are: ./marquee init files --from FILE; docs/files-as-exported.md
 `
 
 const DATAVERSE = `  kind: dataverse

@@ -6,19 +6,25 @@ import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
 import type { Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
+import { RecordSearch } from '../operations/record-search.ts'
+import { Sampling } from '../operations/samples.ts'
+import { SearchTurns } from '../operations/search-turns.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
+import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from './telemetry.ts'
 import { runtimeName, VERSION } from './surroundings.ts'
 
 /** A Marquee that serves. */
 export interface Running {
-  readonly configuration: Configuration
+  configuration: Configuration
   readonly marquee: Marquee
   readonly telemetry: Telemetry
+  readonly watched: SuspicionWatch
   /** A signal has come. */
   stopping: boolean
 }
@@ -30,20 +36,21 @@ export async function openOperations(
   { droppedLines = () => 0 }: Surroundings,
   listenFetch: ListenFetch,
 ): Promise<Listener> {
-  const { configuration, marquee, telemetry } = running
-  const { freshness } = configuration
+  const { marquee, telemetry } = running
+  const freshness = (): RefreshSettings => running.configuration.freshness
   const { replica, admissions, idsOf, crm } = marquee
   const { requests, reads, history, observe } = telemetry
   const lists = { events: replica.events, venues: replica.venues }
   const waiting = (): number => admissions.waiting
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
-  const ready = (): boolean => !running.stopping && isReady(replica, freshness, systemTime.now())
+  const ready = (): boolean => !running.stopping && isReady(replica, freshness(), systemTime.now())
   const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
-    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns }
-    return statusOf({ replica, settings: freshness, now, ...told })
+    const { found: suspicious, zone } = running.watched
+    const told = { version: VERSION, startedAt, stopping, waiting: waiting(), ignoredColumns, suspicious, zone }
+    return statusOf({ replica, settings: freshness(), now, ...told })
   }
   const metrics = metricsOf({
     replica,
@@ -56,10 +63,19 @@ export async function openOperations(
     version: VERSION,
     runtime: runtimeName(),
   })
-  const search = new WithheldSearch(
-    (list) => lists[list].list.withheldBatches(),
-    () => new Promise((resolve) => setImmediate(resolve)),
-  )
+  const turns = new SearchTurns()
+  const search = new WithheldSearch((list) => lists[list].list.withheldBatches(), breathe, turns)
+  const records = new RecordSearch(replica, breathe, turns)
+  const sampling = new Sampling(() => {
+    const ages = Object.values(lists).map((list) => list.ageMs(systemTime.now()))
+    const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
+    return {
+      ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
+      reads: ended.reduce((sum, count) => sum + count, 0),
+      requests: requests.durations.counts.reduce((sum, count) => sum + count, 0),
+    }
+  }, systemTime)
+  sampling.start()
   const app = createOperations({
     isReady: ready,
     status,
@@ -69,11 +85,14 @@ export async function openOperations(
         replica,
         now,
         idsOf,
-        mayAnswer: (list) => mayAnswer(lists[list], freshness, now),
+        mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })
     },
     withheld: (query, signal) => search.search(query, signal),
+    find: (text, signal) => records.byName(text, systemTime.now(), signal),
+    changes: (signal) => records.changedLately(systemTime.now(), signal),
+    samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),
     accept() {
@@ -88,4 +107,9 @@ export async function openOperations(
     host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
+}
+
+/** Lets requests pass. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -4,6 +4,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { bugPlace, printable } from '../observe/printable.ts'
 import type { CommandName } from './help.ts'
+import type { CheckOptions } from './check.ts'
 import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
@@ -18,7 +19,7 @@ type JsonOption = ConfigOption & { readonly json?: boolean }
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const ordered = commandFirst(args)
   if (ordered === null) {
-    surroundings.error('error: a command is missing, such as `marquee serve`; `marquee --help` lists them')
+    surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
     return WRONG_USAGE
   }
   let status = FINE
@@ -33,7 +34,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     .configureOutput({
       writeOut: (text) => surroundings.out(text.trimEnd()),
       writeErr: (text) => surroundings.error(text.trimEnd()),
-      outputError: (text, write) => write(oneSentence(text, 'marquee --help')),
+      outputError: (text, write) => write(oneSentence(text, './marquee --help')),
     })
   const command = (name: CommandName): Command =>
     program
@@ -42,7 +43,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       .description(HELP[name].teaches)
       .helpOption('-h, --help', 'print this help')
       .addHelpText('after', helpAfter(HELP[name]))
-      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `marquee ${name} --help`)) })
+      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `./marquee ${name} --help`)) })
   const configured = (name: CommandName): Command =>
     command(name).option(
       '--config <file>',
@@ -54,10 +55,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const { serve } = await import('./serve.ts')
     status = await serve(config, surroundings)
   })
-  asJson(configured('check')).action(async (options: JsonOption) => {
-    const { check } = await import('./check.ts')
-    status = await check(options, surroundings)
-  })
+  asJson(configured('check'))
+    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
+    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
+    .action(async (options: CheckOptions) => {
+      const { check } = await import('./check.ts')
+      status = await check(options, surroundings)
+    })
   asJson(configured('explain'))
     .argument('<id>', 'the id of an event or a venue')
     .action(async (id: string, options: JsonOption) => {
@@ -102,6 +106,12 @@ function fileName(value: string): string {
 
 function everyFile(value: string, before: readonly string[]): readonly string[] {
   return [...before, fileName(value)]
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,4}$/.test(value) || Number(value) > 1000)
+    throw new InvalidArgumentError('A whole number up to 1000 is expected.')
+  return Number(value)
 }
 
 /** Commander's message on one line, with where to read on. */

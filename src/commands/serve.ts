@@ -1,4 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
+import type { RouteLabel } from '../observe/meters.ts'
 import type { Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
@@ -9,6 +11,8 @@ import type { Marquee } from './assemble.ts'
 import { assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
+import { onHangUp } from './reload.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
 import { startUp } from './start-up.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -23,27 +27,37 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
   const { out, isTerminal } = surroundings
-  const telemetry = createTelemetry({ out, isTerminal, logRequests: configuration.log.requests })
+  const telemetry = createTelemetry({ out, isTerminal, logsRequests: configuration.log.requests })
   const { watch, log } = telemetry
   // What the configuration names and the CRM does not have: waiting does not help.
   const lacks = new Set<string>()
   const inVain = Promise.withResolvers<void>()
+  const suspicions = listSuspicions()
+  const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const observe: Observe = (observation) => {
     telemetry.observe(observation)
+    watched.note(observation, marquee.replica)
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
   }
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
-  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve())
+  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
   const listener = await open(configuration, marquee, runtime.listen, surroundings)
   if (listener === null) return ANSWER_IS_NO
-  warn(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, telemetry, stopping: false }
+  keepLimits(listener, configuration, surroundings)
+  const running: Running = { configuration, marquee, telemetry, watched, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
   marquee.replica.start()
   const opening = openAside(running, runtime.listenFetch, surroundings)
-  const ended = untilSignal(running, listener, opening, observe)
+  const hungUp = onHangUp({
+    running,
+    option,
+    surroundings,
+    observe,
+    keepLimits: (next) => keepLimits(listener, next, surroundings),
+  })
+  const ended = untilSignal(running, listener, opening, observe, hungUp)
   const operations = await opening
   await firstRead(marquee)
   if (lacks.size === 0) {
@@ -65,12 +79,12 @@ export async function serve(option: string | undefined, surroundings: Surroundin
 
 async function open(
   { listen: { host, port }, limits }: Configuration,
-  { service }: Marquee,
+  marquee: Marquee,
   start: Listen,
   { error }: Surroundings,
 ): Promise<PublicListener | null> {
   try {
-    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => service.answer(call) })
+    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => marquee.service.answer(call) })
   } catch (cause) {
     error(whyNotListening(cause, { host, port }, 'listen'))
     return null
@@ -78,7 +92,8 @@ async function open(
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */
-function warn({ idleMs }: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  const idleMs = listener.keepIdle(limits.idleMs)
   if (idleMs < limits.idleMs) {
     const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
     error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
@@ -126,13 +141,16 @@ async function firstRead({ replica }: Marquee): Promise<void> {
   cancel()
 }
 
+/** What is answered without a record. */
+const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
+
 /** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
 function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
   const now = systemTime.now()
   if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
   return telemetry.requests
     .counts()
-    .some(({ route, status }) => route !== 'other' && (status === 200 || status === 304))
+    .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
 /** The read of the other list that is under way, or a while: it may tell of more. */
@@ -167,9 +185,9 @@ function untilSignal(
   listener: Listener,
   operations: Promise<Listener | null>,
   observe: Observe,
+  hungUp: () => Promise<boolean>,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
-  const { drainMs } = running.configuration.limits
   let firstMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
     const nowMs = systemTime.now().monotonicMs
@@ -180,12 +198,14 @@ function untilSignal(
     firstMs = nowMs
     // Not ready from now on, and said so until all is over: the operations listener closes last.
     running.stopping = true
+    const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
     await Promise.race([endReads(running.marquee), pause(LAST_READS_MS)])
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  process.on('SIGHUP', () => void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop('SIGHUP') : null)))
   return promise
 }

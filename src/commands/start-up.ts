@@ -41,14 +41,18 @@ export function startUp(
   out('')
   out(`  ${said.isGood ? good('●') : bad('●')} ${printable(said.sentence)}`)
   out('')
-  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}`)
+  const open = configuration.describe ? ` ${quiet('open it in a browser')}` : ''
+  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
   if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
   out(`${label('read from')}${printable(from)}`)
   out('')
   if (link !== null && id !== null) {
-    out(`${label('try')}${strong(`curl ${link}`)}`)
-    out(`${label('')}${strong(`curl -H 'Accept: application/hal+json' ${link}`)}`)
-    if (configuration.lists) out(`${label("what's on")}${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
+    // On lines of their own: within 80 columns no id is broken in two.
+    out(`  ${quiet('try')}`)
+    out(`  ${strong(`curl ${link}`)}`)
+    out(`  ${strong("curl -H 'Accept: application/hal+json' \\")}`)
+    out(`       ${strong(link)}`)
+    if (configuration.lists) out(`  ${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
     out('')
   }
   out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
@@ -66,8 +70,13 @@ function standingOf({ replica: { events, venues } }: Marquee): { readonly isGood
   if (events.ageMs(now) === null || venues.ageMs(now) === null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
+  const empty = [events.list, venues.list].find((list) => list.served === 0 && list.withheld + list.extras.length > 0)
+  if (empty !== undefined) {
+    const rows = `there are ${counted(empty.withheld + empty.extras.length, 'row')}`
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}` }
+  }
   const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
-  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, marquee check tells why`
+  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ./marquee check tells why`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
 

@@ -10,6 +10,8 @@ import { printable } from '../observe/printable.ts'
 export interface Telemetry {
   readonly observe: Observe
   readonly watch: RequestWatch
+  /** Whether each request has a line; a reload changes it. */
+  logsRequests: boolean
   readonly log: Log
   readonly requests: RequestMeter
   readonly reads: ReadMeter
@@ -20,12 +22,12 @@ export interface TelemetryOptions {
   readonly out: (line: string) => void
   readonly isTerminal: boolean
   /** A line for each request. */
-  readonly logRequests: boolean
+  readonly logsRequests: boolean
 }
 
 const LONGEST_PATH = 200
 
-export function createTelemetry({ out, isTerminal, logRequests }: TelemetryOptions): Telemetry {
+export function createTelemetry({ out, isTerminal, logsRequests }: TelemetryOptions): Telemetry {
   const log = new Log({ out, isTerminal, now: () => Date.now() })
   const requests = new RequestMeter()
   const reads = new ReadMeter(['events', 'venues'])
@@ -35,11 +37,9 @@ export function createTelemetry({ out, isTerminal, logRequests }: TelemetryOptio
     reads.note(observation)
     history.note(observation, Date.now())
   }
-  const count: RequestWatch = (route, _, { status, fields }, durationMs) =>
+  const watch: RequestWatch = (route, call, { status, fields }, durationMs) => {
     requests.count(route, status, fields.values['Content-Type'], durationMs)
-  const countAndLog: RequestWatch = (route, call, answer, durationMs) => {
-    count(route, call, answer, durationMs)
-    const { status, fields } = answer
+    if (!telemetry.logsRequests) return
     const path = printable(call.pathname, LONGEST_PATH)
     const traceId = traceIdOf(call.header('traceparent'))
     const type = typeLabel(fields.values['Content-Type'])
@@ -48,5 +48,6 @@ export function createTelemetry({ out, isTerminal, logRequests }: TelemetryOptio
       request: { method: call.method, route, path, status, type, durationMs, traceId },
     })
   }
-  return { observe, watch: logRequests ? countAndLog : count, log, requests, reads, history }
+  const telemetry: Telemetry = { observe, watch, logsRequests, log, requests, reads, history }
+  return telemetry
 }

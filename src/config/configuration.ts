@@ -21,6 +21,8 @@ export type CrmSettings = { [Kind in keyof Kinds]: SettingsOfKind<Kinds[Kind]> }
 
 /** All settings, checked, with defaults filled in; frozen throughout. */
 export interface Configuration extends General {
+  /** Whether somebody said in which zone dates without an offset are. */
+  readonly isTimeZoneSet: boolean
   readonly crm: CrmSettings
 }
 
@@ -86,7 +88,7 @@ const RULES: readonly Rule[] = [
   {
     reads: ['crm', 'crm.sweepEvery', 'freshness', 'freshness.bound'],
     check({ freshness, crm }) {
-      if (crm?.kind !== 'postgres' || crm.sweepEveryMs <= freshness.boundMs) return null
+      if (crm?.kind !== 'postgres' || (crm.sweepEveryMs ?? 0) <= freshness.boundMs) return null
       const message = 'is longer than freshness.bound: every answer would have to wait for its own sweep'
       return { key: 'crm.sweepEvery', because: 'freshness.bound', message }
     },

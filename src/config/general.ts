@@ -68,7 +68,7 @@ export const GENERAL = {
       ),
     brake: flag()
       .default('on')
-      .says('A list that lost more than half of its records is not believed until `marquee accept`.'),
+      .says('A list that lost more than half of its records is not believed until `./marquee accept`.'),
   })
     .map((given) => ({ ...given, refreshEveryMs: given.refreshEveryMs ?? usualRefreshMs(given.boundMs) }))
     .says('How old answers may be.'),
@@ -90,6 +90,11 @@ export const GENERAL = {
   lists: flag()
     .default('off')
     .says('Whether `/api/events` and `/api/venues` answer with what is on and where; off answers 400 there.'),
+  describe: flag()
+    .default('on')
+    .says(
+      'Whether `/api/openapi.json`, and a page for browsers at the base path, say what can be asked here; off answers 404 there.',
+    ),
   limits: section({
     waiting: wholeNumber(0, 1_000_000)
       .default(1000)

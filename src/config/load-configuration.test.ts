@@ -33,7 +33,7 @@ async function configured(text: string, env: Record<string, string> = {}, files 
 
 describe('a configuration', () => {
   it('has a default for every key but those of the CRM', async () => {
-    const { crm, timeZone, ...rest } = await configured(CRM)
+    const { crm, timeZone, isTimeZoneSet: _, ...rest } = await configured(CRM)
     expect(rest).toEqual({
       listen: { host: '127.0.0.1', port: 8080, basePath: '/' },
       operations: { host: '127.0.0.1', port: 8081, token: null },
@@ -41,6 +41,7 @@ describe('a configuration', () => {
       representation: { namespace: 'Marquee', links: { event: [], venue: [] } },
       conditionalRequests: false,
       lists: false,
+      describe: true,
       limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
       log: { requests: false },
     })
@@ -73,7 +74,8 @@ log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
     )
-    const { operations, timeZone, crm, ...rest } = configuration
+    const { operations, timeZone, crm, isTimeZoneSet, ...rest } = configuration
+    expect(isTimeZoneSet).toBe(true)
     expect(rest).toEqual({
       listen: { host: '::1', port: 0, basePath: '/Events%20now/%C3%A9' },
       freshness: {
@@ -92,6 +94,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       },
       conditionalRequests: true,
       lists: false,
+      describe: true,
       limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
       log: { requests: true },
     })
@@ -254,7 +257,7 @@ crm:
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
       'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
-      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, limits, log, crm',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
     ])
   })

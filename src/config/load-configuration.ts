@@ -83,8 +83,10 @@ function settingsOf(tree: MapTree, findings: Findings): Configuration | null {
   if (settings === BAD) return null
   const { crm: settle, ...general } = settings
   const crm = settle?.(general) ?? null
+  const said = tree.entries.get('crm')
+  const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))
   findings.problems.push(...brokenRules({ ...general, crm }, tree, findings))
-  return crm === null || findings.problems.length > 0 ? null : deepFreeze({ ...general, crm })
+  return crm === null || findings.problems.length > 0 ? null : deepFreeze({ ...general, crm, isTimeZoneSet })
 }
 
 /** Freezes plain objects and arrays all the way down; instances of classes (a zone, a secret) stay as they are. */

@@ -39,6 +39,11 @@ export class Secret {
     return this.#source.name
   }
 
+  /** Its source may come to hold another text while the process runs. */
+  get isReread(): boolean {
+    return this.#source.reread !== null
+  }
+
   /** The secret as its source holds it now: a file is read again (rotation without a restart), anything else is as it was. */
   async refresh(): Promise<RefreshedSecret> {
     const { reread } = this.#source

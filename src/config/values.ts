@@ -53,9 +53,16 @@ export function timeZone(): Key<Zone> {
     const zone = openZone(value.trim())
     if (zone !== null) return zone
     // What came by reference is not shown, and so no name like it either.
-    const near = reference === null ? nearestName(value, Intl.supportedValuesOf('timeZone')) : null
+    const near = reference === null ? nearestZone(value.trim()) : null
     return near === null ? null : new Wrong(`must be ${ZONE}; did you mean ${near}?`)
   })
+}
+
+/** The zone of a city, else the one of the nearest name. */
+function nearestZone(given: string): string | null {
+  const names = Intl.supportedValuesOf('timeZone')
+  const city = `/${given.toLowerCase().replaceAll(/[\s-]+/g, '_')}`
+  return names.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(given, names)
 }
 
 /** A whole number within limits; `{ env }` and `{ file }` hold only text, so there its digits are read. */

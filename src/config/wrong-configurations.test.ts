@@ -38,19 +38,19 @@ const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'toString: 1',
-    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, limits, log, crm',
+    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
   ],
   [
     '<<: { a: 1 }',
-    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, limits, log, crm',
+    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
   ],
   [
     '8080: 1',
-    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, limits, log, crm',
+    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
   ],
   [
     '"a\\nb": 1',
-    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, limits, log, crm',
+    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, log, crm',
   ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],

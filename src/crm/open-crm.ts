@@ -2,19 +2,22 @@
 // (replica/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
+import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
 import type { Time } from '../replica/time.ts'
+import type { CrmLimits } from './crm-limits.ts'
+import { limitsOf } from './crm-limits.ts'
 import type { Descriptors } from './descriptors.ts'
+import type { ListSuspicions } from './mapping/suspicions.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings {
   /** What Start and Finish are shown in. */
   readonly showIn: Zone
-  /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
-  readonly requestTimeoutMs: number
-  readonly boundMs: number
+  /** What a reload may change: read anew for each exchange. */
+  readonly limits: CrmLimits
   /** Loads how the runtime speaks HTTP, which not every CRM needs. */
   readonly loadWeb: () => Promise<OpenWeb>
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,6 +25,8 @@ export interface CrmSurroundings {
   readonly observe: Observe
   readonly descriptors?: Descriptors
   readonly memoryLimitBytes?: number
+  /** Where what is suspicious in the rows is noted. */
+  readonly suspicions?: ListSuspicions
 }
 
 type Kind = CrmSettings['kind']
@@ -35,22 +40,18 @@ type Openers = {
 
 /** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and an entry here. */
 const OPENERS: Openers = {
-  async dataverse(settings, { loadWeb, ...surroundings }) {
+  async dataverse(settings, { loadWeb, limits, ...surroundings }) {
     const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
-    return openDataverseCrm(settings, {
-      ...surroundings,
-      openWeb: await loadWeb(),
-      requestTimeoutMs: settings.requestTimeoutMs ?? surroundings.requestTimeoutMs,
-    })
+    const openWeb = await loadWeb()
+    return openDataverseCrm(settings, { ...surroundings, openWeb, limits: limitsOf(settings, limits) })
   },
-  async files(settings, { requestTimeoutMs, ...surroundings }) {
+  async files(settings, { limits, ...surroundings }) {
     const { openFilesCrm } = await import('./files/files-crm.ts')
-    return openFilesCrm(settings, { ...surroundings, patienceMs: patienceOf(requestTimeoutMs) })
+    return openFilesCrm(settings, { ...surroundings, limits })
   },
-  async postgres(settings, surroundings) {
+  async postgres(settings, { limits, ...surroundings }) {
     const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
-    const requestTimeoutMs = settings.requestTimeoutMs ?? surroundings.requestTimeoutMs
-    return openPostgresCrm(settings, { ...surroundings, requestTimeoutMs, patienceMs: patienceOf(requestTimeoutMs) })
+    return openPostgresCrm(settings, { ...surroundings, limits: limitsOf(settings, limits) })
   },
 }
 
@@ -65,6 +66,7 @@ export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundin
     events,
     venues,
     ...(crm.examine === undefined ? {} : { examine: () => examine(crm) }),
+    ...(crm.diagnose === undefined ? {} : { diagnose: async (list: ListName) => (await crm.diagnose?.(list)) ?? null }),
     close: () => crm.close(),
   }
 }
@@ -81,19 +83,16 @@ async function examine(crm: Crm): Promise<Examination> {
   return (await crm.examine?.()) ?? { problems: [], warnings: [] }
 }
 
-/** An exchange is tried once more on a fresh connection before a page is given up. */
-function patienceOf(requestTimeoutMs: number): number {
-  return requestTimeoutMs * 2 + 1000
-}
-
 /** The source, each of whose reads is told as one exchange with the CRM. */
 function countReads<Item>(source: Source<Item>, observe: Observe): Source<Item> {
-  const { reportsChanges, availabilityEveryMs, repeatedId, patienceMs } = source
+  const { reportsChanges, availabilityEveryMs, repeatedId } = source
   return {
     reportsChanges,
     availabilityEveryMs,
     repeatedId,
-    patienceMs,
+    get patienceMs() {
+      return source.patienceMs
+    },
     ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
     ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
     async *read(request: ReadRequest): PageStream<Item> {

@@ -1,15 +1,26 @@
 /** Why a row of the CRM is not served. */
 export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
 
-/** A row that is not served, and what an admin needs to correct it. */
-export interface Withheld {
+/** What keeps a row from being served. */
+export interface RowFault {
   readonly fault: WithheldFault
   /** The column at fault, as the CRM names it; null where the row as a whole is meant. */
   readonly column: string | null
-  /** Where the row stands, such as `events.json, row 3` or `crm.public_events, id 17`. */
-  readonly where: string
   /** What was expected, as the end of a sentence; null where nothing is wrong but the row's state. */
   readonly expected: string | null
   /** What was found, cut to some 80 characters. CRM content: for `check` and `explain` only, never for a log. */
   readonly found: string | null
+}
+
+/** A row that is not served, and what an admin needs to correct it. */
+export interface Withheld extends RowFault {
+  /** Where the row stands, such as `events.json, row 3` or `crm.public_events, id 17`. */
+  readonly where: string
+  /** What else is wrong with it, where somebody asked for all faults. */
+  readonly also?: readonly RowFault[]
+}
+
+/** Faults that are no mistake: the CRM says that the row is not for the web. */
+export function isOnPurpose({ fault }: Pick<RowFault, 'fault'>): boolean {
+  return fault === 'inactive' || fault === 'not-shown'
 }

@@ -41,7 +41,8 @@ export function recordsOf(shape: Shape): Pick<PageFrame, 'between' | 'skip'> {
   }
 }
 
-const WORDS = {
+/** What the pages of each list are made of is called. */
+export const PAGE_WORDS = {
   events: { member: 'Events', rel: 'event', root: 'ArrayOfEventRepresentation' },
   venues: { member: 'Venues', rel: 'venue', root: 'ArrayOfVenueRepresentation' },
 } as const
@@ -54,7 +55,7 @@ export function pageFrame(
   basePath: string,
 ): Pick<PageFrame, 'before' | 'after'> {
   const { list, self, next, isEmpty } = outline
-  const { member, rel, root } = WORDS[list]
+  const { member, rel, root } = PAGE_WORDS[list]
   const links = next === null ? [link('self', self)] : [link('self', self), link('next', next)]
   switch (shape) {
     case 'json':

@@ -2,17 +2,18 @@ import type { Link } from '../domain/link.ts'
 import { xmlAttribute, xmlText, xmlTexts } from './escape.ts'
 import type { Resource } from './resource.ts'
 
-const HAL = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
-const ARRAYS = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
-const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
+export const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
+export const ARRAYS_NAMESPACE = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
+/** The root elements. */
+export const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
 
 /** `application/xml`, as DataContractSerializer writes it: one line, base members first, fields in ordinal order (contract §3). */
 export function plainXml(resource: Resource, namespace: string): string {
   const root = ROOTS[resource.rel]
   return (
     `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${namespaceOf(namespace)}">` +
-    `<Href xmlns="${HAL}">${resource.href}</Href><LinkName xmlns="${HAL}">${resource.rel}</LinkName>` +
-    `<Links xmlns="${HAL}">${linkElements(resource.links)}</Links><Rel xmlns="${HAL}">${resource.rel}</Rel>` +
+    `<Href xmlns="${HAL_NAMESPACE}">${resource.href}</Href><LinkName xmlns="${HAL_NAMESPACE}">${resource.rel}</LinkName>` +
+    `<Links xmlns="${HAL_NAMESPACE}">${linkElements(resource.links)}</Links><Rel xmlns="${HAL_NAMESPACE}">${resource.rel}</Rel>` +
     `${fieldElements(resource)}</${root}>`
   )
 }
@@ -58,6 +59,6 @@ function fieldElements({ fields, values }: Resource): string {
 }
 
 function itemsElement(name: string, items: readonly string[]): string {
-  if (items.length === 0) return `<${name} xmlns:d2p1="${ARRAYS}" />`
-  return `<${name} xmlns:d2p1="${ARRAYS}">${xmlTexts(items, '<d2p1:string>', '</d2p1:string>')}</${name}>`
+  if (items.length === 0) return `<${name} xmlns:d2p1="${ARRAYS_NAMESPACE}" />`
+  return `<${name} xmlns:d2p1="${ARRAYS_NAMESPACE}">${xmlTexts(items, '<d2p1:string>', '</d2p1:string>')}</${name}>`
 }

@@ -6,10 +6,10 @@ import { Fields } from './call.ts'
 export const METHODS = 'GET, HEAD, OPTIONS'
 
 /** For what never depends on an id and cannot hide a new event for long (contract §1.3). */
-const ERROR_MAX_AGE_S = 5
+export const ERROR_MAX_AGE_S = 5
 
 /** On every answer with a body (contract §1.3). */
-const COMMON = {
+export const COMMON = {
   Vary: 'Accept',
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Allow-Origin': '*',

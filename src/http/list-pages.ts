@@ -12,8 +12,6 @@ import type { ListQuery } from './list-query.ts'
 import type { ReadyPage } from './ready-pages.ts'
 import { ReadyPages } from './ready-pages.ts'
 
-/** The ceiling of pages kept ready, a list. */
-const READY_BYTES = 8 * 1024 * 1024
 /** A page ends where its records reach this, however many were asked for: to join more would hold others up. */
 const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 
@@ -21,12 +19,13 @@ const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 export class ListPages<Item> {
   readonly #list: RecordList<Item>
   readonly #formatter: Formatter
-  readonly #ready = new ReadyPages(READY_BYTES)
+  readonly #ready: ReadyPages
   #joined: Buffer = Buffer.alloc(0)
 
   constructor(list: RecordList<Item>, formatter: Formatter) {
     this.#list = list
     this.#formatter = formatter
+    this.#ready = new ReadyPages(list.ready.makeRoomForPages())
   }
 
   /** The page as of `nowMs`, epoch ms; null while nothing is known. */
@@ -58,6 +57,7 @@ export class ListPages<Item> {
       etag: etagOf(body),
       next: next === null ? null : this.#formatter.pathOf(next),
       changes: this.#list.changes,
+      goodFromMs: query.from === null ? nowMs : -Infinity,
       goodUntilMs: query.from === null ? goodUntilMs : Infinity,
     }
   }

@@ -30,25 +30,25 @@ export interface ListQuery {
 
 /** A query longer than this is refused before it is looked at; some browsers send no longer URL. */
 const LONGEST_QUERY = 8192
-const USUAL_LIMIT = 50
-const MOST = 200
+export const USUAL_LIMIT = 50
+export const MOST_LIMIT = 200
 
 /** What a parameter takes, as the rest of a sentence. */
-const TAKES = {
+export const TAKES = {
   from: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z',
   to: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z, not before from',
   venue:
     'the id of a venue, a GUID such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34 and not the empty one; it may be repeated',
   tag: 'a tag, which must not be empty; it may be repeated',
   available: 'true, or is left out',
-  limit: `a whole number from 1 to ${MOST} without leading zeros`,
+  limit: `a whole number from 1 to ${MOST_LIMIT} without leading zeros`,
   after: 'what the next link of a page of this list carries, unchanged',
 } as const
 
-type Name = keyof typeof TAKES
+export type ListParameter = keyof typeof TAKES
 
 /** The parameters of each list, in the order in which links name them (contract §4.1). */
-const NAMES: Readonly<Record<ListName, readonly Name[]>> = {
+export const LIST_PARAMETERS: Readonly<Record<ListName, readonly ListParameter[]>> = {
   events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
   venues: ['limit', 'after'],
 }
@@ -58,10 +58,11 @@ export function readListQuery(list: ListName, query: string, zone: Zone): ListQu
   if (query.length > LONGEST_QUERY) {
     return `The query must be at most ${LONGEST_QUERY} characters long, all its venue and tag parameters included.`
   }
-  const given = new Map<Name, string[]>()
+  const given = new Map<ListParameter, string[]>()
   for (const [name, value] of pairsOf(query)) {
-    const known = NAMES[list].find((each) => each === name)
-    if (known === undefined) return `${quoted(name)} is not a parameter of this list: it takes ${inWords(NAMES[list])}.`
+    const known = LIST_PARAMETERS[list].find((each) => each === name)
+    if (known === undefined)
+      return `${quoted(name)} is not a parameter of this list: it takes ${inWords(LIST_PARAMETERS[list])}.`
     const values = given.get(known)
     if (values === undefined) given.set(known, [value])
     else if (known === 'venue' || known === 'tag') values.push(value)
@@ -72,11 +73,11 @@ export function readListQuery(list: ListName, query: string, zone: Zone): ListQu
 
 class QueryReader {
   readonly #list: ListName
-  readonly #given: ReadonlyMap<Name, readonly string[]>
+  readonly #given: ReadonlyMap<ListParameter, readonly string[]>
   readonly #zone: Zone
   #named = ''
 
-  constructor(list: ListName, given: ReadonlyMap<Name, readonly string[]>, zone: Zone) {
+  constructor(list: ListName, given: ReadonlyMap<ListParameter, readonly string[]>, zone: Zone) {
     this.#list = list
     this.#given = given
     this.#zone = zone
@@ -116,7 +117,7 @@ class QueryReader {
     }
   }
 
-  #refuse(name: Name): string {
+  #refuse(name: ListParameter): string {
     const value = (this.#given.get(name) ?? []).at(0) ?? ''
     return `${name} takes ${TAKES[name]}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} does not fit.`}`
   }
@@ -131,7 +132,10 @@ class QueryReader {
   }
 
   /** The values of a parameter, equal ones once. */
-  #all<Value extends string | number>(name: Name, read: (text: string) => Value | null): readonly Value[] | typeof BAD {
+  #all<Value extends string | number>(
+    name: ListParameter,
+    read: (text: string) => Value | null,
+  ): readonly Value[] | typeof BAD {
     const values = new Set<Value>()
     for (const text of this.#given.get(name) ?? []) {
       const value = read(text)
@@ -142,7 +146,7 @@ class QueryReader {
     return [...values]
   }
 
-  #name(name: Name, value: string): void {
+  #name(name: ListParameter, value: string): void {
     this.#named += `${this.#named === '' ? '' : '&'}${name}=${percentEncode(value)}`
   }
 }
@@ -177,14 +181,16 @@ function readMoment(text: string, zone: Zone): Moment | null {
 const SECONDS_PER_DAY = 86_400
 
 function readLimit(text: string): number | null {
-  return /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MOST ? Number(text) : null
+  return /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MOST_LIMIT ? Number(text) : null
 }
 
 const LONGEST_QUOTED = 40
 
 /** What a caller wrote, cut short: it comes back to whoever sent it. */
 function quoted(text: string): string {
-  return text.length > LONGEST_QUOTED ? `"${text.slice(0, LONGEST_QUOTED)}…"` : `"${text}"`
+  if (text.length <= LONGEST_QUOTED) return `"${text}"`
+  // Half a surrogate pair would be shown as what the caller never wrote.
+  return `"${text.slice(0, LONGEST_QUOTED).replace(/[\ud800-\udbff]$/, '')}…"`
 }
 
 function inWords(names: readonly string[]): string {

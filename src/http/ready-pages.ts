@@ -6,7 +6,8 @@ export interface ReadyPage {
   readonly next: string | null
   /** The state of its list that it shows. */
   readonly changes: number
-  /** The last moment, epoch ms, at which it is what would be made anew. */
+  /** The first moment, epoch ms, and the last at which it is what would be made again: a clock may be set back. */
+  readonly goodFromMs: number
   readonly goodUntilMs: number
 }
 
@@ -30,7 +31,7 @@ export class ReadyPages {
     const page = this.#pages.get(key)
     if (page === undefined) return null
     this.#letGo(key, page)
-    if (page.changes !== changes || nowMs > page.goodUntilMs) return null
+    if (page.changes !== changes || nowMs < page.goodFromMs || nowMs > page.goodUntilMs) return null
     this.#add(key, page)
     return page
   }

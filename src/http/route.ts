@@ -6,14 +6,17 @@ import type { RouteLabel } from '../observe/meters.ts'
 /** A record. */
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-type Found = RecordResource | ListName
+/** What says what there is (contract §5). */
+export type Described = 'openapi' | 'page'
+
+export type Endpoint = RecordResource | ListName | Described
 
 /**
- * Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1); a list
- * has none.
+ * Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1); what
+ * is no record has none.
  */
 export interface Route {
-  readonly resource: Found
+  readonly resource: Endpoint
   readonly id: Guid | null
 }
 
@@ -100,15 +103,17 @@ function idOf(segment: string): Guid | null {
   }
 }
 
-const LABELS: Readonly<Record<Found, RouteLabel>> = {
+const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   event: '/api/events/{id}',
   'event-venue': '/api/events/{id}/venue',
   venue: '/api/venues/{id}',
   events: '/api/events',
   venues: '/api/venues',
+  openapi: '/api/openapi.json',
+  page: '/',
 }
 
 /** The route's template, whatever the path's spelling; `other` for any other path. */
-export function routeLabel(resource: Found | null): RouteLabel {
+export function routeLabel(resource: Endpoint | null): RouteLabel {
   return resource === null ? 'other' : LABELS[resource]
 }

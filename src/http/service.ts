@@ -15,12 +15,13 @@ import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call, RequestWatch } from './call.ts'
 import { traceIdOf, withOwnBody } from './call.ts'
+import type { Description } from './description.ts'
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
 import type { Refusal } from './problem.ts'
 import { problemJson, problemXml, REFUSALS } from './problem.ts'
-import type { RecordResource, Route } from './route.ts'
+import type { Described, RecordResource, Route } from './route.ts'
 import { routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   readonly onInternalError: (cause: unknown) => void
   /** Null where lists are off. */
   readonly lists?: Lists | null
+  /** Null where `describe` is off. */
+  readonly description?: Description | null
   readonly watch?: RequestWatch
 }
 
@@ -44,8 +47,8 @@ export interface ServiceOptions {
 export class Service {
   readonly #options: ServiceOptions
   readonly #headers: HeaderBuilder
-  #router: Router
-  #lists: Lists | null
+  readonly #router: Router
+  readonly #lists: Lists | null
 
   constructor(options: ServiceOptions) {
     this.#options = options
@@ -54,18 +57,13 @@ export class Service {
     this.#headers = new HeaderBuilder(options.boundMs)
   }
 
-  /** Switches the lists on, or off, from the next request on. */
-  setLists(lists: Lists | null): void {
-    this.#lists = lists
-    this.#router = new Router(this.#options.basePath, lists !== null)
-  }
-
   answer(call: Call): Answer | Promise<Answer> {
     const begunMs = performance.now()
     let route: Route | null = null
     let answer: Answer | Promise<Answer>
     try {
-      route = this.#router.routeAsLinked(call.target) ?? this.#router.route(call.pathname)
+      route =
+        this.#router.routeAsLinked(call.target) ?? this.#router.route(call.pathname) ?? this.#routeOfDescription(call)
       answer = this.#answer(call, route)
     } catch (cause) {
       answer = this.#fail(call, cause)
@@ -90,9 +88,23 @@ export class Service {
       return { ...answer, fields: answer.fields.with('Allow', METHODS) }
     }
     const { resource, id } = route
+    if (resource === 'openapi' || resource === 'page') return this.#describe(call, resource)
     if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
     if (id === null) return this.#refuse(call, 'bad-id')
     return this.#find(call, resource, id)
+  }
+
+  #routeOfDescription(call: Call): Route | null {
+    const resource = this.#options.description?.find(call) ?? null
+    return resource === null ? null : { resource, id: null }
+  }
+
+  #describe(call: Call, resource: Described): Answer {
+    const { description } = this.#options
+    if (description === null || description === undefined) return this.#refuse(call, 'no-such-path')
+    const { etag, body, fields, unchanged } = description.read(call, resource)
+    if (this.#isUnchanged(call, etag)) return { status: 304, fields: unchanged, etag, body: null }
+    return { status: 200, fields, etag, body }
   }
 
   #list(call: Call, resource: ListName): Answer | Promise<Answer> {

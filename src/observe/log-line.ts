@@ -1,5 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
-import type { Observation, ReadReport } from './observation.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { Observation, ReadReport, WithheldCount } from './observation.ts'
 import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -26,7 +27,7 @@ export function logLine(observation: Observation): LogLine | null {
       return null
     case 'brake-engaged': {
       const { list, absent, served } = observation
-      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`marquee accept\``
+      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`./marquee accept\``
       return { level: 'error', message, fields: { list, absent, served } }
     }
     case 'shorter-accepted': {
@@ -50,7 +51,7 @@ export function logLine(observation: Observation): LogLine | null {
     case 'labels-missing': {
       const { table, column, codes } = observation
       const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
-      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`marquee check\` tells which`
+      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`./marquee check\` tells which`
       return { level: 'warn', message, fields: { table, column, codes } }
     }
     case 'columns-ignored': {
@@ -60,6 +61,20 @@ export function logLine(observation: Observation): LogLine | null {
       const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
       const message = `columns of the ${list} that Marquee does not know are ignored: ${names}`
       return { level: 'warn', message, fields: { list, columns } }
+    }
+    case 'suspicious': {
+      const { list, column, what, count, where } = observation
+      const named = printable(column, LONGEST_COLUMN)
+      const first = where === null ? '' : `, first at ${where}`
+      const message = `suspicious in the ${list}: ${named} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      return { level: 'warn', message, fields: { list, column: named, what, count, where } }
+    }
+    case 'wall-times': {
+      const { list, zone, isSet, count } = observation
+      const fact = `${count} dates of the ${list} have no offset and are read in ${zone}`
+      const fields = { list, zone, isSet, count }
+      if (isSet) return { level: 'info', message: fact, fields }
+      return { level: 'warn', message: `${fact}, as timeZone was never set: set it, such as Europe/London`, fields }
     }
     case 'crm-noticed':
       return { level: 'warn', message: observation.message, fields: {} }
@@ -75,11 +90,28 @@ export function logLine(observation: Observation): LogLine | null {
       const message = `${signal}: not ready from now on; what is in flight may end within ${drainMs / 1000} s`
       return { level: 'info', message, fields: { signal, drainMs } }
     }
+    case 'reloaded': {
+      const { changed } = observation
+      const what = changed.length === 0 ? 'it is what it was' : `${changed.join(', ')} took effect`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields: { changed } }
+    }
+    case 'reload-refused': {
+      const { problems } = observation
+      return { level: 'warn', message: `SIGHUP: all stays as it was: ${problems.join('; ')}`, fields: { problems } }
+    }
     case 'internal-error':
       return { level: 'error', message: `internal error: ${observation.message}`, fields: {} }
     default:
       return unreachable(observation)
   }
+}
+
+function sumOf(counts: readonly WithheldCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0)
+}
+
+function countText({ column, fault, count }: WithheldCount): string {
+  return `${column === null ? '' : `${printable(column, LONGEST_COLUMN)} `}${fault} (${count})`
 }
 
 function readLine(read: ReadReport): LogLine | null {
@@ -88,6 +120,15 @@ function readLine(read: ReadReport): LogLine | null {
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
+  }
+  const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
+  if (read.servesNothing || mistakes.length > 0) {
+    const counts = (read.servesNothing ? read.newlyWithheld : mistakes).map(countText).join(', ')
+    const nothing = `nothing of the ${list} is served, though there are ${withheld} rows`
+    const more = `${sumOf(mistakes)} more rows of the ${list} are withheld for mistakes, ${withheld} in all; ${served} are served`
+    const fact = read.servesNothing ? nothing : more
+    const message = `${fact}${counts === '' ? '' : `; new among them: ${counts}`}. \`./marquee check\` tells all`
+    return { level: 'warn', message, fields: { ...fields, newlyWithheld: read.newlyWithheld } }
   }
   if (changed === 0) return null
   const took = `${rows} rows in ${durationMs} ms (${kind})`

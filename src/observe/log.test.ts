@@ -13,7 +13,10 @@ function aLog(isTerminal: boolean) {
 
 function readEnded(changes: Partial<ReadReport>): Observation {
   const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 12.4 } as const
-  return { kind: 'read-ended', read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, ...changes } }
+  return {
+    kind: 'read-ended',
+    read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, newlyWithheld: [], servesNothing: false, ...changes },
+  }
 }
 
 const FAILED = readEnded({ outcome: 'unreachable', message: 'the CRM did not answer' })
@@ -60,7 +63,7 @@ describe('the log', () => {
     log.begin()
     log.write({ kind: 'brake-engaged', list: 'events', absent: 60, served: 100 })
     expect(lines).toEqual([
-      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `marquee accept`",
+      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `./marquee accept`",
     ])
   })
 

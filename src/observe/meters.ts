@@ -7,6 +7,8 @@ export const ROUTES = [
   '/api/venues/{id}',
   '/api/events',
   '/api/venues',
+  '/api/openapi.json',
+  '/',
   'other',
 ] as const
 
@@ -25,6 +27,8 @@ const TYPES = [
   'application/hal+xml',
   'application/problem+json',
   'application/problem+xml',
+  'application/openapi+json',
+  'text/html',
 ] as const
 
 const STATUS_AT = new Uint8Array(600)
@@ -32,7 +36,9 @@ STATUSES.forEach((status, index) => (STATUS_AT[status] = index))
 
 /** By the header as it is sent: counting a request builds no string. */
 const TYPE_AT: ReadonlyMap<string, number> = new Map(
-  TYPES.flatMap((type, index) => [[type, index] as const, [`${type}; charset=utf-8`, index] as const]),
+  TYPES.flatMap((type, index) =>
+    [type, `${type}; charset=utf-8`, `${type};version=3.1`].map((sent) => [sent, index] as const),
+  ),
 )
 
 const ROUTE_AT: Readonly<Record<RouteLabel, number>> = {
@@ -41,7 +47,9 @@ const ROUTE_AT: Readonly<Record<RouteLabel, number>> = {
   '/api/venues/{id}': 2,
   '/api/events': 3,
   '/api/venues': 4,
-  other: 5,
+  '/api/openapi.json': 5,
+  '/': 6,
+  other: 7,
 }
 
 const DURATION_BOUNDS_S = [

@@ -1,6 +1,8 @@
 // The room of what is told: everything worth telling is one of these; log lines, counts and the dashboard's history derive from it.
 // In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads (read-history.ts).
 // It fails nobody and waits for nobody: what cannot be written is counted.
+import type { WithheldFault } from '../domain/withheld.ts'
+
 /** Everything worth telling: log lines and metrics derive from it. No CRM value and no secret is ever in one. */
 export type Observation =
   | { readonly kind: 'read-ended'; readonly read: ReadReport }
@@ -24,8 +26,29 @@ export type Observation =
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
   /** What the operator should know of the CRM though its lists can be read: a sentence, with the row's id where it is about one. */
   | { readonly kind: 'crm-noticed'; readonly message: string }
+  /** Rows of a list are served, and most likely wrong: how many, and where the first one stands. */
+  | {
+      readonly kind: 'suspicious'
+      readonly list: string
+      readonly column: string
+      readonly what: string
+      readonly count: number
+      readonly where: string | null
+    }
+  /** Dates without an offset were read in this zone. */
+  | {
+      readonly kind: 'wall-times'
+      readonly list: string
+      readonly zone: string
+      readonly isSet: boolean
+      readonly count: number
+    }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
+  /** SIGHUP: these keys have other values now. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** SIGHUP, and all stays as it was: why, a sentence each. */
+  | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
 
 export interface ReadReport {
@@ -38,9 +61,20 @@ export interface ReadReport {
   readonly durationMs: number
   readonly rows: number
   readonly changed: number
+  /** Rows that are withheld since this read, and were not for a mistake before. */
+  readonly newlyWithheld: readonly WithheldCount[]
+  /** The list has rows and serves none, since this read. */
+  readonly servesNothing: boolean
   /** In how long the next try comes is the cycle's to say. */
   readonly served: number
   readonly withheld: number
+}
+
+export interface WithheldCount {
+  /** Null where the row as a whole is meant. */
+  readonly column: string | null
+  readonly fault: WithheldFault
+  readonly count: number
 }
 
 interface RequestReport {

@@ -4,7 +4,10 @@ import { ReadHistory } from './read-history.ts'
 
 function readEnded(changes: Partial<ReadReport>): Observation {
   const read = { list: 'events', kind: 'full', outcome: 'ok', message: null, durationMs: 1 } as const
-  return { kind: 'read-ended', read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, ...changes } }
+  return {
+    kind: 'read-ended',
+    read: { ...read, rows: 5, changed: 0, served: 4, withheld: 1, newlyWithheld: [], servesNothing: false, ...changes },
+  }
 }
 
 describe('the history of reads', () => {

@@ -16,6 +16,11 @@ export interface OperationsOptions {
   readonly explain: (id: string) => Explanation
   /** A page of the rows that are not served; null where too many search at once. */
   readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<WithheldPage | null>
+  /** Records by their names, and those that changed lately; null where too many search at once. */
+  readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
+  readonly changes: (signal: AbortSignal) => Promise<unknown>
+  /** The last day, as JSON. */
+  readonly samples: () => unknown
   /** The last reads of the CRM, as JSON. */
   readonly reads: () => unknown
   /** The metrics, in Prometheus' text format. */
@@ -69,7 +74,10 @@ export function createOperations(options: OperationsOptions): Hono {
   return app
 }
 
-function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accept }: OperationsOptions): void {
+function addRoutes(
+  app: Hono,
+  { status, explain, withheld, find, changes, samples, reads, metrics, accept }: OperationsOptions,
+): void {
   for (const { path, type, read } of PAGE_FILES) {
     app.get(path, (context) => context.body(read(), 200, { 'Content-Type': type }))
   }
@@ -79,6 +87,11 @@ function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accep
   })
   app.get('/metrics', (context) => context.body(metrics(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/reads', (context) => context.json(reads()))
+  app.get('/samples', (context) => context.json(samples()))
+  app.get('/changes', async (context) => answerFound(context, await changes(context.req.raw.signal)))
+  app.get('/find', async (context) =>
+    answerFound(context, await find(context.req.query('q') ?? '', context.req.raw.signal)),
+  )
   app.get('/withheld', async (context) => answerWithheld(context, withheld))
   // An id may hold anything, line feeds too, which `.` is not.
   app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
@@ -93,6 +106,9 @@ function addRoutes(app: Hono, { status, explain, withheld, reads, metrics, accep
 async function answerWithheld(context: Context, withheld: OperationsOptions['withheld']): Promise<Response> {
   const query = withheldQuery((name) => context.req.query(name))
   if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
-  const page = await withheld(query, context.req.raw.signal)
-  return page === null ? context.text('too many searches at once; try again\n', 503) : context.json(page)
+  return answerFound(context, await withheld(query, context.req.raw.signal))
+}
+
+function answerFound(context: Context, found: unknown): Response {
+  return found === null ? context.text('too many searches at once; try again\n', 503) : context.json(found)
 }

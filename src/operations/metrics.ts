@@ -106,7 +106,7 @@ function listMetrics({ replica: { events, venues }, time }: MetricsOptions): rea
     },
     {
       name: 'marquee_brake_engaged',
-      help: '1 while a list that got much shorter is not believed until `marquee accept`.',
+      help: '1 while a list that got much shorter is not believed until `./marquee accept`.',
       type: 'gauge',
       samples: () =>
         lists.map(({ list, reader }) => ({ labels: { list: list.kind.name }, value: reader.braked ? 1 : 0 })),

@@ -12,8 +12,8 @@ export const PAGE_FILES: readonly PageFile[] = [
   pageFile('/', 'index.html', 'text/html; charset=utf-8'),
   pageFile('/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'),
   pageFile('/icon.svg', 'icon.svg', 'image/svg+xml; charset=utf-8'),
-  ...['dashboard.js', 'element.js', 'words.js', 'lists.js', 'reads.js', 'withheld.js', 'explain.js'].map((name) =>
-    pageFile(`/${name}`, name, 'text/javascript; charset=utf-8'),
+  ...['dashboard.js', 'day.js', 'element.js', 'words.js', 'lists.js', 'reads.js', 'withheld.js', 'explain.js'].map(
+    (name) => pageFile(`/${name}`, name, 'text/javascript; charset=utf-8'),
   ),
 ]
 

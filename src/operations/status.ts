@@ -1,3 +1,5 @@
+import type { ListName } from '../domain/field.ts'
+import type { Oddity } from '../domain/oddity.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
 import type { ListReplica, RefreshSettings } from '../replica/list-replica.ts'
@@ -13,6 +15,10 @@ interface ListStatus {
   readonly notYetOver?: number
   readonly withheld: number
   readonly withheldByReason: Readonly<Record<WithheldFault, number>>
+  /** The list has rows, and none is served. */
+  readonly servesNothing: boolean
+  /** What is served and most likely wrong. */
+  readonly suspicious: readonly Oddity[]
   /** Columns of the CRM's list that nothing reads. */
   readonly ignoredColumns: readonly string[]
   /** How old the list is against the bound; whether answers are given from it. */
@@ -39,6 +45,8 @@ export interface Status {
   /** Requests that wait for a refresh now. */
   readonly waiting: number
   readonly settings: RefreshSettings
+  /** What dates without an offset are read in, whether somebody said so, and how many there are. */
+  readonly zone: StatusOptions['zone']
   readonly lists: { readonly events: ListStatus; readonly venues: ListStatus }
 }
 
@@ -51,6 +59,8 @@ export interface StatusOptions {
   readonly stopping: boolean
   readonly waiting: number
   readonly ignoredColumns: (list: string) => readonly string[]
+  readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
+  readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
 }
 
 /** What `/status` says: whether answers may be given, and how each list is. */
@@ -64,6 +74,7 @@ export function statusOf(options: StatusOptions): Status {
     startedAt,
     waiting,
     settings,
+    zone: options.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
   }
 }
@@ -82,7 +93,10 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
   return settings.refreshEveryMs > settings.boundMs && !list.isFailing
 }
 
-function listStatus<Item>(replica: ListReplica<Item>, { now, settings, ignoredColumns }: StatusOptions): ListStatus {
+function listStatus<Item>(
+  replica: ListReplica<Item>,
+  { now, settings, ignoredColumns, suspicious }: StatusOptions,
+): ListStatus {
   const { list, reader, refresh } = replica
   const { freshness, drift, braked } = reader
   return {
@@ -90,6 +104,8 @@ function listStatus<Item>(replica: ListReplica<Item>, { now, settings, ignoredCo
     ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
     withheld: list.withheld + list.extras.length,
     withheldByReason: countWithheld(list),
+    servesNothing: reader.isLoaded && list.served === 0 && list.withheld + list.extras.length > 0,
+    suspicious: suspicious[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: standingOf(replica.ageMs(now), settings),
     answers: mayAnswer(replica, settings, now),

@@ -27,12 +27,14 @@ function search(rows: readonly WithheldRow[], query: Partial<WithheldQuery> = {}
 describe('the search of withheld rows', () => {
   const rows = Array.from({ length: 250 }, (_, index) => row(index, index % 2 === 0 ? 'missing' : 'unreadable'))
 
-  it('gives at most 100 rows a page, every row on one page', async () => {
-    const pages = await Promise.all([0, 100, 200, 300].map((offset) => search(rows, { offset })))
-    expect(pages.map((page) => page?.rows.length)).toEqual([100, 100, 50, 0])
+  it('gives at most 20 rows a page, every row on one page', async () => {
+    const pages = await Promise.all(
+      Array.from({ length: 14 }, (_, page) => page * 20).map((offset) => search(rows, { offset })),
+    )
+    expect(pages.map((page) => page?.rows.length)).toEqual([...Array<number>(12).fill(20), 10, 0])
     const ids = pages.flatMap((page) => page?.rows.map(({ id }) => id))
     expect(new Set(ids).size).toBe(250)
-    expect(pages[3]).toMatchObject({ total: 250, matching: 250 })
+    expect(pages[13]).toMatchObject({ total: 250, matching: 250 })
   })
 
   it('finds by all words, in id, place and reason, in any case, and by kind of fault', async () => {

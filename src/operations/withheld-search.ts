@@ -1,6 +1,8 @@
+import { isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
+import { SearchTurns } from './search-turns.ts'
 import { withheldWords } from './withheld.ts'
 
 const FAULTS: readonly WithheldFault[] = ['inactive', 'not-shown', 'missing', 'unreadable', 'no-id', 'duplicate-id']
@@ -9,8 +11,8 @@ export interface WithheldQuery {
   readonly list: ListName
   /** All of these words must be in the row's id, place, column or reason; in lower case. */
   readonly words: readonly string[]
-  /** Null for any. */
-  readonly fault: WithheldFault | null
+  /** Null for any; mistakes are all but those that are meant: drafts, and what is not active. */
+  readonly fault: WithheldFault | 'mistakes' | null
   readonly offset: number
 }
 
@@ -31,9 +33,10 @@ export interface WithheldPage {
   readonly rows: readonly ShownRow[]
 }
 
-const PAGE_ROWS = 100
+const PAGE_ROWS = 20
+/** Further down nobody pages: what was found so far is kept meanwhile. */
+const FURTHEST = 10_000
 const LONGEST_TEXT = 200
-const MOST_SEARCHES = 8
 /** Rows between two pauses, a batch more or less: a search must not be felt by the public side. */
 const SLICE_ROWS = 500
 
@@ -41,57 +44,78 @@ const SLICE_ROWS = 500
 export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
   const list = given('list') ?? 'events'
   const offset = given('offset') ?? '0'
-  const fault = FAULTS.find((known) => known === given('reason')) ?? null
-  if ((list !== 'events' && list !== 'venues') || !/^\d{1,9}$/.test(offset)) return null
+  const fault = [...FAULTS, 'mistakes' as const].find((known) => known === given('reason')) ?? null
+  if ((list !== 'events' && list !== 'venues') || !/^\d{1,9}$/.test(offset) || Number(offset) > FURTHEST) return null
   if (fault === null && (given('reason') ?? '') !== '') return null
   const words = (given('q') ?? '').slice(0, LONGEST_TEXT).toLowerCase().split(/\s+/)
   return { list, words: words.filter((word) => word !== ''), fault, offset: Number(offset) }
 }
 
-/** Searches the withheld rows: one search at a time, in slices between which requests pass. */
+function isMistake(withheld: WithheldRow['withheld']): boolean {
+  return !isOnPurpose(withheld)
+}
+
+/** Mistakes first, then as they stand in the file or the table. */
+function inOrder(left: WithheldRow, right: WithheldRow): number {
+  const [one, other] = [left.withheld, right.withheld]
+  return (
+    Number(isMistake(other)) - Number(isMistake(one)) ||
+    placeOf(one.where) - placeOf(other.where) ||
+    (one.where < other.where ? -1 : 1)
+  )
+}
+
+function placeOf(where: string): number {
+  return Number(/(?:row|line|item) (\d+)/.exec(where)?.[1] ?? 0)
+}
+
+/** Searches the withheld rows, in slices between which requests pass. */
 export class WithheldSearch {
   readonly #batchesOf: (list: ListName) => Iterable<readonly WithheldRow[]>
   readonly #pause: () => Promise<void>
-  #last: Promise<unknown> = Promise.resolve()
-  #searches = 0
+  readonly #turns: SearchTurns
 
   /** The rows of a batch are looked at without a pause. */
-  constructor(batchesOf: (list: ListName) => Iterable<readonly WithheldRow[]>, pause: () => Promise<void>) {
+  constructor(
+    batchesOf: (list: ListName) => Iterable<readonly WithheldRow[]>,
+    pause: () => Promise<void>,
+    turns: SearchTurns = new SearchTurns(),
+  ) {
     this.#batchesOf = batchesOf
     this.#pause = pause
+    this.#turns = turns
   }
 
   /** Null where too many wait already. */
-  async search(query: WithheldQuery, signal: AbortSignal): Promise<WithheldPage | null> {
-    if (this.#searches >= MOST_SEARCHES) return null
-    this.#searches++
-    const search = this.#last.then(() => this.#run(query, signal))
-    this.#last = search.catch(() => {})
-    try {
-      return await search
-    } finally {
-      this.#searches--
-    }
+  search(query: WithheldQuery, signal: AbortSignal): Promise<WithheldPage | null> {
+    return this.#turns.run(() => this.#run(query, signal))
   }
 
   async #run({ list, words, fault, offset }: WithheldQuery, signal: AbortSignal): Promise<WithheldPage> {
-    const rows: ShownRow[] = []
+    const most = offset + PAGE_ROWS
+    let found: WithheldRow[] = []
     let [total, matching, sincePause] = [0, 0, 0]
     for (const batch of this.#batchesOf(list)) {
       for (const row of batch) {
-        if ((fault !== null && row.withheld.fault !== fault) || !holdsAll(row, words)) continue
-        if (matching >= offset && rows.length < PAGE_ROWS) rows.push(shown(row))
+        if (!isAbout(row, fault) || !holdsAll(row, words)) continue
+        found.push(row)
         matching++
       }
       total += batch.length
+      if (found.length > 2 * most + SLICE_ROWS) found = found.toSorted(inOrder).slice(0, most)
       sincePause += batch.length
       if (sincePause < SLICE_ROWS) continue
       sincePause = 0
       await this.#pause()
       if (signal.aborted) break
     }
+    const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
     return { list, total, matching, offset, rows }
   }
+}
+
+function isAbout({ withheld }: WithheldRow, fault: WithheldQuery['fault']): boolean {
+  return fault === null || (fault === 'mistakes' ? isMistake(withheld) : withheld.fault === fault)
 }
 
 function holdsAll(row: WithheldRow, words: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 import { unreachable } from '../domain/unreachable.ts'
-import type { Withheld, WithheldFault } from '../domain/withheld.ts'
+import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
 import { FAULTS } from '../replica/packed-withheld.ts'
+import { insteadOf, textFound } from './remedy.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import { WITHHELD } from '../replica/shard.ts'
 
@@ -12,7 +13,15 @@ export interface WithheldWords {
 }
 
 /** Says in an admin's words why a row is withheld. With what was found in it, as JSON: never for a log. */
-export function withheldWords({ fault, column, expected, found }: Withheld): WithheldWords {
+export function withheldWords({ also = [], ...first }: Withheld): WithheldWords {
+  const words = [first, ...also].map(wordsOf)
+  return {
+    reason: words.map(({ reason }) => reason).join(', and '),
+    remedy: words.map(({ remedy }) => remedy).join(' '),
+  }
+}
+
+function wordsOf({ fault, column, expected, found }: RowFault): WithheldWords {
   const name = column ?? 'the row'
   const shown = found === null ? '' : `; found ${found}`
   switch (fault) {
@@ -26,7 +35,7 @@ export function withheldWords({ fault, column, expected, found }: Withheld): Wit
     case 'unreadable':
       return {
         reason: `has a value in ${name} that cannot be read${expected === null ? '' : `: ${expected} is expected`}${shown}`,
-        remedy: `Correct ${name}.`,
+        remedy: `Correct ${name}${found === null || expected === null ? '' : orderFor(found, expected)}.`,
       }
     case 'missing':
       return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${expected === null ? '' : `: ${expected}`}.` }
@@ -40,6 +49,11 @@ export function withheldWords({ fault, column, expected, found }: Withheld): Wit
     default:
       return unreachable(fault)
   }
+}
+
+function orderFor(found: string, expected: string): string {
+  const order = insteadOf(textFound(found), expected)
+  return order === null ? '' : `: ${order}`
 }
 
 function because(column: string | null, shown: string): string {

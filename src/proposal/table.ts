@@ -148,7 +148,7 @@ async function sheetRows(path: string, sizeBytes: number): Promise<Numbered | Un
       return add
     }
     const reading = { name: basename(path), file, sizeBytes, limitBytes: 2e9, sheet: null, headerRow: null, onHeader }
-    const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false })
+    const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false, blankRows: 0 })
     for (;;) {
       const next = await batches.next()
       if (next.done !== true) continue

@@ -1,3 +1,4 @@
+import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import type { CrmFailure } from './port.ts'
 import { REPEATED, failureOf } from './port.ts'
@@ -6,15 +7,13 @@ import { rowOf } from './record-list.ts'
 import type { Shard } from './shard.ts'
 import { FREE, SERVED } from './shard.ts'
 
-/** Rows that a complete read, begun at `since`, did not mention: how many are served of all that are. */
-export function countAbsent<Item>(list: RecordList<Item>, since: number): number {
-  let served = 0
+/** The ids that are served and that a complete read, begun at `since`, did not mention. */
+export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
-      if (shard.state[slot] === SERVED && (shard.seenAt[slot] ?? 0) < since) served++
+      if (shard.state[slot] === SERVED && (shard.seenAt[slot] ?? 0) < since) yield shard.guid(slot)
     }
   }
-  return served
 }
 
 /** A read of all rows: what it mentioned carries its number or a higher one. */
@@ -164,7 +163,7 @@ interface Circumstances {
 }
 
 function brakeMessage(list: string, missing: number, served: number): string {
-  return `${missing} of ${served} ${list} are missing from the CRM's list, which is not believed until \`marquee accept\``
+  return `${missing} of ${served} ${list} are missing from the CRM's list, which is not believed until \`./marquee accept\``
 }
 
 function doubtMessage(list: string, missing: number, served: number, isSecond: boolean): string {

@@ -14,6 +14,7 @@ export class Arrivals {
   /** A refresh has applied its pages, and waits for the other list before it removes anything. */
   isWaiting = false
   readonly #additions = new Turns()
+  #isHinted = false
   #added: Attempt = { ok: true }
   #next = Promise.withResolvers<void>()
 
@@ -40,5 +41,15 @@ export class Arrivals {
   /** Reads what came while a refresh waits, one at a time. */
   readAdditions(read: () => Promise<Attempt>): Promise<Attempt> {
     return this.#additions.run(async () => (this.#added = await read()))
+  }
+
+  /** Something may have come: a storm of hints is one read after another, each of all that came before it. */
+  hint(read: () => Promise<Attempt>): void {
+    if (!this.isWaiting || this.#isHinted) return
+    this.#isHinted = true
+    void this.readAdditions(() => {
+      this.#isHinted = false
+      return read()
+    })
   }
 }

@@ -5,6 +5,7 @@ import { elapsedMs } from './time.ts'
 
 export type Attempt = { readonly ok: true } | Failed
 
+/** The two numbers are looked up for each attempt: a reload changes them. */
 export interface CycleSettings {
   readonly time: Time
   readonly everyMs: number
@@ -49,6 +50,13 @@ export class Cycle {
     this.#cancelTimer?.()
     this.#cancelLook?.()
     await this.#running
+  }
+
+  /** `everyMs` has changed: what is due later than it says comes sooner. A back-off stays. */
+  hasten(): void {
+    const { time, everyMs } = this.#settings
+    const isDueLater = this.#dueAtMs - time.now().monotonicMs > everyMs
+    if (!this.#stopped && this.#running === null && this.failures === 0 && isDueLater) this.#schedule(everyMs)
   }
 
   get isRunning(): boolean {

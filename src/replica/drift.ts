@@ -29,12 +29,16 @@ export class Drift {
     if (this.#suspects.size > 0) this.#suspects.delete(id)
   }
 
-  /** Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. */
-  countUnreported(asOf: number): ReadonlyMap<string, number> {
+  /**
+   * Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. A row that
+   * is no longer held is none: it came and went between two reads of changes, or a sweep found that it is gone, which is its task.
+   */
+  countUnreported(asOf: number, isHeld: (id: Guid) => boolean): ReadonlyMap<string, number> {
     const found = new Map<string, number>()
     for (const [id, { columns, foundAt }] of this.#suspects) {
       if (foundAt > asOf) continue
       this.#suspects.delete(id)
+      if (!isHeld(id)) continue
       this.records++
       for (const column of columns) {
         found.set(column, (found.get(column) ?? 0) + 1)

@@ -55,16 +55,18 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
     },
     ...given,
   }
-  const reader = new ListReader<EventRecord>({
-    list,
-    source,
-    brake: true,
-    time,
-    observe: (observation) => observed.push(observation),
-    pause: () => Promise.resolve(),
-    isTooLarge: () => false,
-    ...options,
-  })
+  const reader = new ListReader<EventRecord>(
+    {
+      list,
+      source,
+      time,
+      observe: (observation) => observed.push(observation),
+      pause: () => Promise.resolve(),
+      isTooLarge: () => false,
+      ...options,
+    },
+    { brake: true },
+  )
   /** Lets a read run to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
     scripts.push(...script)
@@ -123,6 +125,24 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     await refresh({ pages: [rows(ids)] })
     expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'cursor 1' as Cursor, null])
     expect(list.served).toBe(30)
+  })
+
+  it('takes for drift what an audit found and a read of all changes does not name, unless the row is gone by then', async () => {
+    const { audit, refresh, list, observed } = scene()
+    const [stays, goes] = [guidOf(98), guidOf(99)]
+    const found = (): Observation[] => observed.filter(({ kind }) => kind === 'drift-found')
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [rows([...ids, stays, goes])] })
+    expect(list.served).toBe(32)
+    // As a sweep that compares all rows, in which the one that came and went is not there.
+    const held = ids.map((id): Change<EventRecord> => ({ kind: 'unchanged', id }))
+    await refresh({ pages: [[...held, { kind: 'unchanged', id: stays }]], end: { complete: true } })
+    expect(list.serves(goes)).toBe(false)
+    expect(found()).toEqual([])
+    const silent = guidOf(100)
+    await audit({ pages: [rows([...ids, stays, silent])] })
+    await refresh({})
+    expect(found()).toEqual([{ kind: 'drift-found', list: 'events', byColumn: { '(row)': 1 } }])
   })
 
   it('removes by absence only after a complete read, and keeps what was seen since that read began', async () => {

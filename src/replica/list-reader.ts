@@ -1,5 +1,6 @@
+import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { Belief, countAbsent, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
@@ -13,11 +14,11 @@ import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
+import { WithheldTally } from './withheld-tally.ts'
 
 export interface ListReaderOptions<Item> {
   readonly list: RecordList<Item>
   readonly source: Source<Item>
-  readonly brake: boolean
   readonly time: Time
   readonly observe: Observe
   /** Lets requests pass between two slices of work. */
@@ -28,8 +29,8 @@ export interface ListReaderOptions<Item> {
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
   readonly beforePointing?: () => Promise<CrmFailure | null>
-  /** Runs before served rows are removed: venues are removed after the events that point at them. */
-  readonly beforeRemoval?: () => Promise<void>
+  /** Runs before rows that are served are removed: venues are removed after the events that point at them. */
+  readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
 const LONGEST_DELAY_MS = 24 * 3_600_000
@@ -52,18 +53,24 @@ export class ListReader<Item> {
   readonly belief: Belief = new Belief()
   /** The list was read in full once: nothing is answered from it before. */
   isLoaded = false
+  /** When that was, by the monotonic clock. */
+  loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
+  readonly #settings: { readonly brake: boolean }
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
+  readonly #newlyWithheld = new WithheldTally()
+  #servedNothing = false
   #reads = 0
   /** Pages of the details that refreshes have applied. */
   #pages = 0
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>) {
+  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
+    this.#settings = settings
   }
 
   /** The list got so short that it is not believed, and nothing has shown otherwise since. */
@@ -89,6 +96,11 @@ export class ListReader<Item> {
   /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
   readAdditions(): Promise<Attempt> {
     return this.arrivals.readAdditions(() => this.#readCheaply('addition'))
+  }
+
+  /** Something may have changed: where a refresh waits for the other list, what came is read beside it. */
+  hint(): void {
+    this.arrivals.hint(() => this.#readCheaply('addition'))
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
@@ -140,6 +152,7 @@ export class ListReader<Item> {
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
+      newlyWithheld: this.#newlyWithheld,
     })
     const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, reading })
     observe({
@@ -154,9 +167,19 @@ export class ListReader<Item> {
         changed: reading.changed,
         served: list.served,
         withheld: list.withheld + list.extras.length,
+        // Those of a read that failed are told with the next one.
+        newlyWithheld: attempt.ok ? this.#newlyWithheld.take() : [],
+        servesNothing: attempt.ok && this.#beginsToServeNothing(),
       },
     })
     return attempt
+  }
+
+  #beginsToServeNothing(): boolean {
+    const { served, withheld, extras } = this.#options.list
+    const before = this.#servedNothing
+    this.#servedNothing = this.isLoaded && served === 0 && withheld + extras.length > 0
+    return this.#servedNothing && !before
   }
 
   #beginAudit(): Moment {
@@ -226,15 +249,16 @@ export class ListReader<Item> {
     const { purpose, begun, reading } = read
     const end = (): Promise<Attempt> =>
       purpose === 'audit' ? this.#turns.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
-    const removes =
-      reading.hasPostponed || (outcome.complete && countAbsent(list, begun.monotonicMs - reading.lagMs) > 0)
-    if (beforeRemoval === undefined || !removes) return end()
+    if (beforeRemoval === undefined) return end()
+    const absent = outcome.complete ? absentIds(list, begun.monotonicMs - reading.lagMs) : []
+    const leaving = new Set([...reading.leavingIds, ...absent])
+    if (leaving.size === 0) return end()
     this.arrivals.removals++
     try {
-      if (purpose === 'audit') await beforeRemoval()
+      if (purpose === 'audit') await beforeRemoval(leaving)
       else {
         // What points at this list was held up by that, and may still show: nothing goes before it.
-        const added = await this.arrivals.waitFor(beforeRemoval)
+        const added = await this.arrivals.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }
       return await end()
@@ -245,7 +269,8 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, reading } = read
-    const { list, source, brake, time, observe, pause } = this.#options
+    const { list, source, time, observe, pause } = this.#options
+    const { brake } = this.#settings
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.removePostponed()
@@ -268,7 +293,11 @@ export class ListReader<Item> {
       reading.changed += await removeAbsent(list, sinceMs, pause)
       reading.release()
       if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
-      if (kind === 'full') list.extras = reading.extras
+      if (kind === 'full') {
+        this.#newlyWithheld.addExtras(list.extras, reading.extras)
+        list.extras = reading.extras
+      }
+      if (!this.isLoaded) this.loadedAtMs = time.now().monotonicMs
       this.isLoaded = true
     }
     this.#confirm(kind, begun, reading, outcome)
@@ -301,7 +330,7 @@ export class ListReader<Item> {
     if (kind === 'full' || source.availabilityEveryMs === null) this.freshness.confirmAvailability(asOf, lagMs)
     this.#tombstones.completeAsOf(asOf.monotonicMs - lagMs, outcome.complete)
     if (outcome.complete || outcome.unchanged) this.freshness.audit(asOf, lagMs)
-    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs)
+    const byColumn = this.drift.countUnreported(asOf.monotonicMs - lagMs, (id) => list.find(id) !== -1)
     if (byColumn.size > 0)
       observe({ kind: 'drift-found', list: list.kind.name, byColumn: Object.fromEntries(byColumn) })
   }

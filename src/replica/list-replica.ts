@@ -29,30 +29,54 @@ export class ListReplica<Item> implements Aged {
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
     const { time, source } = options
-    const reader = new ListReader(options)
+    const reader = new ListReader(options, settings)
     this.#time = time
     this.list = options.list
     this.reader = reader
-    // What is repaired is served again within the bound.
-    const backOffCeilingMs = Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
     const hasChanged =
       source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
-    const cycle = (everyMs: number, attempt: () => Promise<Attempt>): Cycle =>
-      new Cycle({ time, everyMs, backOffCeilingMs, attempt, ...hasChanged })
-    this.refresh = cycle(settings.refreshEveryMs, () => reader.refresh())
-    this.audit = cycle(settings.fullReadEveryMs, () => reader.audit())
-    this.availability = cycle(source.availabilityEveryMs ?? settings.refreshEveryMs, () => reader.readAvailability())
+    const cycle = (everyMs: () => number, attempt: () => Promise<Attempt>): Cycle =>
+      new Cycle({
+        time,
+        get everyMs() {
+          return everyMs()
+        },
+        // What is repaired is served again within the bound.
+        get backOffCeilingMs() {
+          return Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
+        },
+        attempt,
+        ...hasChanged,
+      })
+    const refreshEveryMs = (): number => settings.refreshEveryMs
+    this.refresh = cycle(refreshEveryMs, () => reader.refresh())
+    this.audit = cycle(
+      () => settings.fullReadEveryMs,
+      () => reader.audit(),
+    )
+    this.availability = cycle(
+      () => source.availabilityEveryMs ?? refreshEveryMs(),
+      () => reader.readAvailability(),
+    )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
       this.refresh.start(0)
       if (source.reportsChanges) this.audit.start(settings.fullReadEveryMs)
       if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
-      source.onHint?.(() => this.refresh.hint())
+      source.onHint?.(() => {
+        this.refresh.hint()
+        reader.hint()
+      })
     }
   }
 
   start(): void {
     this.#start()
+  }
+
+  /** The settings have changed: reads that are due too late for them come sooner. */
+  hasten(): void {
+    for (const cycle of [this.refresh, this.audit, this.availability]) cycle.hasten()
   }
 
   async stop(): Promise<void> {
@@ -118,11 +142,16 @@ export class ListReplica<Item> implements Aged {
   }
 
   /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */
-  async untilConfirmed(): Promise<void> {
-    const { reader, refresh } = this
-    reader.confirmSince(this.#time.now())
+  async untilRead(): Promise<void> {
+    const { refresh } = this
     if (refresh.isRunning) await refresh.attempt()
     if (!refresh.isBackingOff) await refresh.attempt()
+  }
+
+  /** The same for a read that tells all changes, be it a long one. */
+  untilConfirmed(): Promise<void> {
+    this.reader.confirmSince(this.#time.now())
+    return this.untilRead()
   }
 
   ageMs(now: Moment): number | null {

@@ -23,7 +23,7 @@ export interface Wanted {
   readonly limit: number
 }
 
-export interface Found {
+export interface Scanned {
   /** Handles of the rows, in order. */
   readonly rows: readonly number[]
   /** There is at least one more. */
@@ -32,10 +32,10 @@ export interface Found {
   readonly goodUntilMs: number
 }
 
-const NOTHING: Found = { rows: [], hasMore: false, goodUntilMs: Infinity }
+const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
 /** The rows of one page: a walk over columns of numbers that skips what is over, and reads no record. */
-export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Found {
+export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Scanned {
   const filter = filterOf(index, { from, venues, tags, available })
   if (filter === null) return NOTHING
   const rows: number[] = []

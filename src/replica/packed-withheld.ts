@@ -21,18 +21,27 @@ export const FAULTS: readonly WithheldFault[] = [
 /** A text that stands in many rows, by its number; itself where there are too many of them. */
 type Named = number | string | null
 
-type Packed = readonly [number, Named, Named, string, string | null]
+type Packed = readonly [number, Named, Named, string, string | null, Withheld['also']?]
 
 /** Why a row is not served, as one text: a million objects would take half a gigabyte. */
-export function packWithheld({ fault, column, where, expected, found }: Withheld): string {
-  const packed: Packed = [FAULTS.indexOf(fault), nameOf(column), nameOf(expected), where, found]
+export function packWithheld({ fault, column, where, expected, found, also }: Withheld): string {
+  const packed: readonly unknown[] = [
+    FAULTS.indexOf(fault),
+    nameOf(column),
+    nameOf(expected),
+    where,
+    found,
+    ...(also === undefined ? [] : [also]),
+  ]
   return JSON.stringify(packed)
 }
 
 export function unpackWithheld(packed: string): Withheld {
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- packed above
-  const [fault, column, expected, where, found] = JSON.parse(packed) as Packed
-  return { fault: FAULTS[fault] ?? 'unreadable', column: textOf(column), where, expected: textOf(expected), found }
+  const [number, column, expected, where, found, also] = JSON.parse(packed) as Packed
+  const fault = FAULTS[number] ?? 'unreadable'
+  const whole = { fault, column: textOf(column), where, expected: textOf(expected), found }
+  return also === undefined ? whole : { ...whole, also }
 }
 
 /** Columns, and what is expected in them: a configuration has some dozens. */

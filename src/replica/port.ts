@@ -1,4 +1,5 @@
 import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Withheld } from '../domain/withheld.ts'
@@ -14,8 +15,17 @@ export interface Crm {
   readonly venues: Source<VenueRecord>
   /** Looks, before anything is read, whether the CRM has what the configuration names. */
   examine?(): Promise<Examination>
+  /** All that is wrong with a list that was refused as broken, for whoever has to correct it; null where its failure says all. */
+  diagnose?(list: ListName): Promise<Diagnosis | null>
   /** Lets go of connections and files; reads under way end as failures. */
   close(): Promise<void>
+}
+
+/** What a broken list was most likely meant to be. Nothing of it is served. */
+export interface Diagnosis<Item = unknown> {
+  readonly problems: readonly string[]
+  readonly changes: readonly Change<Item>[]
+  readonly ignored: readonly string[]
 }
 
 export interface Examination {

@@ -1,6 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
 import type { Drift } from './drift.ts'
 import { WHOLE_ROW } from './drift.ts'
 import { PackedRows } from './packed-withheld.ts'
@@ -10,6 +11,7 @@ import type { RecordList } from './record-list.ts'
 import { slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
+import type { WithheldTally } from './withheld-tally.ts'
 
 /** What one read does to a list. */
 export interface ReadingContext<Item> {
@@ -28,6 +30,8 @@ export interface ReadingContext<Item> {
   readonly timesChanges: boolean
   /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
+  /** Where rows are counted that are withheld now and were not for a mistake before. */
+  readonly newlyWithheld: WithheldTally
   readonly now: () => number
 }
 
@@ -56,7 +60,7 @@ export class Reading<Item> {
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: PackedRows = new PackedRows()
-  readonly #postponed: { readonly remove: () => void; changedAtMs: number }[] = []
+  readonly #postponed: { readonly id: Guid; readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
   #changeTimes: number[] = []
@@ -70,9 +74,9 @@ export class Reading<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** Whether anything waits for `removePostponed`. */
-  get hasPostponed(): boolean {
-    return this.#postponed.length > 0
+  /** The ids that are served until `removePostponed`. */
+  get leavingIds(): readonly Guid[] {
+    return this.#postponed.map(({ id }) => id).filter((id) => this.#context.list.serves(id))
   }
 
   apply(page: Page<Item>): void {
@@ -252,6 +256,8 @@ export class Reading<Item> {
         return
       }
       const isServed = shard.state[slot] === SERVED
+      const isNew = isServed || shard.read(slot) === ''
+      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld)
       this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
       if (isServed) this.#changedNow(held)
       list.withhold(held, withheld)
@@ -260,7 +266,7 @@ export class Reading<Item> {
       shard.version[slot] = version
     }
     // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
-    if (list.isServed(row)) this.#remove(withhold)
+    if (list.isServed(row)) this.#remove(id, withhold)
     else withhold()
   }
 
@@ -280,11 +286,11 @@ export class Reading<Item> {
       }
       tombstones.bury(id, now)
     }
-    this.#remove(remove)
+    this.#remove(id, remove)
   }
 
-  #remove(removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.push({ remove: removal, changedAtMs: Number.NaN })
+  #remove(id: Guid, removal: () => void): void {
+    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, changedAtMs: Number.NaN })
     else removal()
   }
 

@@ -44,6 +44,15 @@ describe('bodies kept ready under a ceiling of 8 MB', () => {
     expect(read(3)).not.toBeNull()
   })
 
+  it('large ones leave room for pages of lists, what is kept too', () => {
+    for (const place of [2, 3]) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
+    // Of 2 MB half, however often it is asked for.
+    expect([ready.makeRoomForPages(), ready.makeRoomForPages()]).toEqual([MB, MB])
+    expect([read(2), read(3)?.slice(0, 1)]).toEqual([null, '3'])
+    ready.keep(places, 4, 'x'.repeat(MB))
+    expect([read(3), read(4)?.slice(0, 1)]).toEqual([null, 'x'])
+  })
+
   it('are forgotten with their record', () => {
     ready.keep(places, 4, 'small')
     ready.keep(places, 5, 'x'.repeat(MB))

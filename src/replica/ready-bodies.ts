@@ -7,8 +7,9 @@ import { ETAG_LENGTH, etagOf } from '../formats/body.ts'
 const SEGMENT_BYTES = 1024 * 1024
 /** What the ring does not take. */
 const LARGE_BYTES = 64 * 1024
-/** The part of the ceiling that is for large bodies. */
+/** The part of the ceiling that is for large bodies, and what of it goes to the pages of lists, where lists are on. */
 const LARGE_SHARE = 1 / 4
+const PAGES_SHARE = 1 / 8
 
 /**
  * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten, and nothing of them is left
@@ -17,14 +18,22 @@ const LARGE_SHARE = 1 / 4
 export class ReadyBodies {
   readonly #segments: (Buffer | undefined)[]
   readonly #large: LargeBodies
+  readonly #ceilingBytes: number
   /** How many bytes were written since the beginning, what was left at the ends of segments included. */
   #head = 0
 
   /** @param ceilingBytes what all of them take at most */
   constructor(ceilingBytes: number) {
+    this.#ceilingBytes = ceilingBytes
     this.#large = new LargeBodies(ceilingBytes * LARGE_SHARE)
     const segments = Math.floor((ceilingBytes * (1 - LARGE_SHARE)) / SEGMENT_BYTES)
     this.#segments = Array.from({ length: segments }, () => undefined)
+  }
+
+  /** How many bytes pages of lists may take from now on: large bodies have so much less. */
+  makeRoomForPages(): number {
+    this.#large.lowerTo(this.#ceilingBytes * (LARGE_SHARE - PAGES_SHARE))
+    return this.#ceilingBytes * PAGES_SHARE
   }
 
   /** The body kept at a place; null where there is none, or none any more. */
@@ -92,12 +101,17 @@ const LONGEST_BYTES = 4 * 1024 * 1024
  * slowly, or not at all, would hold a copy of each answer that waits.
  */
 export class LargeBodies {
-  readonly #ceilingBytes: number
+  #ceilingBytes: number
   readonly #queue: { readonly from: Map<number, Body>; readonly place: number; readonly body: Body }[] = []
   #bytes = 0
 
   constructor(ceilingBytes: number) {
     this.#ceilingBytes = ceilingBytes
+  }
+
+  lowerTo(ceilingBytes: number): void {
+    this.#ceilingBytes = ceilingBytes
+    while (this.#bytes > ceilingBytes) this.#letGo()
   }
 
   keep(into: Map<number, Body>, place: number, body: Body): void {

@@ -112,6 +112,11 @@ export class RecordList<Item> implements Held {
     return this.ready.keep(shard.ready, place, text)
   }
 
+  /** The bodies made so far are no longer what would be made now. */
+  forgetBodies(): void {
+    for (const shard of this.shards) shard.forgetBodies()
+  }
+
   /** What is held of an id, null where it is not held at all. */
   inspect(id: Guid): HeldRow | null {
     const row = this.find(id)
@@ -237,6 +242,21 @@ export class RecordList<Item> implements Held {
       batch = []
     }
     yield batch
+  }
+
+  /** Whether any row is served whose packed record is as `isIt` wants it; yields between shards, and requests pass. */
+  async someServed(isIt: (packed: string) => boolean, pause: () => Promise<void>): Promise<boolean> {
+    let sincePause = 0
+    for (const shard of this.shards) {
+      for (let slot = 0; slot < shard.slots; slot++) {
+        if (shard.state[slot] === SERVED && isIt(shard.read(slot))) return true
+      }
+      sincePause += shard.slots
+      if (sincePause < 1000) continue
+      sincePause = 0
+      await pause()
+    }
+    return false
   }
 
   /** Every row that is held. */

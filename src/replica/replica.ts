@@ -2,6 +2,7 @@
 // of pages (port.ts), each of which a Reading applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
 
 import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Observe } from '../observe/observation.ts'
@@ -9,6 +10,7 @@ import type { RefreshSettings } from './list-replica.ts'
 import { ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
+import { readVenueId } from './packing.ts'
 import type { Crm } from './port.ts'
 import { RecordList } from './record-list.ts'
 import type { Time } from './time.ts'
@@ -16,8 +18,9 @@ import type { Time } from './time.ts'
 export interface ReplicaOptions {
   readonly crm: Crm
   readonly formatter: Formatter
+  /** Live, as the limits and the formatter are: what they hold may change between two reads, and `adopt` follows it. */
   readonly settings: RefreshSettings
-  readonly memoryLimitBytes: number
+  readonly limits: { readonly memoryBytes: number }
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
@@ -26,27 +29,30 @@ export interface ReplicaOptions {
 /**
  * The events and venues of the CRM, held in memory and kept up to date. An event never shows before its venue, nor after it:
  * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
- * venues go when a read of the events that begins then has *ended*. The first of these waits for nothing but the CRM, so
+ * venues go when a read of the events that begins then has *ended*; where events still point at them, one that tells what is
+ * gone, which may be a long one (a sweep). The first of these waits for nothing but the CRM, so
  * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
   readonly venues: ListReplica<VenueRecord>
   readonly #pause: () => Promise<void>
+  readonly #time: Time
 
-  constructor({ crm, formatter, settings, memoryLimitBytes, time, observe, pause }: ReplicaOptions) {
+  constructor({ crm, formatter, settings, limits, time, observe, pause }: ReplicaOptions) {
     this.#pause = pause
+    this.#time = time
     const events = new RecordList(eventKind(formatter))
     const venues = new RecordList(venueKind(formatter))
     const isTooLarge = (readingBytes: number): boolean => {
-      return events.sizeBytes + venues.sizeBytes + readingBytes > memoryLimitBytes
+      return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes
     }
-    const shared = { brake: settings.brake, time, observe, pause, isTooLarge }
+    const shared = { time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,
       list: venues,
       source: crm.venues,
-      beforeRemoval: () => this.events.untilConfirmed(),
+      beforeRemoval: (leaving) => this.#untilEventsLeft(leaving),
     })
     this.events = new ListReplica(settings, {
       ...shared,
@@ -80,8 +86,30 @@ export class Replica {
     this.events.start()
   }
 
+  /** The settings, or what records look like, have changed; the records stay. */
+  adopt(looksOther: boolean): void {
+    for (const replica of [this.events, this.venues]) {
+      if (looksOther) replica.list.forgetBodies()
+      replica.hasten()
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all([this.venues.stop(), this.events.stop()])
+  }
+
+  /** Resolves when no event points at venues that are about to go, or the CRM still has those that do. */
+  async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<void> {
+    const { events } = this
+    const { freshness } = events.reader
+    const begun = this.#time.now()
+    // Pages of an audit may be older than the venues' read, and are outweighed only by what is confirmed since.
+    if (!events.audit.isRunning) {
+      await events.untilRead()
+      if (freshness.areDetailsConfirmedSince(begun)) return
+      if (!(await events.list.someServed((packed) => leaving.has(readVenueId(packed)), this.#pause))) return
+    }
+    await events.untilConfirmed()
   }
 
   /** Whether a venue is named that is not served; one that is already named and missing is not looked for again and again. */

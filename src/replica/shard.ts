@@ -1,5 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
@@ -80,14 +81,14 @@ export class Shard {
   /** Takes the record out of a slot that stays. */
   clear(slot: number): void {
     this.#texts.remove(slot)
-    this.#forgetBodies(slot)
+    this.forgetBodies(slot, 1)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
   write(slot: number, packed: string): boolean {
     const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
     this.state[slot] = SERVED
-    if (changed) this.#forgetBodies(slot)
+    if (changed) this.forgetBodies(slot, 1)
     return changed
   }
 
@@ -96,7 +97,12 @@ export class Shard {
     this.#texts.write(slot, packWithheld(withheld))
     this.fault[slot] = FAULTS.indexOf(withheld.fault)
     this.state[slot] = WITHHELD
-    this.#forgetBodies(slot)
+    this.forgetBodies(slot, 1)
+  }
+
+  /** Whether what is withheld there is so for a mistake, rather than on purpose. */
+  isMistake(slot: number): boolean {
+    return !isOnPurpose({ fault: FAULTS[this.fault[slot] ?? 0] ?? 'unreadable' })
   }
 
   /** Null where the row is served, or was not written yet. */
@@ -127,9 +133,9 @@ export class Shard {
     return this.#etags.read(place) ?? this.#etags.write(place, body)
   }
 
-  #forgetBodies(slot: number): void {
-    this.#etags.forget(slot * SHAPES.length, SHAPES.length)
-    this.ready.forget(slot * SHAPES.length, SHAPES.length)
+  forgetBodies(slot = 0, slots: number = this.state.length): void {
+    this.#etags.forget(slot * SHAPES.length, slots * SHAPES.length)
+    this.ready.forget(slot * SHAPES.length, slots * SHAPES.length)
   }
 
   #grow(capacity: number): void {

@@ -1,7 +1,7 @@
 import { unpackTags } from './packing.ts'
 
 /** What a set, and a word, take roughly, with their place in a map. */
-const SET_BYTES = 200
+const SET_BYTES = 300
 const WORD_BYTES = 160
 
 /**
@@ -22,6 +22,8 @@ export class TagSets {
   readonly #sets = new Numbers()
   /** The words of each set. */
   readonly #members: (readonly number[])[] = []
+  /** The sets that have each word; where it is one alone its number, since of tags that are many most are of one event. */
+  readonly #holders: (number | Set<number>)[] = []
 
   get sizeBytes(): number {
     return this.#sets.size * SET_BYTES + this.#words.size * WORD_BYTES
@@ -32,13 +34,28 @@ export class TagSets {
     const set = this.#sets.hold(packed)
     if (this.#sets.uses(set) === 1) {
       const words = new Set(unpackTags(packed).map(foldTag))
-      this.#members[set] = Array.from(words, (word) => this.#words.hold(word))
+      this.#members[set] = Array.from(words, (word) => this.#holdWord(word, set))
     }
     return set
   }
 
   release(set: number): void {
-    if (this.#sets.release(set)) for (const word of this.#members[set] ?? []) this.#words.release(word)
+    if (this.#sets.release(set)) for (const word of this.membersOf(set)) this.#releaseWord(word, set)
+  }
+
+  #holdWord(text: string, set: number): number {
+    const word = this.#words.hold(text)
+    const holders = this.#holders[word] ?? NONE
+    if (this.#words.uses(word) === 1) this.#holders[word] = set
+    else if (typeof holders === 'number') this.#holders[word] = new Set([holders, set])
+    else holders.add(set)
+    return word
+  }
+
+  #releaseWord(word: number, set: number): void {
+    const holders = this.#holders[word] ?? NONE
+    if (this.#words.release(word)) this.#holders[word] = NONE
+    else if (typeof holders !== 'number') holders.delete(set)
   }
 
   /** The numbers of the words of a set. */
@@ -51,24 +68,30 @@ export class TagSets {
     return tags.map((tag) => this.#words.find(foldTag(tag))).filter((word) => word !== undefined)
   }
 
-  /** By mark, the number of a set twice and 1 where tickets can be had: 1 where it fits; null where none does. */
+  /**
+   * By mark, the number of a set twice and 1 where tickets can be had: 1 where it has any of these tags, or tags do not matter
+   * since there are none; null where no set has. Looks at no set but those.
+   */
   matching(tags: readonly string[], available: boolean): Uint8Array | null {
     const marks = new Uint8Array(this.#members.length * 2)
-    for (const set of tags.length === 0 ? this.#members.keys() : this.#withAny(tags)) {
-      marks[set * 2 + 1] = 1
-      if (!available) marks[set * 2] = 1
+    if (tags.length === 0) {
+      for (let mark = available ? 1 : 0; mark < marks.length; mark += available ? 2 : 1) marks[mark] = 1
+      return marks
     }
-    return marks.includes(1) ? marks : null
-  }
-
-  *#withAny(tags: readonly string[]): Generator<number, void> {
-    const wanted = new Set(this.wordsOf(tags))
-    if (wanted.size === 0) return
-    for (const [set, words] of this.#members.entries()) {
-      if (words.some((word) => wanted.has(word))) yield set
+    const words = this.wordsOf(tags)
+    for (const word of words) {
+      const holders = this.#holders[word] ?? NONE
+      for (const set of typeof holders === 'number' ? [holders] : holders) {
+        marks[set * 2 + 1] = 1
+        if (!available) marks[set * 2] = 1
+      }
     }
+    return words.length === 0 ? null : marks
   }
 }
+
+/** No set. */
+const NONE = -1
 
 /** Numbers for texts while they are held; those let go are given again. */
 class Numbers {

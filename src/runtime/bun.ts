@@ -5,9 +5,12 @@ import { Ending, lingering, pathnameOfUrl } from './listener.ts'
 
 /** Listens with Bun.serve. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
-  const idleS = idleSeconds(idleMs)
+  let idleS = idleSeconds(idleMs)
+  // A server cannot be told another: then each request says it for its connection.
+  let isOther = false
   const ending = new Ending()
   function reply(request: Request, bun: Bun.Server<undefined>): Response | Promise<Response> {
+    if (isOther) bun.timeout(request, idleS)
     const call = new BunCall(request)
     const given = answer(call)
     // Made at once, while the body is what it is: a Response copies it.
@@ -30,7 +33,14 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     reusePort: false,
     fetch: (request, bun) => (ending.held === null ? reply(request, bun) : ending.held.then(() => reply(request, bun))),
   })
-  return { ...listenerOf(server, host, ending), idleMs: Math.min(idleMs, LONGEST_IDLE_MS) }
+  return {
+    ...listenerOf(server, host, ending),
+    keepIdle(ms) {
+      isOther ||= idleSeconds(ms) !== idleS
+      idleS = idleSeconds(ms)
+      return Math.min(ms, LONGEST_IDLE_MS)
+    },
+  }
 }
 
 /** Bun looks for idle connections at ticks of its own, so many seconds apart. */

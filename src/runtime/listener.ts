@@ -20,8 +20,11 @@ export interface Listener {
 }
 
 export interface PublicListener extends Listener {
-  /** The least that an idle connection lives: what was asked for, or all that the runtime can do. */
-  readonly idleMs: number
+  /**
+   * How long idle connections are kept, from their next request on. Returns the least that one lives: what was asked for, or
+   * all that the runtime can do.
+   */
+  keepIdle(ms: number): number
 }
 
 /** Starts to listen; rejects with a system error, whose `code` says why (`EADDRINUSE` …). */

@@ -30,13 +30,14 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
       void ending.held.then(() => reply(request, response))
     }
   }
-  const server = createServer({ ...PATIENCE, keepAliveTimeout: idleMs }, take)
+  const server = createServer(PATIENCE, take)
   // An expectation that nobody knows changes nothing (contract §1.2 has no 417).
   server.on('checkExpectation', take)
   server.maxConnections = mostConnections()
   const connections = new Connections(server)
   // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
-  server.timeout = idleMs
+  const keepIdle = (ms: number): number => (server.timeout = server.keepAliveTimeout = ms)
+  keepIdle(idleMs)
   function reply(request: IncomingMessage, response: ServerResponse): void {
     const call = new NodeCall(request)
     const given = answer(call)
@@ -54,7 +55,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     // A connection whose answer is awaited is not idle.
     socket.setTimeout(0)
     const later = await given
-    socket.setTimeout(idleMs)
+    socket.setTimeout(server.timeout)
     send(call, request, response, later)
   }
   function send(call: Call, request: IncomingMessage, response: ServerResponse, given: Answer): void {
@@ -62,7 +63,7 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     if (ending.held !== null && connections.isNewest(request, response)) response.shouldKeepAlive = false
     respond(call, response, given)
   }
-  return { ...(await listenerOf(server, connections, host, port, ending)), idleMs }
+  return { ...(await listenerOf(server, connections, host, port, ending)), keepIdle }
 }
 
 /** As long as Bun's, which cannot be set; node:http would wait for 60 s and 300 s, and look only every 30 s. */

@@ -18,10 +18,33 @@ function row(index: number, cells: string): string {
 }
 
 function lists(events: string | Uint8Array, venues: string = VENUES): WorkFolder {
-  return new WorkFolder({ 'marquee.yaml': CONFIGURATION, 'crm/events.csv': events, 'crm/venues.csv': venues })
+  return new WorkFolder({
+    'marquee.yaml': `timeZone: UTC\n${CONFIGURATION}`,
+    'crm/events.csv': events,
+    'crm/venues.csv': venues,
+  })
 }
 
 const GOOD = 'Ball,2036-07-12 19:30,2036-07-12 23:00,yes,250'
+
+interface Told {
+  readonly events: number
+  readonly zone: unknown
+  readonly warnings: readonly string[]
+  readonly withheld: readonly { readonly reason: string }[]
+  readonly suspicious: readonly {
+    readonly kind: string
+    readonly column: string
+    readonly count: number
+    readonly example: string
+  }[]
+  readonly groups: readonly {
+    readonly column: string | null
+    readonly fault: string
+    readonly count: number
+    readonly found: unknown
+  }[]
+}
 
 describe('marquee check (SURFACE: Commands)', () => {
   it('tells a person the sum, then what is to be mended, with place, id, reason and remedy, then what the CRM withholds', async () => {
@@ -32,14 +55,15 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect([status, stderr]).toEqual([0, ''])
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toBe(`Checking ${folder.at('marquee.yaml')}, found here.`)
-    expect(lines[1]).toBe('1 event and 0 venues would be served, 2 rows would not.')
-    expect(lines[3]).toBe('To correct (1):')
-    expect(lines[4]).toMatch(
-      /^- events\.csv, line 3: the event 5f6c2a3e-8d0b-4c57-9e21-000000000002 .*TicketCapacity.*whole number.*"1,000".*\.$/,
+    expect(lines[1]).toBe('6 dates without an offset: read in UTC.')
+    expect(lines[2]).toBe('1 event and 0 venues would be served, 2 rows would not.')
+    expect(lines[4]).toBe('To correct (1 row):')
+    expect(lines[5]).toBe(
+      '- TicketCapacity: 1 event, cannot be read; found "1,000" (1). Correct TicketCapacity: write 1000 for "1,000". See events.csv, line 3.',
     )
-    expect(lines[6]).toBe('Withheld because the CRM says so (1):')
-    expect(lines[7]).toMatch(/^- events\.csv, line 4: the event .*000000000003 is not marked to be shown/)
-    expect(lines).toHaveLength(8)
+    expect(lines[7]).toBe('Withheld because the CRM says so (1 row):')
+    expect(lines[8]).toMatch(/^- ShowOnWeb: 1 event, not marked to be shown .* See events\.csv, line 4\.$/)
+    expect(lines).toHaveLength(9)
   })
 
   it('--json prints one object with exactly the members that are promised, in the order of the rows', async () => {
@@ -53,6 +77,9 @@ describe('marquee check (SURFACE: Commands)', () => {
         'ok',
         'events',
         'venues',
+        'groups',
+        'suspicious',
+        'zone',
         'withheld',
         'ignored',
         'warnings',
@@ -76,6 +103,9 @@ describe('marquee check (SURFACE: Commands)', () => {
       ok: false,
       events: 0,
       venues: 0,
+      groups: [],
+      suspicious: [],
+      zone: { name: null, set: false, datesWithoutOffset: 0 },
       withheld: [],
       ignored: [],
       warnings: [],
@@ -92,7 +122,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(warnings[0]).toContain('freshness.refreshEvery')
   })
 
-  it('shows a person ten rows of each kind of fault, and how many more there are; mistakes are never hidden by drafts', async () => {
+  it('shows a person one line for each kind of fault, mistakes first: drafts never hide them', async () => {
     const drafts = Array.from({ length: 50_000 }, (_, index) =>
       row(index, 'Draft,2036-07-12 19:30,2036-07-12 23:00,no,1'),
     )
@@ -102,9 +132,11 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(stderr).toBe('warning: no events at all would be served: every row is withheld\n')
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThan(20)
-    expect(lines[1]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
-    expect(lines[4]).toContain('events.csv, line 50002')
-    expect(lines.at(-1)).toBe('  … and 49,990 more like these: `marquee check --json` lists them all.')
+    expect(lines[2]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
+    expect(lines[5]).toContain('Finish: 1 event, cannot be read; found "soon" (1).')
+    expect(lines[5]).toContain('events.csv, line 50002')
+    expect(lines.at(-1)).toStartWith('- ShowOnWeb: 50,000 events, not marked to be shown')
+    expect(lines.at(-1)).toEndWith('See events.csv, line 2; events.csv, line 3; events.csv, line 4; ….')
     // More than a pipe holds, to a reader that takes its time.
     const slow = spawn(programOf('bun'), [join(ROOT, 'src/main.ts'), 'check', '--json'], { cwd: folder.path })
     await once(slow.stdout, 'readable')
@@ -115,6 +147,109 @@ describe('marquee check (SURFACE: Commands)', () => {
     const report = JSON.parse(Buffer.concat(chunks).toString()) as { withheld: { where: string }[] }
     expect(report.withheld).toHaveLength(50_001)
     expect(report.withheld[9]?.where).toBe('events.csv, line 11')
+  })
+
+  it('tells what is suspicious though it can be served, with count and example; --strict ends with 1 for that', async () => {
+    const header = 'Id,Name,TicketCapacity,TicketsAvailable,Start,Finish,Tags,ShowOnWeb,Price'
+    const events = [
+      row(1, 'Ball,1.000,1,2036-07-12 19:30,2036-07-11 19:30,"Oper, Premiere",yes,'),
+      row(2, 'Ball,30,31,2036-07-12 19:30,2036-07-13 19:30,Oper,yes,'),
+      row(3, 'Ball,30,30,2036-07-12 19:30Z,2036-07-12 19:30Z,Oper,no,'),
+    ]
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION,
+      'crm/events.csv': `${header}\n${events.join('')}`,
+      'crm/venues.csv': VENUES,
+    })
+    for (const runtime of ['bun', 'node'] as const) {
+      const { status, stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
+      const report = JSON.parse(stdout) as Told
+      expect([status, report.events, report.zone]).toEqual([0, 2, { name: 'UTC', set: false, datesWithoutOffset: 4 }])
+      expect(report.suspicious.map(({ kind, column, count }) => [kind, column, count])).toEqual([
+        ['event', 'TicketCapacity', 1],
+        ['event', 'Tags', 1],
+        ['event', 'Finish', 1],
+        ['event', 'TicketsAvailable', 1],
+        ['event', 'Price', 3],
+        ['event', 'Start', 2],
+        ['event', 'Finish', 2],
+      ])
+      expect(Object.keys(report.suspicious[0] ?? {})).toEqual(['kind', 'column', 'what', 'count', 'example'])
+      expect(report.suspicious[0]?.example).toBe('events.csv, line 2: TicketCapacity is "1.000"')
+    }
+    const { status, stderr } = await runCommand(['check', '--strict'], { cwd: folder.path })
+    expect(status).toBe(1)
+    expect(stderr).toContain('warning: TicketsAvailable is above TicketCapacity (1 event; events.csv, line 3: ')
+    expect(stderr).toContain('4 dates without an offset: read in UTC, as timeZone was never set')
+  })
+
+  it('suspects neither a comma where semicolons separate tags, nor a zone that was set, nor an empty list', async () => {
+    const header = 'Id,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
+    const good = 'Ball,2036-07-12 19:30,2036-07-12 19:30'
+    using folder = lists(`${header}\n${row(1, `${good},"Oper, Premiere",yes,1`)}${row(2, `${good},Oper; Ball,yes,2`)}`)
+    const { status, stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
+    const { suspicious, zone } = JSON.parse(stdout) as Told
+    expect([status, suspicious]).toEqual([0, []])
+    expect(zone).toEqual({ name: 'UTC', set: true, datesWithoutOffset: 4 })
+  })
+
+  it('names all faults of a row at once, in groups with the values that were found', async () => {
+    using folder = lists(
+      `${HEADER}\n${row(1, 'Ball,soon,soon,x,many')}${row(2, 'Ball,soon,later,ja,1')}${row(3, GOOD)}${row(4, 'Draft,soon,,no,')}`,
+    )
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { groups, withheld } = JSON.parse(stdout) as Told
+    expect(groups.map(({ column, fault, count, found }) => [column, fault, count, found])).toEqual([
+      [
+        'ShowOnWeb',
+        'unreadable',
+        2,
+        [
+          { value: 'x', count: 1 },
+          { value: 'ja', count: 1 },
+        ],
+      ],
+      ['Start', 'unreadable', 2, [{ value: 'soon', count: 2 }]],
+      [
+        'Finish',
+        'unreadable',
+        2,
+        [
+          { value: 'soon', count: 1 },
+          { value: 'later', count: 1 },
+        ],
+      ],
+      ['TicketCapacity', 'unreadable', 1, [{ value: 'many', count: 1 }]],
+      // A draft is one, whatever else is missing in it.
+      ['ShowOnWeb', 'not-shown', 1, []],
+    ])
+    expect(withheld[0]?.reason).toMatch(/ShowOnWeb.*TicketCapacity.*Start.*Finish/)
+    const { status } = await runCommand(['check', '--strict'], { cwd: folder.path })
+    expect(status).toBe(1)
+  })
+
+  it('--show N shows the first records of each list as they would be published', async () => {
+    using folder = lists(`${HEADER}\n${row(2, GOOD)}${row(1, GOOD)}${row(3, GOOD)}`)
+    const { status, stdout } = await runCommand(['check', '--show', '2'], { cwd: folder.path })
+    const shown = stdout.split('\n').filter((line) => line.startsWith('{'))
+    expect([status, shown.map((line) => (JSON.parse(line) as { Id: string }).Id.slice(-1))]).toEqual([0, ['2', '1']])
+    expect((await runCommand(['check', '--show', 'x'], { cwd: folder.path })).status).toBe(2)
+  })
+
+  it('skips blank rows and counts them; a line sep=, and a title are said', async () => {
+    const blank = ',,,,,\n'
+    using folder = lists(`${blank}${HEADER}\n${blank}${row(1, GOOD)}${blank}`)
+    const { stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
+    const { events, withheld, warnings } = JSON.parse(stdout) as Told
+    expect([events, withheld, warnings]).toEqual([1, [], ['events.csv: 3 blank rows are skipped']])
+    using other = lists(`sep=,\n${HEADER}\n${row(1, GOOD)}`)
+    expect((await runCommand(['check'], { cwd: other.path })).stderr).toContain(
+      'the line sep=, is for Excel alone; delete it',
+    )
+    using titled = lists(`Season${blank}${HEADER}\n${row(1, GOOD)}`)
+    const { stderr, status } = await runCommand(['check'], { cwd: titled.path })
+    expect(status).toBe(1)
+    expect(stderr).toContain('line 1 is above the header row, which is line 2')
   })
 
   it('names the field that a renamed column was most likely meant for, and the known ones', async () => {
@@ -129,7 +264,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       ].join('\n'),
     )
     expect(stdout).toContain('Ignored in the events: "Strat", "Ticket Capacity". Read are Id, Name, VenueId, ')
-    expect(stdout).toMatch(/line 2: .* has nothing in Start/)
+    expect(stdout).toMatch(/Start: 1 event, nothing there.* See events\.csv, line 2/)
   })
 
   it('tells of events whose venue is not served', async () => {
@@ -195,7 +330,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(status).toBe(1)
     expect(stderr).toMatch(says)
     expect(stderr).not.toMatch(STACK)
-    expect(stdout).toContain('Until both lists can be read, `marquee serve` answers 502')
+    expect(stdout).toContain('Until both lists can be read, `./marquee serve` answers 502')
   })
 
   it('says who may not read what', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { Child, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -49,4 +50,30 @@ it('./marquee without a Bun says what to do', async () => {
   const child = new Child(join(folder, 'marquee'), ['--version'])
   expect([await child.exited, child.stdout]).toEqual([1, ''])
   expect(child.stderr).toContain(`run \`npm ci\` in ${folder}`)
+})
+
+it('marquee.cmd names a Bun that `npm ci` brings on Windows, and what it runs', () => {
+  const text = readFileSync(join(ROOT, 'marquee.cmd'), 'utf8').replaceAll('\\', '/')
+  const [, bun = ''] = /%~dp0(node_modules\/@oven\/bun-windows-x64)\/bin\/bun\.exe/.exec(text) ?? []
+  expect(Object.keys(lock.packages)).toContain(bun)
+  expect(text).toContain('"%MARQUEE_BUN%" "%~dp0src/main.ts" %*')
+})
+
+/** `npx marquee` outside a checkout runs a stranger's package; `marquee` alone is nothing that a shell finds. */
+const MISNAMED = /npx marquee|(?:`|\$ |')marquee (?:serve|check|explain|init|accept|ready|compare|--help)/
+
+it('every page and every message names the launcher, ./marquee', () => {
+  const misnamed = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'deploy']
+    .flatMap((place) =>
+      place.endsWith('.md')
+        ? [place]
+        : readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' }).map((name) => join(place, name)),
+    )
+    .filter((name) => /\.(?:md|ts|js|html|svg|ya?ml|json|service)$/.test(name) && !name.includes('decisions'))
+    .flatMap((name) =>
+      readFileSync(join(ROOT, name), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => (MISNAMED.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [])),
+    )
+  expect(misnamed).toEqual([])
 })

@@ -17,7 +17,7 @@ describe('what marquee says of itself (SURFACE: Commands)', () => {
       const name = COMMANDS[Math.floor(index / 3)]
       expect([status, stderr]).toEqual([0, ''])
       expect(stdout).toStartWith(`Usage: marquee ${name} `)
-      expect(stdout).toContain(`For example:\n  marquee ${name}`)
+      expect(stdout).toContain(`For example:\n  ./marquee ${name}`)
       expect(stdout).toContain('Exit status: 0 ')
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(120)
     }
@@ -34,20 +34,20 @@ describe('what marquee says of itself (SURFACE: Commands)', () => {
 
 describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
   const wrong: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [['chekc'], /unknown command 'chekc'; did you mean check\? `marquee --help` tells more/],
+    [['chekc'], /unknown command 'chekc'; did you mean check\? `\.\/marquee --help` tells more/],
     [['constructor'], /unknown command 'constructor'/],
     [['__proto__'], /unknown command '__proto__'/],
     [['toString', 'x'], /unknown command 'toString'/],
     [[''], /unknown command ''/],
     [['\u001b[31mred'], /unknown command '\\u001b\[31mred'/],
-    [['--config', 'x'], /a command is missing, such as `marquee serve`/],
+    [['--config', 'x'], /a command is missing, such as `\.\/marquee serve`/],
     [['--json'], /a command is missing/],
     [['--verbose'], /unknown option '--verbose'/],
-    [['check', '--config'], /argument missing; `marquee check --help` tells more/],
+    [['check', '--config'], /argument missing; `\.\/marquee check --help` tells more/],
     [['check', '--config', ''], /The name of a file is expected/],
     [['check', '--config='], /The name of a file is expected/],
     [['check', 'marquee.yaml'], /too many arguments for 'check'/],
-    [['explain'], /missing required argument 'id'; `marquee explain --help`/],
+    [['explain'], /missing required argument 'id'; `\.\/marquee explain --help`/],
     [['explain', 'a', 'b'], /too many arguments for 'explain'/],
     [['explain', '--jsn', 'a'], /unknown option '--jsn'; did you mean --json\?/],
     [['serve', '--json'], /unknown option '--json'/],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { basePathSentences } from './base-path.ts'
 import { conditionalSentences } from './conditional.ts'
+import { descriptionSentences } from './description.ts'
 import { endpointSentences } from './endpoints.ts'
 import { etagSentences } from './etags.ts'
 import { freshnessSentences } from './freshness.ts'
@@ -36,7 +37,14 @@ export function contract(name: string, start: Start, hasLists = false): void {
     }
     idSentences(() => subject, hasLists)
     basePathSentences(start, hasLists)
-    for (const sentences of [conditionalSentences, etagSentences, freshnessSentences, goldenSentences, listSentences]) {
+    for (const sentences of [
+      conditionalSentences,
+      etagSentences,
+      freshnessSentences,
+      goldenSentences,
+      listSentences,
+      descriptionSentences,
+    ]) {
       sentences(start)
     }
   })

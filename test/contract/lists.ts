@@ -144,6 +144,16 @@ export function listSentences(start: Start): void {
       }
     })
 
+    it('quote in a refusal nothing that the caller did not write', async () => {
+      for (const type of ['application/json', 'text/xml']) {
+        const { body } = await subject.ask(
+          `/api/events?limit=a${encodeURIComponent('\u{1f3ad}'.repeat(30))}`,
+          accept(type),
+        )
+        expect(body).toContain(`a${'\u{1f3ad}'.repeat(19)}…`)
+      }
+    })
+
     it('know limit and after alone for venues', async () => {
       for (const query of ['from=2036-07-12', `venue=${VENUE}`, 'tag=a', 'available=true', 'to=2036-07-12']) {
         const reply = await subject.ask(`/venues?${query}`, accept('text/xml'))

@@ -10,7 +10,7 @@ export interface HttpSubject extends Subject {
   readonly process: MarqueeProcess
 }
 
-/** `marquee serve` as a process of its own, asked over a socket byte by byte. */
+/** `./marquee serve` as a process of its own, asked over a socket byte by byte. */
 export function startOverHttp(runtime: Runtime): (...given: Parameters<Start>) => Promise<HttpSubject> {
   return async (settings, lists) => {
     const directory = new FilesDirectory(settings, lists)

@@ -65,8 +65,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   }
   const surroundings = {
     showIn: london,
-    requestTimeoutMs: timeoutMs,
-    boundMs: freshness.boundMs,
+    limits: { requestTimeoutMs: timeoutMs, boundMs: freshness.boundMs },
     time,
     observe,
     openWeb,
@@ -77,7 +76,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     crm,
     formatter: new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
     settings: freshness,
-    memoryLimitBytes: 2e9,
+    limits: { memoryBytes: 2e9 },
     time,
     observe,
     pause: () => new Promise((resolve) => setImmediate(resolve)),

@@ -12,11 +12,21 @@ interface Report {
   readonly withheld: readonly { readonly where: string; readonly reason: string }[]
   readonly ignored: readonly string[]
   readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+  readonly zone: unknown
+  readonly suspicious: readonly { readonly column: string; readonly count: number; readonly example: string }[]
+  readonly groups: readonly {
+    readonly column: string | null
+    readonly count: number
+    readonly found: readonly { readonly value: string }[]
+    readonly examples: readonly { readonly where: string }[]
+    readonly remedy: string
+  }[]
 }
 
-/** What `marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
-async function checked(name: string): Promise<Report> {
-  using folder = new WorkFolder({ 'marquee.yaml': `timeZone: Europe/London\n${CONFIGURATION}` })
+/** What `./marquee check --json` says of an export; docs/publishing-from-files.md shows what it says to a person. */
+async function checked(name: string, zone = 'timeZone: Europe/London\n'): Promise<Report> {
+  using folder = new WorkFolder({ 'marquee.yaml': `${zone}${CONFIGURATION}` })
   cpSync(join(ROOT, 'test/exports', name), folder.at('crm'), { recursive: true })
   const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
   return JSON.parse(stdout) as Report
@@ -62,5 +72,53 @@ describe('exports that nobody made for Marquee', () => {
     expect(report).toMatchObject({ ok: false, events: 1, venues: 0, ignored: ['VenueID'] })
     expect(report.problems).toEqual([expect.stringMatching(/^the venues could not be read: venues\.json, line 3: /)])
     expect(report.withheld).toHaveLength(4)
+  })
+
+  it('a German one tells in one round all that has to change: encoding, separator, dates, commas, x, tags, thousands, zone', async () => {
+    const report = await checked('german', '')
+    expect(report).toMatchObject({ ok: false, zone: { name: 'UTC', set: false } })
+    expect(report.problems.join('\n')).toMatch(
+      /events\.csv, line 2: the bytes are no UTF-8.*Windows-1252.*\n.*events\.csv, line 1: .*semicolons/,
+    )
+    expect(report.problems).toHaveLength(4)
+    const groups = report.groups.map(({ column, count, found, remedy }) => [column, count, found[0]?.value, remedy])
+    expect(groups).toEqual([
+      ['ShowOnWeb', 12, 'x', 'Correct ShowOnWeb: write yes for "x", "ja", "WAHR".'],
+      ['Start', 12, '20.12.2026 19:30', 'Correct Start: write 2026-12-20 19:30 for "20.12.2026 19:30", and so on.'],
+      ['Finish', 12, '20.12.2026 22:00', 'Correct Finish: write 2026-12-20 22:00 for "20.12.2026 22:00", and so on.'],
+      ['Price', 12, '18,50', 'Correct Price: write 18.50 for "18,50", and so on.'],
+      ['TicketCapacity', 4, '1.250', 'Correct TicketCapacity: write 1250 for "1.250".'],
+      ['Latitude', 1, '49,7913', 'Correct Latitude: write 49.7913 for "49,7913".'],
+    ])
+    expect(report.suspicious.map(({ column, count, example }) => [column, count, example])).toEqual([
+      ['Tags', 12, 'events.csv, line 2: Tags is "Oper, Premiere"'],
+      ['TicketsAvailable', 1, 'events.csv, line 6: TicketsAvailable is "1.000"'],
+    ])
+    expect(report.warnings).toEqual([expect.stringContaining('timeZone is not set')])
+  })
+
+  it('an English one with a title row tells in one round all that has to change, where it stands in the file', async () => {
+    const report = await checked('titled')
+    expect(report.problems.map((problem) => problem.replace(/^.*read: /, ''))).toEqual([
+      'events.csv: line 1 is above the header row, which is line 3; delete what stands above it',
+      'venues.csv: line 1 is above the header row, which is line 2; delete what stands above it',
+    ])
+    expect(report.groups.map(({ column, count }) => [column, count])).toEqual([
+      ['TicketCapacity', 6],
+      ['Start', 6],
+      ['Finish', 6],
+      ['Price', 6],
+    ])
+    expect(report.groups[0]?.examples[0]?.where).toBe('events.csv, line 4')
+    expect(report.groups[3]?.remedy).toContain('write 12.00, without the currency for "£12.00"')
+    expect(report.warnings.join('\n')).toMatch(/"Name "; did you mean Name\? There is a blank.*\n.*"tags".*Tags\? Case/)
+  })
+
+  it('a workbook that is called .csv is known by its first bytes, and a file that is almost named like a list is named', async () => {
+    const { problems } = await checked('workbook')
+    expect(problems).toEqual([
+      expect.stringMatching(/events\.csv, line 1: this is an Excel .*save it as CSV UTF-8, separated by commas$/),
+      expect.stringMatching(/there is no venues\.json, .*; Venues\.CSV is almost that: rename it to venues\.csv$/),
+    ])
   })
 })

@@ -1,13 +1,16 @@
 /**
  * A program: asks `PORT PATH` over so many keep-alive connections until the service takes no more, so many requests at once
- * on each, and prints what became of them. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
+ * on each, and prints what became of them. `{n}` in the path is another number each time. A connection is left, and another opened, where an answer said so (RFC 9112 §9.6).
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
 
 const [port = '', path = '', connections = '', atOnce = '1'] = process.argv.slice(2)
 
-const REQUEST = `GET ${path} HTTP/1.1\r\nHost: load.example\r\n\r\n`
+let number = 0
+function request(): string {
+  return `GET ${path.replace('{n}', () => String(++number))} HTTP/1.1\r\nHost: load.example\r\n\r\n`
+}
 const END = Buffer.from('\r\n\r\n')
 
 const tally = {
@@ -35,7 +38,7 @@ function use(): Promise<boolean> {
   const ask = (): void => {
     waiting = Number(atOnce)
     tally.sent += waiting
-    socket.write(REQUEST.repeat(waiting))
+    socket.write(Array.from({ length: waiting }, request).join(''))
   }
   socket.on('data', (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])

@@ -169,6 +169,27 @@ function suite(
       expect(await eventually(() => get(`${TARGET}?b`), isHit)).toBeInstanceOf(Response)
     })
 
+    it('browsers get the page at the base path, all others their 404, and the description has its types', async () => {
+      for (const target of ['/', '/?x', '/api/openapi.json', '/nothing']) {
+        for (const accept of [...ACCEPTS, 'text/html', 'application/openapi+json']) {
+          const headers = accept === null ? {} : { Accept: accept }
+          const direct = await fetch(`http://127.0.0.1:${victim.port}${target}`, { headers })
+          const body = await direct.text()
+          for (let time = 0; time < 2; time++) {
+            const got = await get(target, headers)
+            const [type, shown] = [got.headers.get('content-type'), await got.text()]
+            expect([target, accept, got.status, type]).toEqual([
+              target,
+              accept,
+              direct.status,
+              direct.headers.get('content-type'),
+            ])
+            expect(shown).toBe(body)
+          }
+        }
+      }
+    })
+
     it('lists are kept query by query, however their path is spelt', async () => {
       const [all, none] = ['events?tag=Tag+number+7', 'events?tag=nothing']
       for (let time = 0; time < 3; time++) {
@@ -180,6 +201,37 @@ function suite(
         }
       }
       expect(await eventually(() => get(`/api/${all}`), isHit)).toBeInstanceOf(Response)
+    })
+
+    it('conditions and ranges change nothing: always the full 200, also from the cache (contract 1.2)', async () => {
+      const etag = (await get(TARGET, { 'Accept-Encoding': 'identity' })).headers.get('etag') ?? ''
+      expect(etag).toMatch(/^(?:W\/)?"/)
+      const long = 'Fri, 01 Jan 2100 00:00:00 GMT'
+      const conditions: readonly Record<string, string>[] = [
+        { 'If-None-Match': '*' },
+        { 'If-None-Match': etag },
+        { 'If-None-Match': `W/${etag.replace('W/', '')}` },
+        { 'If-None-Match': `"other", ${etag}` },
+        { 'If-Modified-Since': long },
+        { 'If-Match': '"other"' },
+        { 'If-Match': '*' },
+        { 'If-None-Match': '*', 'If-Match': '"other"' },
+        { 'If-Unmodified-Since': 'Fri, 01 Jan 1999 00:00:00 GMT' },
+        { Range: 'bytes=0-9' },
+        { Range: 'bytes=0-9', 'If-Range': etag },
+        { Range: 'bytes=9999999-' },
+      ]
+      const whole = await (await get(TARGET)).text()
+      for (const condition of conditions) {
+        for (const encoding of ['identity', 'gzip']) {
+          const headers = { ...condition, 'Accept-Encoding': encoding }
+          // Whatever is in the cache by now, what is asked next comes from it.
+          await eventually(() => get(TARGET), isHit)
+          const got = await get(TARGET, headers)
+          expect([condition, got.status, (await got.text()) === whole]).toEqual([condition, 200, true])
+          expect(got.headers.get('etag')).not.toBeNull()
+        }
+      }
     })
 
     it('compresses, keeps the headers, and lets other methods through', async () => {

@@ -89,6 +89,15 @@ describe.each(RUNTIMES)('signals, on %s', (runtime) => {
     await endsInOrder(started, 0)
   })
 
+  it('a terminal that is closed: it ends in order rather than hold the port unseen', async () => {
+    const started = await inFlight((configuration) => {
+      const command = `exec ${programOf(runtime)} ${ROOT}/src/main.ts serve --config ${configuration}`
+      return new Child('script', ['-qec', command, '/dev/null'], { interactive: true })
+    })
+    started.child.signal('SIGKILL')
+    await endsInOrder(started, 'SIGKILL')
+  })
+
   // npm itself ends by a SIGHUP.
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s to the whole group, npm and its child: the same',

@@ -35,7 +35,7 @@ const replica = new Replica({
   crm,
   formatter,
   settings: freshness,
-  memoryLimitBytes: 1e9,
+  limits: { memoryBytes: 1e9 },
   time: systemTime,
   observe: () => {},
   pause: () => new Promise((resolve) => setImmediate(resolve)),

@@ -257,6 +257,30 @@ describe('a walk over a list (contract §4.1)', () => {
     expect(idsOf(pages.page(queryOf('tag=Talk'), 'json', DAY))).toEqual([])
   })
 
+  it('ends a page where its records are very large, and goes on from there', async () => {
+    const list = new RecordList(eventKind(formatter))
+    const model = new Model()
+    await list.keepIndex(async () => {})
+    const Start = written('2026-12-01T19:30:00+00:00')
+    const Tags = ['x'.repeat(700_000)]
+    for (let id = 0; id < 9; id++) apply(list, model, { ...gone, id, what: 'serve', Start, Finish: Start, Tags })
+    const pages = new ListPages(list, formatter)
+    const counts: number[] = []
+    const seen: string[] = []
+    for (let next: string | null = '?limit=8'; next !== null;) {
+      const page = pages.page(queryOf(next.slice(next.indexOf('?') + 1)), 'hal-json', DAY)
+      const { _embedded } = JSON.parse(Buffer.from(page?.body ?? []).toString()) as {
+        readonly _embedded: { readonly event: readonly EventRecord[] }
+      }
+      counts.push(_embedded.event.length)
+      seen.push(..._embedded.event.map(({ Id }) => Id))
+      next = page?.next ?? null
+    }
+    // Three are the first that are more than 2 MB together.
+    expect(counts).toEqual([3, 3, 3])
+    expect(seen).toEqual([...model.records.keys()].toSorted())
+  })
+
   it('takes in what is held in turns, and follows what changes meanwhile', async () => {
     const list = new RecordList(eventKind(formatter))
     const model = new Model()

@@ -244,6 +244,11 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(ListReader.prototype, 'confirmSince', () => () => {}),
   },
   {
+    name: 'removes venues though events still point at them, which only a sweep could tell are gone',
+    setting: settingOf(SWEEPS_SELDOM),
+    breakIt: () => override(RecordList.prototype, 'someServed', () => () => Promise.resolve(false)),
+  },
+  {
     name: 'believes half of a list that changed while it was read',
     setting: pages,
     breakIt: () =>

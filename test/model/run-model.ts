@@ -97,7 +97,7 @@ export async function runModel({
     },
     formatter,
     settings: setting,
-    memoryLimitBytes: Number.POSITIVE_INFINITY,
+    limits: { memoryBytes: Number.POSITIVE_INFINITY },
     time: replicaTime,
     observe: (observation) => {
       if (observation.kind === 'read-ended') log.end(observation.read, time.trueMs)

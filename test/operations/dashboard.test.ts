@@ -10,9 +10,9 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { serve } from '../support/marquee-process.ts'
 
-const DESK: Look = { width: 1100, height: 900, colorScheme: 'light' }
+const DESK: Look = { width: 1280, height: 900, colorScheme: 'light' }
 const DARK: Look = { ...DESK, colorScheme: 'dark' }
-const PHONE: Look = { width: 360, height: 740, colorScheme: 'light' }
+const PHONE: Look = { width: 390, height: 844, colorScheme: 'light' }
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>'
 const SHOWN = '00000000-0000-4000-8000-000000000001'
 const BAD_PRICE = '00000000-0000-4000-8000-000000000002'
@@ -56,7 +56,7 @@ async function opened(look: Look, running: MarqueeProcess): Promise<Watched> {
 async function explain(page: Page, id: string): Promise<string> {
   await page.fill('#explain-id', id)
   await page.press('#explain-id', 'Enter')
-  await page.waitForSelector('#explanation .steps')
+  await page.waitForSelector('#explanation h3')
   return (await page.textContent('#explanation')) ?? ''
 }
 
@@ -150,11 +150,79 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
+  it('leads from the count of a reason to its rows, mistakes first and then in the order of the file, 20 a page', async () => {
+    const drafts = Array.from({ length: 30 }, (_, index) => event(index + 1, { ShowOnWeb: false }))
+    const mistakes = [event(40, { Start: null }), event(41, { Price: 'x' })]
+    const { page } = await opened(DESK, await started(JSON.stringify([...drafts, ...mistakes, event(50)])))
+    await page.locator('#withheld-count', { hasText: '32 withheld events; shown are 1 to 20.' }).waitFor()
+    const places = async (): Promise<string[]> =>
+      (await page.locator('#withheld-rows .place .crm').allTextContents()).slice(0, 4)
+    expect(await places()).toEqual([31, 32, 1, 2].map((row) => `events.json, item ${row} (line 1)`))
+    await page.click('#card-events a:has-text("something is missing: 1")')
+    await page.locator('#withheld-count', { hasText: /^1 of 32 / }).waitFor()
+    expect(await places()).toEqual(['events.json, item 31 (line 1)'])
+    await page.context().close()
+  })
+
+  it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
+    const { page } = await opened(DESK, small)
+    await explain(page, 'event 1000001')
+    await page.locator('#found-count', { hasText: '1 on the web by that name:' }).waitFor()
+    await page.click('#found a')
+    await page
+      .locator('#explanation h3', { hasText: 'The event 00000000-0000-4000-8000-000001000001 is on the web' })
+      .waitFor()
+    expect(await explain(page, `https://crm.example.org/main.aspx?id=%7b${SHOWN}%7d&etn=event`)).toContain(
+      `The event ${SHOWN} is on the web`,
+    )
+    expect(page.url()).toEndWith(`/?explain=${SHOWN}`)
+    const again = await open(browser, page.url(), DESK)
+    await again.page.locator('#explanation h3', { hasText: `The event ${SHOWN} is on the web` }).waitFor()
+    await again.page.context().close()
+    await page.context().close()
+  })
+
+  it('shows an unknown venue of an event that is on the web as a warning, not as a NO', async () => {
+    const running = await started(JSON.stringify([event(1, { VenueId: BAD_PRICE })]))
+    const { page } = await opened(DESK, running)
+    expect(await explain(page, SHOWN)).toContain('is on the web')
+    expect(await page.locator('#explanation .but').count()).toBe(1)
+    expect(await page.locator('#explanation .no').count()).toBe(0)
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('does not say that all is well where rows are there and none is served', async () => {
+    const { page } = await opened(DARK, await started(JSON.stringify([event(1, { ShowOnWeb: false })])))
+    expect(await page.textContent('#state.warn')).toContain('none of the 1 events is served')
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('shows what came and changed since the first read, and the last day in three lines', async () => {
+    const running = await started(events(3, 0))
+    const { page } = await opened(PHONE, running)
+    expect(await page.locator('#changes li').count()).toBe(0)
+    running.directory.write(
+      'events',
+      JSON.stringify([event(1), event(2), ...Array.from({ length: 2 }, (_, index) => event(1_000_001 + index))]),
+    )
+    await page.locator('#changes-count', { hasText: /^2 of the records/ }).waitFor()
+    expect((await page.locator('#changes a').allTextContents()).toSorted()).toEqual(['Event 1', 'Event 2'])
+    expect(await page.locator('#sparklines svg polyline').count()).toBe(3)
+    expect(await page.getAttribute('#sparklines svg', 'aria-label')).toMatch(/^\d+ s at most, over/)
+    expect(await faults(page)).toEqual([])
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    await page.context().close()
+  })
+
   it('is used by keyboard alone: skip link, search, explanation', async () => {
     const { page } = await opened(DESK, small)
     await page.waitForSelector('#withheld-rows li')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('a value cannot be read: 5')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.id')).toBe('explain-id')
     await page.keyboard.type(SHOWN)
@@ -222,10 +290,10 @@ describe.skipIf(CHROMIUM === null)('the dashboard of 100,000 records, half of th
     const running = await started(events(50_000, 50_000))
     const { page, complaints } = await opened(DESK, running)
     await page.locator('#withheld-count', { hasText: /^50,000 / }).waitFor()
-    expect(await page.locator('#withheld-rows li').count()).toBe(100)
+    expect(await page.locator('#withheld-rows li').count()).toBe(20)
     const first = await page.textContent('#withheld-rows')
     await page.click('#withheld-next')
-    await page.locator('#withheld-count', { hasText: '101 to 200' }).waitFor()
+    await page.locator('#withheld-count', { hasText: '21 to 40' }).waitFor()
     expect(await page.textContent('#withheld-rows')).not.toBe(first)
     await page.fill('#withheld-words', '000000049999 price')
     await page.locator('#withheld-count', { hasText: /^1 of 50,000 / }).waitFor()
@@ -239,7 +307,15 @@ describe.skipIf(CHROMIUM === null)('the dashboard of 100,000 records, half of th
 
 it('the page and its files name no other place', () => {
   const folder = join(ROOT, 'src/operations/page')
-  for (const name of ['index.html', 'dashboard.css', 'dashboard.js', 'element.js', 'explain.js', 'withheld.js']) {
+  for (const name of [
+    'index.html',
+    'dashboard.css',
+    'dashboard.js',
+    'element.js',
+    'explain.js',
+    'withheld.js',
+    'day.js',
+  ]) {
     const text = readFileSync(join(folder, name), 'utf8')
     expect(text).not.toMatch(/https?:|\bstyle=|\bon\w+=|innerHTML|insertAdjacentHTML|outerHTML|document\.write/)
   }

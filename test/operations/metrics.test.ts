@@ -41,6 +41,13 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
       await (await fetch(address + path)).text()
     }
     await fetch(`${address}events/${EVENT.Id}`, { method: 'OPTIONS' })
+    for (const [path, accept] of [
+      ['', 'text/html'],
+      ['', 'application/json'],
+      ['api/openapi.json/?x', 'application/openapi+json'],
+    ] as const) {
+      await (await fetch(address + path, { headers: { Accept: accept } })).text()
+    }
     text = (await askOperations(`${running.listening.operations ?? ''}metrics`))?.text ?? ''
   })
   afterAll(async () => {
@@ -57,8 +64,10 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
     expect(count('/api/events/{id}', 204, 'none')).toBe(1)
     expect(count('/api/events/{id}/venue', 404, 'application/problem+json')).toBe(1)
     expect(count('/api/venues/{id}', 404, 'application/problem+json')).toBe(1)
-    expect(count('other', 404, 'application/problem+json')).toBe(1)
-    expect(sampleOf(text, 'marquee_http_request_duration_seconds_count')).toBe(8)
+    expect(count('other', 404, 'application/problem+json')).toBe(2)
+    expect(count('/', 200, 'text/html')).toBe(1)
+    expect(count('/api/openapi.json', 200, 'application/openapi+json')).toBe(1)
+    expect(sampleOf(text, 'marquee_http_request_duration_seconds_count')).toBe(11)
   })
 
   it('tell what is held, how old it is, and how the reads of the CRM went', () => {
@@ -114,7 +123,7 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
     expect(text).not.toContain(SECRET)
     expect(running.child.stdout + running.child.stderr).not.toContain(SECRET)
     const lines = running.child.stdout.split('\n').filter((line) => line.includes('"event":"request-answered"'))
-    expect(lines).toHaveLength(8)
+    expect(lines).toHaveLength(11)
     const traced = lines.filter((line) => line.includes('traceId')).map((line) => JSON.parse(line) as unknown)
     expect(traced).toMatchObject([{ traceId: 'a'.repeat(32), route: '/api/venues/{id}', status: 404, method: 'GET' }])
   })

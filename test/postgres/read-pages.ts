@@ -8,8 +8,14 @@ import { systemTime } from '../../src/replica/time.ts'
 const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
 const limitMs = Number(PG_LIMIT_MS)
 const url = new Secret(PG_URL, { name: 'a test', reread: null })
-const opener = new Opener({ url, ca: null, absolute: (path) => path, requestTimeoutMs: limitMs, time: systemTime })
-const lane = new Lane({ opener, time: systemTime, limitMs })
+const opener = new Opener({
+  url,
+  ca: null,
+  absolute: (path) => path,
+  limits: { requestTimeoutMs: limitMs },
+  time: systemTime,
+})
+const lane = new Lane({ opener, time: systemTime, limits: { requestTimeoutMs: limitMs } })
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)

@@ -109,6 +109,26 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await running.until(idOf(4), (event) => event === null, SOON_MS)
   })
 
+  it('are not all compared for a venue that is deleted and that none of them points at', async () => {
+    const venue = idOf(7)
+    await world.fill(1000)
+    await world.query("INSERT INTO crm.venue (venue_id, title) VALUES ($1, 'Hall')", [venue])
+    const running = await world.start(RARELY)
+    const { list } = running.marquee.replica.venues
+    const before = running.observations.length
+    await world.query('DELETE FROM crm.venue WHERE venue_id = $1', [venue])
+    await eventually(
+      async () => list.served,
+      (served) => served === 0,
+      SOON_MS,
+    )
+    const rows = running.observations
+      .slice(before)
+      .flatMap((seen) => (seen.kind === 'read-ended' && seen.read.list === 'events' ? [seen.read.rows] : []))
+    expect(rows.length).toBeGreaterThan(0)
+    expect(Math.max(...rows)).toBeLessThan(1000)
+  })
+
   it('go within a second too where more are deleted than a notification names', async () => {
     await world.fill(500)
     const running = await world.start(RARELY)

@@ -21,7 +21,13 @@ async function connect(
 ): Promise<string> {
   const url = to.url({ query }).replace('127.0.0.1', host)
   const secret = new Secret(url, { name: 'a test', reread: null })
-  const opener = new Opener({ url: secret, ca, absolute: (path) => path, requestTimeoutMs: 5000, time: systemTime })
+  const opener = new Opener({
+    url: secret,
+    ca,
+    absolute: (path) => path,
+    limits: { requestTimeoutMs: 5000 },
+    time: systemTime,
+  })
   const connection = await opener.open()
   if (connection instanceof Fault) return `${connection.failure.kind}: ${connection.failure.message}`
   const answer = await connection.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
@@ -120,7 +126,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
       url: secret,
       ca: null,
       absolute: (path) => path,
-      requestTimeoutMs: 5000,
+      limits: { requestTimeoutMs: 5000 },
       time: systemTime,
     })
     const fault = await opener.open()
@@ -142,7 +148,7 @@ describeWithPostgres('the encryption that the URL asks for', () => {
       url: secret,
       ca: null,
       absolute: (path) => path,
-      requestTimeoutMs: 5000,
+      limits: { requestTimeoutMs: 5000 },
       time: systemTime,
     })
     const connection = await opener.open()

@@ -23,7 +23,7 @@ describe('the configuration of PostgreSQL', () => {
     expect(crm).toMatchObject({
       kind: 'postgres',
       listen: null,
-      sweepEveryMs: 15_000,
+      sweepEveryMs: null,
       requestTimeoutMs: null,
       ca: null,
       idNamespace: null,

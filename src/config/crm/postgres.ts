@@ -62,7 +62,6 @@ export const postgres = section({
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
   .map((block, { findings: { folder } }) => (general: General) => ({
     ...block,
-    sweepEveryMs: block.sweepEveryMs ?? Math.floor(general.freshness.boundMs / 2),
     /** What a `timestamp` is wall time in. */
     timeZone: general.timeZone,
     /** What the paths in the URL are relative to. */

@@ -20,8 +20,8 @@ export interface TextSettings {
   readonly no: readonly string[]
   /** What separates tags. */
   readonly tags: readonly string[]
-  /** Rows above it are skipped; counted from 1. */
-  readonly headerRow: number
+  /** Rows above it are skipped; counted from 1. Null where nobody said it: the first row in which something stands. */
+  readonly headerRow: number | null
 }
 
 /** What is said of them; what is absent is said elsewhere, or as if nothing were. */
@@ -35,7 +35,7 @@ const DEFAULTS: TextSettings = {
   yes: [],
   no: [],
   tags: [';'],
-  headerRow: 1,
+  headerRow: null,
 }
 
 /** What holds for one list: its own words, else those for all files. */

@@ -1,3 +1,4 @@
+import type { CrmLimits } from '../crm-limits.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import { failureOf } from '../../replica/port.ts'
@@ -15,7 +16,7 @@ export interface ClientSettings {
   readonly web: Web
   readonly tokens: Tokens
   readonly time: Time
-  readonly timeoutMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   /** `https://example.crm11.dynamics.com`: the only place the token is ever sent to. */
   readonly origin: string
   readonly clientId: string
@@ -103,7 +104,7 @@ export class DataverseClient {
   }
 
   #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | CrmFailure> {
-    const { web, timeoutMs, time } = this.#settings
+    const { web, limits, time } = this.#settings
     if (this.linkFault(url) !== null) throw new Error('a token must not leave its environment')
     const headers: Record<string, string> = {
       accept: 'application/json',
@@ -113,6 +114,7 @@ export class DataverseClient {
       authorization: `Bearer ${token}`,
     }
     if (prefer.length > 0) headers['prefer'] = prefer.join(',')
+    const timeoutMs = limits.requestTimeoutMs
     return ask(web, { method: 'GET', url, headers, body: null, mostBytes: MOST_BYTES, signal, timeoutMs, time })
   }
 

@@ -3,13 +3,17 @@
 // (labels.ts) and the zones (zone-codes.ts).
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
+import type { ListName } from '../../domain/field.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe, Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import { proxyOf } from '../web/proxy-of.ts'
 import type { OpenWeb } from '../web/web.ts'
 import { trustingWeb } from '../web/web.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
@@ -18,7 +22,7 @@ import { entityTable, eventsTable } from './entity-table.ts'
 import type { NoTracking } from './tracking.ts'
 import { FullReadPace, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
-import { LONGEST_WAIT_MS, PageReader } from './page-reader.ts'
+import { PageReader } from './page-reader.ts'
 import { EntitySource } from './entity-source.ts'
 import { Tokens } from './tokens.ts'
 import { ZoneCodes } from './zone-codes.ts'
@@ -27,10 +31,10 @@ import { mappedColumns } from '../mapping/list-setting.ts'
 
 export interface DataverseSurroundings {
   readonly showIn: Zone
-  readonly requestTimeoutMs: number
-  readonly boundMs: number
+  readonly limits: CrmLimits
   readonly time: Time
   readonly observe: Observe
+  readonly suspicions?: ListSuspicions
   readonly openWeb: OpenWeb
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -38,22 +42,29 @@ export interface DataverseSurroundings {
 /** Two tables of a Dataverse environment, read by its Web API. */
 export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
-  const { showIn, requestTimeoutMs: timeoutMs, boundMs, time, observe, openWeb, env } = surroundings
+  const { showIn, limits, time, observe, openWeb, env, suspicions = listSuspicions() } = surroundings
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingWeb(openWeb, ca, (url) => proxyOf(url, proxies))
-  const tokens = new Tokens({ ...settings, web, time, timeoutMs, scope: `${origin}/.default` })
+  const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
-  const client = new DataverseClient({ web, tokens, time, timeoutMs, origin, clientId, onRequest })
+  const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })
   const zones = new ZoneCodes(client, time)
 
-  const partsOf = (setting: ListSetting): TableParts => {
+  const partsOf = (setting: ListSetting, list: ListName): TableParts => {
     const labelled = mappedColumns(setting).filter(({ label }) => label)
     const columns = [...new Set(labelled.map(({ column }) => column))]
     const { from } = setting
     const onMissing = (column: string, codes: number): void =>
       observe({ kind: 'labels-missing', table: from, column, codes })
     const labels = new Labels({ client, time, from, language: settings.labels, columns, onMissing })
-    return { labels, zones, showIn, zone: settings.timeZone, venuesFrom: settings.venues.from }
+    return {
+      labels,
+      zones,
+      showIn,
+      zone: settings.timeZone,
+      venuesFrom: settings.venues.from,
+      suspicions: suspicions[list],
+    }
   }
   const sourceOf = <Item>(table: EntityTable<Item>): EntitySource<Item> => {
     const { name: list, from } = table
@@ -61,18 +72,17 @@ export function openDataverseCrm(settings: DataverseSettings, surroundings: Data
     return new EntitySource({
       reader: new PageReader(client, table, time),
       tracking: new Tracking(time, onOff),
-      pace: new FullReadPace(boundMs, time),
+      pace: new FullReadPace(limits, time),
       time,
-      // An exchange is tried once more on a fresh connection, and a long read waits a while before it gives up.
-      patienceMs: timeoutMs * 2 + LONGEST_WAIT_MS + 1000,
+      limits,
       availabilityEveryMs: table.availabilityColumns.length === 0 ? null : (availability?.everyMs ?? null),
     })
   }
   const events = eventsSetting(settings.events)
   const venues = venuesSetting(settings.venues)
   const tables = {
-    events: eventsTable(events, partsOf(events)),
-    venues: entityTable(VENUE_ROWS, venues, partsOf(venues)),
+    events: eventsTable(events, partsOf(events, 'events')),
+    venues: entityTable(VENUE_ROWS, venues, partsOf(venues, 'venues')),
   }
   const sources = { events: sourceOf(tables.events), venues: sourceOf(tables.venues) }
   return {

@@ -1,3 +1,5 @@
+import type { CrmLimits } from '../crm-limits.ts'
+import { patienceOf } from '../crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type {
@@ -15,6 +17,7 @@ import type { Time } from '../../replica/time.ts'
 import { pause } from '../../replica/waiting.ts'
 import type { PageAnswer, PageReader } from './page-reader.ts'
 import type { StreamOptions } from './page-stream.ts'
+import { LONGEST_WAIT_MS } from './page-reader.ts'
 import { rowChanges, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
@@ -24,7 +27,7 @@ export interface EntitySourceSettings<Item> {
   readonly tracking: Tracking
   readonly pace: FullReadPace
   readonly time: Time
-  readonly patienceMs: number
+  readonly limits: CrmLimits
   readonly availabilityEveryMs: number | null
 }
 
@@ -57,13 +60,16 @@ const MAY_BE_THE_LINK: ReadonlySet<CrmFailure['kind']> = new Set(['broken', 'unr
 export class EntitySource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
-  readonly patienceMs: number
   readonly #settings: EntitySourceSettings<Item>
 
   constructor(settings: EntitySourceSettings<Item>) {
     this.#settings = settings
     this.availabilityEveryMs = settings.availabilityEveryMs
-    this.patienceMs = settings.patienceMs
+  }
+
+  /** A long read waits a while before it gives up. */
+  get patienceMs(): number {
+    return patienceOf(this.#settings.limits) + LONGEST_WAIT_MS
   }
 
   get reportsChanges(): boolean {

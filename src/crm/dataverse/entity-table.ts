@@ -8,6 +8,7 @@ import type { ListSetting } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { ListMapping, RowKind } from '../mapping/map-row.ts'
 import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
+import type { Suspicions } from '../mapping/suspicions.ts'
 import type { Labels } from './labels.ts'
 import { TableRows } from './table-rows.ts'
 import { UnlabelledRows } from './unlabelled-rows.ts'
@@ -34,6 +35,7 @@ export interface TableParts {
   readonly zone: Zone
   readonly showIn: Zone
   readonly venuesFrom: string
+  readonly suspicions: Suspicions
 }
 
 export function entityTable<Item extends { readonly Id: Guid }>(
@@ -70,11 +72,18 @@ interface MappedTable<Item> {
 function tableOf<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   setting: ListSetting,
-  { labels, zones, zone, showIn, venuesFrom }: TableParts,
+  { labels, zones, zone, showIn, venuesFrom, suspicions }: TableParts,
 ): MappedTable<Item> {
   const rows = new TableRows(setting, labels, zones)
   const unlabelled = new UnlabelledRows()
-  const mapping = listMapping(kind, setting, rows, { idNamespace: null, venuesFrom, zone, showIn, lists: 'text' })
+  const mapping = listMapping(kind, setting, rows, {
+    idNamespace: null,
+    venuesFrom,
+    zone,
+    showIn,
+    lists: 'text',
+    suspicions,
+  })
   const table: EntityTable<Item> = {
     name: kind.table.list,
     from: setting.from,

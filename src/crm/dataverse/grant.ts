@@ -1,3 +1,4 @@
+import type { CrmLimits } from '../crm-limits.ts'
 import {
   ClientSecretPost,
   ResponseBodyError,
@@ -17,7 +18,7 @@ import { retryAfterMs } from '../web/web.ts'
 export interface TokenSettings {
   readonly web: Web
   readonly time: Time
-  readonly timeoutMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly authority: string
   readonly tenant: string
   readonly clientId: string
@@ -41,7 +42,7 @@ const LONGEST_TOKEN = 12_288
 
 /** Asks the directory for a token by the client credentials grant (RFC 6749 §4.4). */
 export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Granted> {
-  const { web, time, timeoutMs, authority, tenant, clientId, scope } = settings
+  const { web, time, limits, authority, tenant, clientId, scope } = settings
   const server = { issuer: authority, token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token` }
   const client = { client_id: clientId }
   const exchange: { failure: CrmFailure | null; begunAt: Moment } = { failure: null, begunAt: time.now() }
@@ -62,7 +63,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
             body: String(body),
             mostBytes: MOST_BYTES,
             signal: new AbortController().signal,
-            timeoutMs,
+            timeoutMs: limits.requestTimeoutMs,
             time,
           })
           if (!('reply' in answered)) {

@@ -1,3 +1,4 @@
+import type { CrmLimits } from '../crm-limits.ts'
 import type { Cursor } from '../../replica/port.ts'
 import { cursorOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
@@ -89,27 +90,28 @@ export type Turn =
 
 /** How often a table without change tracking is read in full: as often as the bound needs, and as the limits allow. */
 export class FullReadPace {
-  readonly #boundMs: number
+  readonly #limits: Pick<CrmLimits, 'boundMs'>
   readonly #time: Time
   #last: { readonly begunAt: Moment; readonly requests: number; readonly cursor: Cursor } | null = null
   #count = 0
 
-  constructor(boundMs: number, time: Time) {
-    this.#boundMs = boundMs
+  constructor(limits: Pick<CrmLimits, 'boundMs'>, time: Time) {
+    this.#limits = limits
     this.#time = time
   }
 
   /** `cursor` is what the replica kept of the last read: of one that it did not believe, nothing. */
   turn(cursor: Cursor | null): Turn {
     const last = this.#last
+    const { boundMs } = this.#limits
     if (last === null) return { kind: 'read' }
     const ageMs = elapsedMs(last.begunAt, this.#time.now())
     const leastMs = last.requests * MS_PER_REQUEST
-    if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= this.#boundMs)) {
+    if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= boundMs)) {
       return { kind: 'wait', waitMs: leastMs - ageMs }
     }
     // Twice within the bound, then the next one has ended before this one is too old.
-    const rests = cursor === last.cursor && ageMs < Math.max(leastMs, this.#boundMs / 2)
+    const rests = cursor === last.cursor && ageMs < Math.max(leastMs, boundMs / 2)
     return rests ? { kind: 'rest', asOf: last.begunAt } : { kind: 'read' }
   }
 

@@ -109,7 +109,8 @@ describe('reading CSV', () => {
         const quoted = list.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(','))
         const found = await run(['a,b', ...quoted].join(end), size)
         expect(found.fault).toBeNull()
-        expect(found.rows).toEqual(list)
+        // Blank rows are skipped, quoted or not.
+        expect(found.rows).toEqual(list.filter((row) => row.some((text) => text.trim() !== '')))
       }),
     )
   })

@@ -12,8 +12,8 @@ import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
- * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell are skipped. With `texts` as
- * spreadsheets write them: rows above the header, columns without a name, and rows of blank cells are skipped as well.
+ * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With
+ * `texts` as spreadsheets write them: rows above the header and columns without a name are skipped as well.
  */
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
@@ -25,17 +25,18 @@ export class CsvParser implements RowParser {
   #width = 0
   /** Columns that have a name in the header, and all of them. */
   #named = 0
-  /** Rows of the file that were skipped because nothing is in them. */
-  blankRows = 0
   #rowNumber = 0
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
+  /** Rows that were skipped because nothing is in their cells. */
+  blankRows = 0
 
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null) {
+  /** @param delimiter where there are no `texts`, which say it themselves */
+  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
     this.#texts = texts
-    if (texts === null) this.#open(',')
+    if (texts === null) this.#open(delimiter)
   }
 
   #open(delimiter: string): Parser {
@@ -95,8 +96,8 @@ export class CsvParser implements RowParser {
   }
 
   #noHeader(line: number): SyntaxFault {
-    const row = this.#texts?.headerRow ?? 1
-    const which = row === 1 ? '' : ` in row ${row}, as crm.texts.headerRow says`
+    const row = this.#texts?.headerRow ?? null
+    const which = row === null ? '' : ` in row ${row}, as crm.texts.headerRow says`
     return { line, problem: `a header row is expected${which}` }
   }
 
@@ -118,12 +119,15 @@ export class CsvParser implements RowParser {
     this.#blankLines = blankLines
     this.#rowLine = line + 1
     for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
+    // Spreadsheets write them below, above and between what people wrote.
+    const isBlankRow = row.every(isBlank)
     if (this.#onRow === null) {
-      const at = this.#texts?.headerRow ?? 1
-      if (this.#texts === null || this.#rowNumber === at) return this.#takeHeader(row, line)
-      return this.#rowNumber < at ? null : this.#noHeader(line)
+      const at = this.#texts?.headerRow ?? null
+      if (at !== null && this.#rowNumber < at) return null
+      if (at !== null && (this.#rowNumber > at || isBlankRow)) return this.#noHeader(line)
+      if (!isBlankRow) return this.#takeHeader(row, line)
     }
-    if (this.#texts !== null && row.every(isBlank)) {
+    if (isBlankRow || this.#onRow === null) {
       this.blankRows++
       return null
     }
@@ -153,18 +157,18 @@ export class CsvParser implements RowParser {
       header.push(own)
       this.#named = index + 1
     }
+    const own = /^sep=(.?)/i.exec(header[0] ?? '')
+    if (own !== null && this.#texts === null) {
+      return { line, problem: `the line ${own[0]} is for Excel alone; delete it` }
+    }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined && separator !== ',' && this.#texts === null) {
       // As spreadsheets write it where the comma is in numbers. No field has such a name, so no row could be served.
-      const problem = `cells are separated by ${SEPARATORS[separator]} here, and commas are expected; export it as CSV with commas`
-      return { line, problem }
+      return { line, problem: notCommas(separator) }
     }
     if (separator !== undefined && this.#texts !== null) {
-      const said = separator === '\t' ? 'tab' : `'${separator}'`
-      return {
-        line,
-        problem: `the one name here holds ${nameOf(separator)}; do they separate cells? Then say crm.texts.delimiter: ${said}`,
-      }
+      const fact = `the one name here holds ${nameOf(separator)}`
+      return { line, problem: `${fact}; do they separate cells? Then say ${delimiterKey(separator)}` }
     }
     await pace.rest()
     this.#width = header.length
@@ -191,7 +195,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 16 MB; most likely a quote is not closed',
 }
 
-const SEPARATORS: Readonly<Record<string, string>> = {
+export const SEPARATORS: Readonly<Record<string, string>> = {
   ',': 'commas',
   ';': 'semicolons',
   '\t': 'tabs',
@@ -200,6 +204,16 @@ const SEPARATORS: Readonly<Record<string, string>> = {
 
 function nameOf(separator: string): string {
   return SEPARATORS[separator] ?? JSON.stringify(separator)
+}
+
+function delimiterKey(separator: string): string {
+  return `crm.texts.delimiter: ${separator === '\t' ? 'tab' : `'${separator}'`}`
+}
+
+/** What is wrong where something else separates the cells of a file that says nothing of it. */
+export function notCommas(separator: string): string {
+  const fact = `cells are separated by ${nameOf(separator)} here, and commas are expected`
+  return `${fact}; export it as CSV with commas, or say ${delimiterKey(separator)}`
 }
 
 /** Of several columns with one name all but the first get a number, as spreadsheets do it. */
@@ -248,11 +262,17 @@ export function csvRows<Item>(
     const lacking = columns.lacking(list, sink.file)
     // What is below is not read: it would be withheld for what the header lacks.
     if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
+    if (!header.some((name) => name !== null && list.columns.includes(name))) {
+      // None of its rows could be served, so what is served stays.
+      const fact = `no column above this row has a name that Marquee knows (${list.columns.join(', ')})`
+      const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
+      return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
+    }
     const cellOf: CellOf<readonly Cell[]> = (column) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
-    const mapRow = list.mapper(cellOf, lists)
+    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => header.includes(column) }, lists)
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
       const where = (): string => sink.whereIs(sink.rows.count, line)

@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
 import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
+import { patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { placeOf } from './file-format.ts'
 import { csvRows } from './csv-parser.ts'
@@ -21,11 +23,13 @@ export interface FileSourceSettings<Item> {
   /** What the parts of a workbook may hold once they are unpacked. */
   readonly limitBytes: number
   readonly time: Time
-  readonly patienceMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
   readonly onColumns: (ignored: readonly string[]) => void
+  /** Is told how many rows of blank cells were skipped, where that is news. */
+  readonly onBlankRows: (file: string, count: number) => void
 }
 
 const MOST_ATTEMPTS = 5
@@ -40,10 +44,10 @@ export class FileSource<Item> implements Source<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
-  readonly patienceMs: number
   readonly #settings: FileSourceSettings<Item>
   /** The columns of the last read that came to the end of its file. */
   #columns: ColumnsBefore | null = null
+  #blankRows = 0
   /** What was found when it was looked for last: the file, else why there is none. */
   #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
@@ -51,7 +55,10 @@ export class FileSource<Item> implements Source<Item> {
 
   constructor(settings: FileSourceSettings<Item>) {
     this.#settings = settings
-    this.patienceMs = settings.patienceMs
+  }
+
+  get patienceMs(): number {
+    return patienceOf(this.#settings.limits)
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
@@ -104,7 +111,7 @@ export class FileSource<Item> implements Source<Item> {
     begunAt: Moment,
     { held, signal }: ReadRequest,
   ): PageStream<Item, Attempt> {
-    const { list, time, isClosed, onColumns, limitBytes } = this.#settings
+    const { list, time, isClosed, onColumns, onBlankRows, limitBytes } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
@@ -116,16 +123,20 @@ export class FileSource<Item> implements Source<Item> {
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const sink = { rows, file: name, whereIs }
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
+    let counted: { readonly blankRows?: number }
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
       const { readSheet } = await import('./workbook.ts')
       const onHeader = csvRows(list, sink, columns, 'sheet')
       const { sizeBytes } = found
       const { sheet, texts } = list
-      const headerRow = texts?.headerRow ?? 1
-      batches = readSheet({ name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp })
+      const headerRow = texts?.headerRow ?? null
+      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, blankRows: 0 }
+      counted = reading
+      batches = readSheet(reading)
     } else {
       const parser = openParser(format, list, sink, columns, held)
+      counted = parser
       batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
     }
     let fault: SyntaxFault | null = null
@@ -167,6 +178,9 @@ export class FileSource<Item> implements Source<Item> {
     }
     this.#refused = null
     onColumns(columns.names)
+    const { blankRows = 0 } = counted
+    if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
+    this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
     const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}:unsettled`)

@@ -8,7 +8,10 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
 import { FileSource } from './file-source.ts'
@@ -19,15 +22,24 @@ export interface FilesSurroundings {
   readonly showIn: Zone
   readonly time: Time
   readonly observe: Observe
-  readonly patienceMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly descriptors?: Descriptors
   readonly memoryLimitBytes?: number
+  readonly suspicions?: ListSuspicions
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   settings: FilesSettings,
-  { showIn, time, observe, patienceMs, descriptors = PLENTY, memoryLimitBytes = 2e9 }: FilesSurroundings,
+  {
+    showIn,
+    time,
+    observe,
+    limits,
+    descriptors = PLENTY,
+    memoryLimitBytes = 2e9,
+    suspicions = listSuspicions(),
+  }: FilesSurroundings,
 ): Crm {
   const { directory } = settings
   let closed = false
@@ -37,12 +49,27 @@ export function openFilesCrm(
     for (const column of news) told.add(`${list}.${column}`)
     if (news.length > 0) observe({ kind: 'columns-ignored', list, columns: news })
   }
-  const shared = { directory, limitBytes: memoryLimitBytes, time, patienceMs, descriptors, isClosed: () => closed }
+  const onBlankRows = (file: string, count: number): void => {
+    if (count > 0) observe({ kind: 'crm-noticed', message: `${file}: ${blankRows(count)} skipped` })
+  }
+  const shared = { directory, limitBytes: memoryLimitBytes, time, limits, descriptors, isClosed: () => closed, onBlankRows }
+  const lists = {
+    events: listFile(EVENT_ROWS, settings, showIn, suspicions.events),
+    venues: listFile(VENUE_ROWS, settings, showIn, suspicions.venues),
+  }
   return {
-    events: new FileSource({ ...shared, list: listFile(EVENT_ROWS, settings, showIn), onColumns: onColumns('events') }),
-    venues: new FileSource({ ...shared, list: listFile(VENUE_ROWS, settings, showIn), onColumns: onColumns('venues') }),
+    events: new FileSource({ ...shared, list: lists.events, onColumns: onColumns('events') }),
+    venues: new FileSource({ ...shared, list: lists.venues, onColumns: onColumns('venues') }),
+    async diagnose(list) {
+      const { diagnose } = await import('./diagnose.ts')
+      return list === 'events' ? diagnose(directory, lists.events) : diagnose(directory, lists.venues)
+    },
     async close() {
       closed = true
     },
   }
+}
+
+function blankRows(count: number): string {
+  return count === 1 ? '1 blank row is' : `${count} blank rows are`
 }

@@ -1,8 +1,9 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstat, openSync, read } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import { failureOf } from '../../replica/port.ts'
@@ -102,7 +103,38 @@ async function missing(directory: string, candidates: readonly Candidate[]): Pro
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = candidates.map(({ name }) => name)
   const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-  return failureOf('unreachable', `there is no ${all} in ${directory}`)
+  const near = await almostNamed(directory, candidates)
+  const hint = near === null ? '' : `; ${near}`
+  return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
+}
+
+/** What to do with a file that was most likely meant for a list; null where there is none. */
+async function almostNamed(directory: string, candidates: readonly Candidate[]): Promise<string | null> {
+  const [first] = candidates
+  if (first === undefined) return null
+  // Where it cannot be listed, that is no part of what is missing.
+  const names = await readdir(directory).catch(() => [])
+  const stem = first.name.slice(0, first.name.lastIndexOf('.'))
+  const near = names.find((name) => name.toLowerCase().startsWith(stem.slice(0, -1).toLowerCase()))
+  if (near === undefined) return null
+  const shown = printable(near, 80)
+  const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
+  if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
+  if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
+  const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
+  const said = /\.xlsx$/i.test(near) ? ', or have from of its list name it' : ''
+  return `${shown} is an Excel workbook: ${save}${said}`
+}
+
+/** What a file is that is called otherwise, by its first bytes; null where they may be text. */
+export function disguiseOf(bytes: Buffer): string | null {
+  const isZip = bytes.length >= 4 && bytes.readUInt32LE(0) === 0x04034b50
+  const isOle = bytes.length >= 4 && bytes.readUInt32LE(0) === 0xe011cfd0
+  if (isZip) {
+    const what = 'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK), whatever it is called'
+    return `${what}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
+  }
+  return isOle ? 'this is an old Excel workbook (.xls), whatever it is called; save it as .xlsx or as CSV UTF-8' : null
 }
 
 /** As much of an open file as reading a list needs. */

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { Guid } from '../../domain/guid.ts'
 import { parseGuid } from '../../domain/guid.ts'
 import type { Change } from '../../replica/port.ts'
+import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf, jsonLines } from './json-rows.ts'
 import { Gathering } from './read-batches.ts'
@@ -21,6 +22,7 @@ function read(
   const held = { version: (id: Guid) => versions.get(id) ?? Number.NaN }
   const take = jsonLines<null>(
     {
+      suspicions: new Suspicions(),
       lines: { idColumn: 'Id', idOf: parseGuid, seed: 0 },
       mapper:
         () =>

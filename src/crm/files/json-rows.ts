@@ -18,12 +18,12 @@ const LONG_BYTES = 32 * 1024
  * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
  */
 export function jsonLines<Item>(
-  list: Pick<ListFile<Item>, 'mapper' | 'lines'>,
+  list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
-  const mapRow = list.mapper(jsonCell, 'native')
+  const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
   const { seed } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => sink.whereIs(sink.rows.count, line)
@@ -56,6 +56,7 @@ export function jsonLines<Item>(
       return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
     }
     columns.sawRowAgain()
+    list.suspicions.skip()
     sink.rows.add({ kind: 'unchanged', id }, line)
     return null
   }
@@ -102,6 +103,10 @@ function numberEnd(bytes: Buffer, from: number): number {
 /** The cell of a column; a name such as `constructor` is no column of a row that lacks it. */
 export function jsonCell(column: string): (row: CellObject) => Cell {
   return (row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null)
+}
+
+function jsonHas(column: string): (row: CellObject) => boolean {
+  return (row) => Object.hasOwn(row, column)
 }
 
 function withheld(misfit: Misfit, where: string): Change<never> {

@@ -19,6 +19,7 @@ import { openNamedZone } from '../mapping/dates.ts'
 import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
+import type { Suspicions } from '../mapping/suspicions.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
 import { listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
@@ -53,9 +54,10 @@ export interface ListFile<Item> {
   /** What must be there, because the configuration names it, and its key. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
+  readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
-    cellOf: CellOf<Row>,
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
@@ -64,6 +66,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   settings: FileSettings,
   showIn: Zone,
+  suspicions: Suspicions,
 ): ListFile<Item> {
   const { table } = kind
   const { block, texts } = settings[table.list]
@@ -79,8 +82,9 @@ export function listFile<Item extends { readonly Id: Guid }>(
     candidates: candidatesOf(table.list, block),
     sheet: block?.from?.sheet ?? null,
     texts,
-    columns: mappedColumns(setting).map(({ column }) => column),
+    columns: [...new Set(mappedColumns(setting).map(({ column }) => column))],
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
+    suspicions,
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
       idOf(text) {
@@ -90,14 +94,18 @@ export function listFile<Item extends { readonly Id: Guid }>(
       // What today's files are held as stays what it is.
       seed: isStock ? 0 : seedOf(setting, surroundings),
     },
-    mapper(cellOf, lists) {
-      const access = { cell: cellOf, label: cellOf, zoneOf }
-      // What is in JSON says itself what it is.
+    mapper({ cell, isThere }, lists) {
+      const access = { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
       const rules = {
         ...surroundings,
         lists: lists === 'native' ? lists : ('text' as const),
+        // What is in JSON says itself what it is.
         texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
+        // Of the formats of files only CSV has nothing but texts.
+        isWritten: lists === 'text',
+        suspicions,
       }
+      suspicions.begin()
       const mapping = listMapping(kind, setting, access, rules)
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
@@ -148,7 +156,7 @@ function namedColumns(list: ListName, setting: ListSetting, block: Block): Reado
 
 function seedOf(
   setting: ListSetting,
-  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists'>,
+  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists' | 'suspicions'>,
 ): number {
   const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
     // A zone is known by its name.

@@ -1,6 +1,7 @@
 import type { Change } from '../../replica/port.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
 import type { OpenFile } from './found-file.ts'
+import { disguiseOf } from './found-file.ts'
 import { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { DecodingGate } from './decoding-gate.ts'
@@ -78,6 +79,10 @@ export async function* readBatches<Item>(
   for (let position = 0; !isGivenUp();) {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position)
     if (bytesRead === 0) break
+    if (position === 0) {
+      const disguise = disguiseOf(chunk.subarray(0, bytesRead))
+      if (disguise !== null) return { line: 1, problem: disguise }
+    }
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
     for (let from = 0; from < bytes.length; from += SLICE_BYTES) {

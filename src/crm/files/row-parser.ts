@@ -2,6 +2,8 @@
 export interface RowParser {
   feed(bytes: Buffer): Taken
   finish(): Taken
+  /** Rows of blank cells alone, which are skipped. */
+  readonly blankRows?: number
 }
 
 /** Null where all went well; a promise where it takes longer than requests should wait. */

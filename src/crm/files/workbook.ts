@@ -30,6 +30,8 @@ export interface SheetReading<Item> {
   /** Takes the header row, and gives what takes the rows below it. */
   readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
   readonly isGivenUp: () => boolean
+  /** Rows in which nothing stands, between others and below them; counted here. */
+  blankRows: number
 }
 
 /** What keeps a workbook from being read, thrown through the parts of its reading and caught where it began. */
@@ -262,17 +264,22 @@ async function* fed(zip: ZipFile, entry: Entry, parser: PartParser, isGivenUp: (
 
 async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
-  { headerRow, rows, onHeader, isGivenUp }: SheetReading<Item>,
+  reading: SheetReading<Item>,
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
+  const { headerRow, rows, onHeader, isGivenUp } = reading
   let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
   let onRow: TakeCsvRow | null = null
+  // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
+  let above = (headerRow ?? 1) - 1
   const parser = sheetParser(parts, (cells, row) => void waiting.push({ cells, row }))
   for await (const _ of fed(zip, sheet, parser, isGivenUp)) {
     const taken = waiting
     waiting = []
     for (const { cells, row } of taken) {
+      if (onRow === null && headerRow !== null && row < headerRow) continue
+      reading.blankRows += Math.max(0, row - above - 1)
+      above = row
       if (onRow === null) {
-        if (headerRow !== null && row < headerRow) continue
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
         onRow = onHeader(

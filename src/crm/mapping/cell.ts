@@ -91,6 +91,8 @@ export interface RowAccess<Row> {
   cell(column: string): (row: Row) => Cell
   /** The words that people see for the codes in a column. */
   label(column: string): (row: Row) => Cell
+  /** Whether a row has a column at all, blank or not; where it is not said, every row has all. */
+  isThere?(column: string): (row: Row) => boolean
   /** The zone that a cell names, by a code of the CRM too; null for anything else. */
   zoneOf(cell: Cell): Zone | null
 }

@@ -39,42 +39,81 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   }
 }
 
+/** What is noted of the dates of one field: how many were wall times that the list's zone decided, and when the last one was. */
+export interface DateNotes {
+  /** What the CRM calls it. */
+  readonly column: string
+  wallTimes: number
+  epochSeconds: number
+}
+
+export function dateNotes(column: string): DateNotes {
+  return { column, wallTimes: 0, epochSeconds: 0 }
+}
+
 /**
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
  * `wallZone`'s wall time.
  */
-export function toDateTime(cell: Cell, wallZone: Zone, showIn: Zone, rules = ISO): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, false)
+export function toDateTime(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  rules = ISO,
+  notes = dateNotes(''),
+): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, rules, notes, false)
 }
 
 /**
  * As `toDateTime`, for a field that is known to hold wall times: some CRMs write a `Z` behind them that means nothing. Any
  * other offset does mean something.
  */
-export function toWallDateTime(cell: Cell, wallZone: Zone, showIn: Zone, rules = ISO): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, true)
+export function toWallDateTime(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  rules = ISO,
+  notes = dateNotes(''),
+): DateTime | null | Misfit {
+  return read(cell, wallZone, showIn, rules, notes, true)
 }
 
-function read(cell: Cell, wallZone: Zone, showIn: Zone, rules: DateRules, ignoresZ: boolean): DateTime | null | Misfit {
+function read(
+  cell: Cell,
+  wallZone: Zone,
+  showIn: Zone,
+  rules: DateRules,
+  notes: DateNotes,
+  hasZone: boolean,
+): DateTime | null | Misfit {
   if (isBlank(cell)) return null
-  const parsed = parseDate(cell, rules, ignoresZ)
-  return parsed instanceof Misfit ? parsed : shown(instantOf(parsed, wallZone), showIn, cell)
+  const parsed = parseDate(cell, rules, hasZone)
+  if (parsed instanceof Misfit) return parsed
+  noteWallTime(parsed, notes, hasZone)
+  return shown(instantOf(parsed, wallZone), showIn, notes, cell)
 }
 
 /** What a cell says that is not blank. */
-export function parseDate(cell: Cell, { parse, expected }: DateRules, ignoresZ: boolean): DateTimeText | Misfit {
+export function parseDate(cell: Cell, { parse, expected }: DateRules, hasZone: boolean): DateTimeText | Misfit {
   const parsed = typeof cell === 'string' ? parse(cell) : null
   if (typeof cell !== 'string' || parsed === null) return new Misfit(expected, cell)
-  if (parsed.kind === 'wall' || !ignoresZ || !trimWhiteSpace(cell).endsWith('Z')) return parsed
+  if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
   const { epochSeconds: seconds, ticks } = parsed.instant
   return { kind: 'wall', wall: { seconds, ticks } }
+}
+
+/** Counts a date whose zone only the list's own says. */
+export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
+  if (kind === 'wall' && !hasZone) notes.wallTimes++
 }
 
 export function instantOf(parsed: DateTimeText, wallZone: Zone): Instant {
   return parsed.kind === 'wall' ? instantOfWall(parsed.wall, wallZone) : parsed.instant
 }
 
-export function shown(instant: Instant, showIn: Zone, cell: Cell): DateTime | Misfit {
+export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | Misfit {
+  notes.epochSeconds = instant.epochSeconds
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
 }
 

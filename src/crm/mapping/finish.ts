@@ -2,16 +2,18 @@ import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader } from './cell.ts'
 import { Misfit, Reason, isBlank } from './cell.ts'
-import type { DateRules } from './dates.ts'
-import { instantOf, parseDate, shown } from './dates.ts'
+import type { DateNotes, DateRules } from './dates.ts'
+import { instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
 /** Where a date of a row comes from, and how its text is read. */
 export interface DateOrigin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
   readonly wallZone: (row: Row) => Zone | Misfit
-  readonly ignoresZ: boolean
+  /** It says which zone it is in. */
+  readonly hasZone: boolean
   readonly rules: DateRules
+  readonly notes: DateNotes
 }
 
 export interface FinishRules {
@@ -35,8 +37,9 @@ export function finishReader<Row>(
   function finishOf(row: Row, cell: Cell): Instant | Reason {
     const zone = finish.wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', finish.column, zone)
-    const parsed = parseDate(cell, finish.rules, finish.ignoresZ)
+    const parsed = parseDate(cell, finish.rules, finish.hasZone)
     if (parsed instanceof Misfit) return new Reason('unreadable', finish.column, parsed)
+    noteWallTime(parsed, finish.notes, finish.hasZone)
     if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone)
     const begun = startOf(start, row)
     return instantOf(begun === null || begun instanceof Reason ? parsed : nextDay(parsed, begun.parsed), zone)
@@ -53,7 +56,7 @@ export function finishReader<Row>(
       instant = begun instanceof Reason ? begun : later(begun.instant(), lastingMs)
     }
     if (instant instanceof Reason) return instant
-    const value = shown(instant, showIn, cell)
+    const value = shown(instant, showIn, finish.notes, cell)
     return value instanceof Misfit ? new Reason('unreadable', finish.column, value) : value
   }
 }
@@ -63,10 +66,10 @@ interface Begun {
   readonly instant: () => Instant
 }
 
-function startOf<Row>({ column, cell, wallZone, ignoresZ, rules }: DateOrigin<Row>, row: Row): Begun | Reason | null {
+function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row): Begun | Reason | null {
   const found = cell(row)
   if (isBlank(found)) return null
-  const parsed = parseDate(found, rules, ignoresZ)
+  const parsed = parseDate(found, rules, hasZone)
   if (parsed instanceof Misfit) return new Reason('unreadable', column, parsed)
   const zone = wallZone(row)
   if (zone instanceof Misfit) return new Reason('unreadable', column, zone)

@@ -2,6 +2,7 @@ import type { Condition, FieldSource, FieldSources } from '../../config/crm/sour
 import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
+import type { Suspicions } from './suspicions.ts'
 
 /** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
 export interface ListSetting {
@@ -42,6 +43,10 @@ export interface MappingSurroundings {
   readonly lists: 'native' | 'text'
   /** How its texts are written, where that is not as for Marquee. */
   readonly texts?: TextSettings | null
+  /** Whether numbers are texts that people and spreadsheets wrote. */
+  readonly isWritten?: boolean
+  /** Where what is suspicious in the list is noted. */
+  readonly suspicions: Suspicions
 }
 
 /** A column that a mapping reads, and what of it. */

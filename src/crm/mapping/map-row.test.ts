@@ -5,13 +5,14 @@ import { listFile } from '../files/list-file.ts'
 import type { CellObject } from './cell.ts'
 import { NumberText } from './cell.ts'
 import { EVENT_ROWS } from './map-row.ts'
+import { Suspicions } from './suspicions.ts'
 
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
 const plain = { block: null, texts: null }
-const PLAIN = { idNamespace: null, events: plain, venues: plain }
-const mapEvent = listFile(EVENT_ROWS, { ...PLAIN, timeZone: utc }, utc).mapper<CellObject>(jsonCell, 'native')
+const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
+const mapEvent = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>({ cell: jsonCell }, 'native')
 const good: CellObject = { Id: GUID, Start: '2026-07-12T19:30Z', Finish: '2026-07-12T23:00Z', ShowOnWeb: true }
 
 function mapped(row: CellObject): unknown {

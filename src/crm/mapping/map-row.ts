@@ -7,46 +7,81 @@ import type { RecordTable } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
 import { VENUES } from '../../domain/venue.ts'
+import { isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
 import type { FieldsOf, Readers } from './readers.ts'
 import { conditionsOf, readersOf } from './readers.ts'
 import { conversionsOf } from './written.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import { mappedColumns } from './list-setting.ts'
+import type { DateNotes } from './dates.ts'
 import type { RowAccess } from './cell.ts'
 import { Reason } from './cell.ts'
+import type { Suspicions } from './suspicions.ts'
+import { MOST_SHOWN } from './suspicions.ts'
 
 /** A kind of record, and how one is made of what the readers find in a row. */
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
+  /** Whether fields do not go together; `oddities` says which. */
+  readonly isOdd: (record: Item) => boolean
+  readonly oddities: (record: Item) => Parameters<Suspicions['note']>[1]
 }
 
-export const EVENT_ROWS: RowKind<EventRecord> = { table: EVENTS, recordOf: eventOf }
-export const VENUE_ROWS: RowKind<VenueRecord> = { table: VENUES, recordOf: venueOf }
+export const EVENT_ROWS: RowKind<EventRecord> = {
+  table: EVENTS,
+  recordOf: eventOf,
+  isOdd: ({ TicketCapacity, TicketsAvailable }) => TicketsAvailable > TicketCapacity,
+  oddities: eventOddities,
+}
+export const VENUE_ROWS: RowKind<VenueRecord> = {
+  table: VENUES,
+  recordOf: venueOf,
+  isOdd: () => false,
+  oddities: () => [],
+}
 
 /** How the rows of one list become records: made once from names and settings, then run for each row. */
 export interface ListMapping<Row, Item> {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
-  readonly recordOf: RowKind<Item>['recordOf']
+  readonly kind: Pick<RowKind<Item>, 'recordOf' | 'isOdd' | 'oddities'>
+  readonly suspicions: Suspicions
+  /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
+  readonly start: DateNotes
+  readonly finish: DateNotes
+  /** Null when there is nothing left to look for. */
+  probe: ((row: Row) => boolean) | null
+  /** Whether a row has the column at all. */
+  readonly isThere: (column: string, row: Row) => boolean
 }
 
 export function listMapping<Row, Item>(
-  { table, recordOf }: RowKind<Item>,
+  kind: RowKind<Item>,
   setting: ListSetting,
   access: RowAccess<Row>,
   surroundings: MappingSurroundings,
 ): ListMapping<Row, Item> {
   const { active, showOnWeb } = setting
-  const { flag } = conversionsOf(surroundings.lists, surroundings.texts ?? null)
+  const { suspicions, lists, texts = null } = surroundings
+  const { flag } = conversionsOf(lists, texts)
   return {
-    readers: readersOf(table.fields, setting, access, surroundings),
+    readers: readersOf(kind.table.fields, setting, access, surroundings),
     conditions: [
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
-    recordOf,
+    kind,
+    suspicions,
+    start: suspicions.datesIn('Start'),
+    finish: suspicions.datesIn('Finish'),
+    probe: suspicions.probe(
+      mappedColumns(setting).map(({ column }) => column),
+      access,
+    ),
+    isThere: (column, row) => access.isThere?.(column)(row) ?? true,
   }
 }
 
@@ -54,20 +89,91 @@ export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 
 
 /** The record of a row, or the first reason why it is withheld: its id, then its conditions, then its values. */
 export function mapRow<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, recordOf }: ListMapping<Row, Item>,
+  mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
+  const { suspicions } = mapping
+  if (mapping.probe !== null && !mapping.probe(row)) mapping.probe = null
+  if (suspicions.thorough) return mapThoroughly(mapping, row, where, version)
+  return mapShortly(mapping, row, where, version)
+}
+
+function mapShortly<Row, Item extends { readonly Id: Guid }>(
+  { readers, conditions, kind, suspicions, start, finish }: ListMapping<Row, Item>,
+  row: Row,
+  where: () => string,
+  version: number,
+): MappedRow<Item> {
+  if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
   for (const condition of conditions) {
     const reason = condition(row)
     if (reason !== null) return withheldRow(reason, id, where(), version)
   }
-  const record = recordOf(readers, row, id)
+  const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
+  const isOdd = finish.epochSeconds < start.epochSeconds || kind.isOdd(record)
+  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record) : [], where)
   return { kind: 'record', id, record, version }
+}
+
+/** As `mapRow`, with all that is wrong: everything is read, and a row that the CRM withholds on purpose has no other fault. */
+function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
+  mapping: ListMapping<Row, Item>,
+  row: Row,
+  where: () => string,
+  version: number,
+): MappedRow<Item> {
+  const { readers, conditions, isThere, suspicions } = mapping
+  suspicions.marks = []
+  const said = conditions.flatMap((condition) => condition(row) ?? [])
+  const read: Reason[] = []
+  for (const name in readers) {
+    const value: unknown = readers[name](row)
+    if (value instanceof Reason) read.push(value)
+  }
+  const { marks } = suspicions
+  const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
+  if (mapped.kind === 'record') {
+    if (suspicions.firstIds.length < MOST_SHOWN) suspicions.firstIds.push(mapped.id)
+    return mapped
+  }
+  // Where there is no such column nobody meant anything by it.
+  const meant = said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
+  if (meant.length === 0 && marks.length > 0) {
+    suspicions.marks = marks
+    if (mapped.id !== null) suspicions.note(mapped.id, [], where)
+  }
+  const { fault, column } = mapped.withheld
+  const also = (meant.length > 0 ? meant : [...said, ...read]).filter(
+    (reason) => reason.fault !== fault || reason.column !== column,
+  )
+  return also.length === 0 ? mapped : { ...mapped, withheld: { ...mapped.withheld, also } }
+}
+
+function eventOddities({
+  Start,
+  Finish,
+  TicketCapacity,
+  TicketsAvailable,
+}: EventRecord): ReturnType<RowKind<EventRecord>['oddities']> {
+  return [
+    ...(Date.parse(Finish) < Date.parse(Start)
+      ? [{ column: 'Finish', what: 'is before Start', found: `${Finish}, and Start ${Start}` }]
+      : []),
+    ...(TicketsAvailable > TicketCapacity
+      ? [
+          {
+            column: 'TicketsAvailable',
+            what: 'is above TicketCapacity',
+            found: `${TicketsAvailable}, and TicketCapacity ${TicketCapacity}`,
+          },
+        ]
+      : []),
+  ]
 }
 
 /** A row that is withheld as a whole. */

@@ -9,6 +9,7 @@ import { uuidV5 } from './ids.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { mappedColumns } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow, VENUE_ROWS } from './map-row.ts'
+import { Suspicions } from './suspicions.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
@@ -48,6 +49,7 @@ const surroundings: MappingSurroundings = {
   zone: utc,
   showIn: utc,
   lists: 'text',
+  suspicions: new Suspicions(),
 }
 const good: CellObject = {
   id: GUID,

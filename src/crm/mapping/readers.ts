@@ -8,12 +8,12 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
-import type { DateRules } from './dates.ts'
 import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
 import type { DateOrigin } from './finish.ts'
 import { finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { Suspicions } from './suspicions.ts'
 import type { Conversions } from './written.ts'
 import { conversionsOf } from './written.ts'
 
@@ -30,7 +30,7 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, texts = null }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, isWritten = false, suspicions }: MappingSurroundings,
 ): Readers<Row, Item> {
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
@@ -47,20 +47,33 @@ export function readersOf<Row, Item>(
       column,
       cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
       wallZone: wallZoneOf(source, access, zone),
-      ignoresZ: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
+      hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
       rules: conversions.dates,
+      notes: suspicions.datesIn(name, column),
     }
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
+  // With a decimal comma a point stands between thousands.
+  const int32In = (column: string): Conversions['int32'] =>
+    isWritten && texts?.decimal !== ','
+      ? (cell) => {
+          suspicions.seeInteger(column, cell)
+          return conversions.int32(cell)
+        }
+      : conversions.int32
+  const tagsIn = (column: string): Conversions['tags'] =>
+    lists === 'text' && texts?.tags.includes(',') !== true
+      ? seenTags(column, conversions.tags, suspicions)
+      : conversions.tags
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text: (name) => read(name, toText),
     int32(name) {
       const source = sourceOf(name)
-      return source?.kind === 'subtract'
-        ? differenceReader(source.columns, access, conversions.int32)
-        : read(name, conversions.int32, 'unreadable', toInt32)
+      if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
+      const { column } = originOf(name, source, access)
+      return read(name, int32In(column), 'unreadable', toInt32)
     },
     decimal: (name) => read(name, conversions.decimal, 'unreadable', toDecimal),
     'date-time'(name) {
@@ -71,13 +84,21 @@ export function readersOf<Row, Item>(
       }
       return dateReader(dateOf(name), showIn)
     },
-    tags: (name) => read(name, conversions.tags),
+    tags: (name) => read(name, tagsIn(originOf(name, sourceOf(name), access).column)),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
   const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
   for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
   return readers as Readers<Row, Item>
+}
+
+function seenTags(column: string, toTags: Conversions['tags'], suspicions: Suspicions): Conversions['tags'] {
+  return (cell) => {
+    const tags = toTags(cell)
+    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length)
+    return tags
+  }
 }
 
 /** Where a field's value comes from: its cell in a row (null where the row lacks it), and what the CRM calls it. */
@@ -168,16 +189,14 @@ function cellReader<Row, Value>(
 }
 
 function dateReader<Row>(
-  { column, cell, wallZone, ignoresZ, rules }: DateOrigin<Row>,
+  { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
 ): Reader<Row, DateTime> {
-  const convert: (cell: Cell, wallZone: Zone, showIn: Zone, rules: DateRules) => DateTime | null | Misfit = ignoresZ
-    ? toWallDateTime
-    : toDateTime
+  const convert = hasZone ? toWallDateTime : toDateTime
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn, rules)
+    const value = convert(cell(row), zone, showIn, rules, notes)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }
@@ -189,13 +208,13 @@ const MAX_INT32 = 2_147_483_647
 function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
-  convert: Conversions['int32'],
+  int32In: (column: string) => Conversions['int32'],
 ): Reader<Row, number> {
-  const parts = columns.map((column) => ({ column, cellOf: access.cell(column) }))
+  const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
   return (row) => {
     let rest = 0
-    for (const [index, { column, cellOf }] of parts.entries()) {
-      const number = convert(cellOf(row))
+    for (const [index, { column, cellOf, toNumber }] of parts.entries()) {
+      const number = toNumber(cellOf(row))
       if (number instanceof Misfit) return new Reason('unreadable', column, number)
       rest = index === 0 ? number : rest - number
     }

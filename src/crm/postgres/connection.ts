@@ -1,3 +1,4 @@
+import type { CrmLimits } from '../crm-limits.ts'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import type { QueryArrayResult } from 'pg'
@@ -28,17 +29,22 @@ export class Connection {
   readonly #client: Client
   readonly #socket: Socket
   readonly time: Time
-  /** The longest anything may take. */
-  readonly limitMs: number
+  readonly #limits: Pick<CrmLimits, 'requestTimeoutMs'>
   #lastFault: Fault | null = null
   #portions: Portions | null = null
 
-  private constructor(client: Client, socket: Socket, where: string, time: Time, limitMs: number) {
+  private constructor(
+    client: Client,
+    socket: Socket,
+    where: string,
+    time: Time,
+    limits: Pick<CrmLimits, 'requestTimeoutMs'>,
+  ) {
     this.#client = client
     this.#socket = socket
     this.where = where
     this.time = time
-    this.limitMs = limitMs
+    this.#limits = limits
     // Without a listener an error event would end the process. What the server said when it ended the connection is told
     // to whoever uses it next.
     client.on('error', (cause) => {
@@ -48,14 +54,19 @@ export class Connection {
     client.on('end', () => this.destroy())
   }
 
+  /** The longest anything may take. */
+  get limitMs(): number {
+    return this.#limits.requestTimeoutMs
+  }
+
   static async open(
     address: PostgresAddress,
     encryption: Encryption,
     {
       time,
-      limitMs,
+      limits,
       descriptors,
-    }: { readonly time: Time; readonly limitMs: number; readonly descriptors: Descriptors },
+    }: { readonly time: Time; readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>; readonly descriptors: Descriptors },
   ): Promise<Connection | Fault> {
     const socket = descriptors.newSocket()
     const client = new Client({
@@ -70,7 +81,8 @@ export class Connection {
       stream: () => socket,
     })
     const where = placeOf(address)
-    const connection = new Connection(client, socket, where, time, limitMs)
+    const connection = new Connection(client, socket, where, time, limits)
+    const { limitMs } = connection
     try {
       const connected = await within(time, limitMs, client.connect())
       if (connected !== TOO_LATE) return connection

@@ -1,3 +1,4 @@
+import type { CrmLimits } from '../crm-limits.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { Turns } from '../../replica/waiting.ts'
@@ -19,7 +20,7 @@ export interface Snapshot {
 export interface LaneSettings {
   readonly opener: Opener
   readonly time: Time
-  readonly limitMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   /** Runs on each new connection before anything is read on it. */
   readonly greet?: (connection: Connection) => Promise<void>
 }
@@ -98,7 +99,8 @@ export class Lane {
   get #begin(): string {
     // The server gives up a little earlier than this side, so a slow statement does not cost the connection; and a lock
     // before the statement that waits for it.
-    const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(this.#settings.limitMs * part)))
+    const { requestTimeoutMs } = this.#settings.limits
+    const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex';
       SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs};

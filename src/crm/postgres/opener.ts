@@ -6,6 +6,7 @@ import { BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
 import type { Encryption } from './connection.ts'
@@ -18,7 +19,7 @@ export interface OpenerSettings {
   readonly ca: string | null
   /** Makes a path of the URL absolute. */
   readonly absolute: (path: string) => string
-  readonly requestTimeoutMs: number
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly time: Time
   readonly descriptors?: Descriptors
 }
@@ -50,10 +51,10 @@ export class Opener {
     }
     const certificates = this.#certificates(address)
     if (certificates instanceof Fault) return certificates
-    const { time, requestTimeoutMs: limitMs, descriptors = PLENTY } = this.#settings
+    const { time, limits, descriptors = PLENTY } = this.#settings
     let last: Connection | Fault | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, { time, limitMs, descriptors })
+      last = await Connection.open(address, encryption, { time, limits, descriptors })
       if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
     }
     return last ?? new Fault('internal', 'no way to connect', null, true)

@@ -8,8 +8,11 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Crm, Examination } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
+import type { CrmLimits } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { PLENTY } from '../descriptors.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
 import { listTable } from './list-table.ts'
@@ -21,11 +24,10 @@ import { TableSource } from './table-source.ts'
 export interface PostgresSurroundings {
   /** What dates are shown in. */
   readonly showIn: Zone
-  readonly requestTimeoutMs: number
-  readonly patienceMs: number
-  readonly boundMs: number
+  readonly limits: CrmLimits
   readonly time: Time
   readonly observe: Observe
+  readonly suspicions?: ListSuspicions
   readonly descriptors?: Descriptors
 }
 
@@ -35,7 +37,7 @@ export interface PostgresSurroundings {
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, requestTimeoutMs: limitMs, patienceMs, boundMs, time, observe, descriptors = PLENTY }: PostgresSurroundings,
+  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: PostgresSurroundings,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
@@ -46,9 +48,9 @@ export function openPostgresCrm(
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
   const lane = {
-    opener: new Opener({ url, ca, absolute, requestTimeoutMs: limitMs, time, descriptors }),
+    opener: new Opener({ url, ca, absolute, limits, time, descriptors }),
     time,
-    limitMs,
+    limits,
   }
   const eventsLane = new Lane(lane)
   // Venues are fewer and their transactions shorter, so notifications wait less behind them.
@@ -62,24 +64,26 @@ export function openPostgresCrm(
     isTested = true
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
-  const shared = { auditLane, time, sweepEveryMs, patienceMs, onHint, notice }
+  // Half of the bound that holds now.
+  const sweepsEveryMs = (): number => sweepEveryMs ?? Math.floor(limits.boundMs / 2)
+  const shared = { auditLane, time, sweepsEveryMs, limits, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,
-      list: listTable(EVENT_ROWS, events, mapping),
+      list: listTable(EVENT_ROWS, events, { ...mapping, suspicions: suspicions.events }),
       lane: eventsLane,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
-      list: listTable(VENUE_ROWS, venues, mapping),
+      list: listTable(VENUE_ROWS, venues, { ...mapping, suspicions: suspicions.venues }),
       lane: venuesLane,
       suspects: suspects.venues,
     }),
   }
 
   async function examine(): Promise<Examination> {
-    const lists = [await sources.events.examine(boundMs), await sources.venues.examine(boundMs)]
+    const lists = [await sources.events.examine(), await sources.venues.examine()]
     await listening?.test(venuesLane, auditLane)
     return { problems: lists.flatMap(({ problems }) => problems), warnings: lists.flatMap(({ warnings }) => warnings) }
   }

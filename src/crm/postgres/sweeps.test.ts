@@ -8,7 +8,7 @@ function at(ms: number): Moment {
 
 describe('a sweep', () => {
   it('is due at first, and then a moment early', () => {
-    const schedule = new SweepSchedule(1000)
+    const schedule = new SweepSchedule(() => 1000)
     expect(schedule.isDue(at(0), false)).toBe(true)
     schedule.compared(at(0))
     expect(schedule.isDue(at(949), false)).toBe(false)
@@ -16,14 +16,14 @@ describe('a sweep', () => {
   })
 
   it('need not follow a full read, but may', () => {
-    const schedule = new SweepSchedule(1000)
+    const schedule = new SweepSchedule(() => 1000)
     schedule.compared(at(0))
     expect(schedule.isDue(at(500), false)).toBe(false)
     expect(schedule.isDue(at(500), true)).toBe(true)
   })
 
   it('that is asked for waits as long as the last one took, whether that came to an end or not', () => {
-    const schedule = new SweepSchedule(1000)
+    const schedule = new SweepSchedule(() => 1000)
     schedule.compared(at(0))
     schedule.swept(at(300), at(400))
     expect(schedule.isDue(at(499), true)).toBe(false)

@@ -8,18 +8,18 @@ const DUE_EARLY = 0.95
 
 /** When all rows are to be compared with what is held. */
 export class SweepSchedule {
-  readonly #everyMs: number
+  readonly #everyMs: () => number
   #comparedAt: Moment | null = null
   /** When the last sweep ended, well or not, and how long it took: those that are asked for must not fill all the time. */
   #lastSweep: { readonly endedAt: Moment; readonly tookMs: number } | null = null
 
-  constructor(everyMs: number) {
+  constructor(everyMs: () => number) {
     this.#everyMs = everyMs
   }
 
   /** Whether it is time: by the interval, or because some rows may be gone and as long as the last sweep took has passed since. */
   isDue(now: Moment, isAskedFor: boolean): boolean {
-    if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs * DUE_EARLY) return true
+    if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs() * DUE_EARLY) return true
     const last = this.#lastSweep
     return isAskedFor && (last === null || elapsedMs(last.endedAt, now) >= last.tookMs)
   }
@@ -79,12 +79,12 @@ const USUAL_AFTER = 3
 /** Says what an operator should know of strays: once, and again when they have become twice as many. */
 export class StrayNotices {
   readonly #tell: (message: string) => void
-  readonly #sweepSeconds: number
+  readonly #sweepsEveryMs: () => number
   #ahead = 0
   #lateSweeps = 0
 
-  constructor(sweepEveryMs: number, tell: (message: string) => void) {
-    this.#sweepSeconds = sweepEveryMs / 1000
+  constructor(sweepsEveryMs: () => number, tell: (message: string) => void) {
+    this.#sweepsEveryMs = sweepsEveryMs
     this.#tell = tell
   }
 
@@ -110,12 +110,12 @@ export class StrayNotices {
     this.#ahead = count
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(
-      `${known.placeOf(id)}${others}: ${known.stampColumn} lies in the future (by ${duration(byMicros)}), so ${this.#until}${this.#zone(known)}`,
+      `${known.placeOf(id)}${others}: ${known.stampColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
     )
   }
 
   get #until(): string {
-    return `its changes are seen only when all rows are compared, every ${this.#sweepSeconds} s`
+    return `its changes are seen only when all rows are compared, every ${this.#sweepsEveryMs() / 1000} s`
   }
 
   #zone({ zone, key }: KnownTable<unknown>): string {
@@ -127,7 +127,6 @@ export class StrayNotices {
 
 function duration(micros: number): string {
   const seconds = Math.ceil(micros / 1_000_000)
-  if (!Number.isFinite(seconds)) return 'without end'
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`

@@ -1,3 +1,5 @@
+import type { CrmLimits } from '../crm-limits.ts'
+import { patienceOf } from '../crm-limits.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type {
   Examination,
@@ -29,8 +31,8 @@ export interface TableSourceSettings<Item> {
   readonly auditLane: Lane
   readonly time: Time
   /** How often all ids and stamps are compared with what is held. */
-  readonly sweepEveryMs: number
-  readonly patienceMs: number
+  readonly sweepsEveryMs: () => number
+  readonly limits: CrmLimits
   readonly suspects: Suspects
   readonly onHint: (callback: () => void) => void
   /** Takes what an operator should know though the list can be read. */
@@ -52,7 +54,6 @@ export class TableSource<Item> implements Source<Item> {
   readonly reportsChanges: boolean
   readonly availabilityEveryMs = null
   readonly repeatedId: RepeatedId = 'serves-neither'
-  readonly patienceMs: number
   readonly #settings: TableSourceSettings<Item>
   readonly #refreshes: TableReader<Item>
   readonly #audits: TableReader<Item>
@@ -62,14 +63,17 @@ export class TableSource<Item> implements Source<Item> {
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
-    const { list, lane, auditLane, time, sweepEveryMs, patienceMs, notice } = settings
+    const { list, lane, auditLane, time, sweepsEveryMs, notice } = settings
     this.#settings = settings
     this.#refreshes = new TableReader(list, lane, time)
     this.#audits = new TableReader(list, auditLane, time)
-    this.#schedule = new SweepSchedule(sweepEveryMs)
-    this.#notices = new StrayNotices(sweepEveryMs, notice)
-    this.patienceMs = patienceMs
+    this.#schedule = new SweepSchedule(sweepsEveryMs)
+    this.#notices = new StrayNotices(sweepsEveryMs, notice)
     this.reportsChanges = list.changedAt !== null
+  }
+
+  get patienceMs(): number {
+    return patienceOf(this.#settings.limits)
   }
 
   onHint(callback: () => void): void {
@@ -92,8 +96,9 @@ export class TableSource<Item> implements Source<Item> {
   }
 
   /** Looks whether the table and its columns are there, and what is to be known of them. */
-  async examine(boundMs: number): Promise<Examination> {
-    const { list, time } = this.#settings
+  async examine(): Promise<Examination> {
+    const { list, time, limits } = this.#settings
+    const { boundMs } = limits
     const opened = await this.#refreshes.openNow()
     if (opened instanceof Fault) return { problems: [opened.failure], warnings: [] }
     const warnings: string[] = []

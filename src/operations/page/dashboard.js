@@ -1,8 +1,9 @@
 import { byId, say } from './element.js'
 import { explain, startExplain } from './explain.js'
 import { showLists } from './lists.js'
+import { showDay } from './day.js'
 import { showReads } from './reads.js'
-import { followWithheld, startWithheld } from './withheld.js'
+import { filterWithheld, followWithheld, startWithheld } from './withheld.js'
 import { clockText, dayText, stateOf } from './words.js'
 
 const EVERY_MS = 3000
@@ -35,13 +36,14 @@ async function poll() {
     showLists(status, askToAccept)
     showReads(reads)
     followWithheld(status, explain)
+    await showDay(ask, status)
     say(byId('about'), `Marquee ${status.version}, running since ${dayText(status.startedAt)}.`)
   } catch (cause) {
     const known = cause instanceof Error && /^The (?:token|service) /.test(cause.message) ? cause.message : null
     const since = lastAnswer === null ? '' : ` What is below it said at ${clockText(lastAnswer)}.`
     showState('silent bad', `${known ?? 'The service does not answer.'}${since}`)
   }
-  setTimeout(poll, EVERY_MS)
+  setTimeout(() => void poll(), EVERY_MS)
 }
 
 function askToAccept() {
@@ -73,6 +75,14 @@ async function accept() {
 
 byId('accept-no').addEventListener('click', () => byId('accept').close())
 byId('accept-yes').addEventListener('click', () => void accept())
+byId('lists').addEventListener('click', (clicked) => {
+  if (!(clicked.target instanceof HTMLAnchorElement)) return
+  clicked.preventDefault()
+  const query = new URLSearchParams(clicked.target.search)
+  filterWithheld(query.get('list'), query.get('reason'), explain)
+})
 startExplain()
 startWithheld(explain)
+const asked = new URLSearchParams(location.search)
+if (asked.has('list')) filterWithheld(asked.get('list'), asked.get('reason') ?? '', explain)
 void poll()

@@ -33,19 +33,20 @@ function newCard(name, onAccept) {
   const brake = element('div', { class: 'note warn', hidden: '' }, element('p', {}, said), button)
   const title = element('h3', { id: `list-${name}` }, name === 'events' ? 'Events' : 'Venues')
   const root = element('article', { class: 'card', 'aria-labelledby': `list-${name}`, id: `card-${name}` })
-  root.append(title, element('dl', {}, ...rows), error, brake, ignored)
-  return { root, fields, error, ignored, brake }
+  const suspicious = element('p', { class: 'note warn', hidden: '' })
+  root.append(title, element('dl', {}, ...rows), error, brake, suspicious, ignored)
+  return { root, fields, error, ignored, brake, suspicious }
 }
 
-function fillCard({ fields, error, ignored, brake }, name, list) {
+function fillCard({ fields, error, ignored, brake, suspicious }, name, list) {
   say(fields.Served, numberText(list.served))
   // Only events end, and only where lists are on is it counted.
   const isCounted = list.notYetOver !== undefined
   for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
   say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
-  const reasons = Object.entries(list.withheldByReason).filter(([, count]) => count > 0)
-  const each = reasons.map(([reason, count]) => `${REASONS[reason]}: ${numberText(count)}`).join(', ')
-  say(fields.Withheld, list.withheld === 0 ? '0' : `${numberText(list.withheld)} (${each})`)
+  showWithheld(fields.Withheld, name, list)
+  suspicious.hidden = (list.suspicious ?? []).length === 0
+  say(suspicious, `Suspicious, and served all the same: ${(list.suspicious ?? []).map(suspicionText).join('; ')}`)
   say(fields.Confirmed, agoText(list.confirmedAgeMs))
   say(fields['Read in full'], agoText(list.auditedAgeMs))
   say(fields['Next read'], `in ${spanText(list.nextTryInMs)}`)
@@ -59,6 +60,25 @@ function fillCard({ fields, error, ignored, brake }, name, list) {
     ignored,
     `The CRM's ${name} have columns that nothing reads. A misspelt one counts as blank: ${list.ignoredColumns.join(', ')}`,
   )
+}
+
+/** How many for each reason, each a link to those rows; touched only where it differs, for the keyboard's focus. */
+function showWithheld(field, name, { withheld, withheldByReason }) {
+  const text = JSON.stringify(withheldByReason)
+  if (field.dataset.shown === text) return
+  field.dataset.shown = text
+  const links = Object.entries(withheldByReason)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) =>
+      element('a', { href: `?list=${name}&reason=${reason}` }, `${REASONS[reason]}: ${numberText(count)}`),
+    )
+  const parts = links.flatMap((link, index) => (index === 0 ? [link] : [', ', link]))
+  field.replaceChildren(numberText(withheld), ...(parts.length === 0 ? [] : [' (', ...parts, ')']))
+}
+
+/** One kind of what is suspicious, as /status tells it. */
+function suspicionText({ column, what, count, example }) {
+  return `${column === null ? '' : `${column}: `}${what} (${numberText(count)}, such as ${example})`
 }
 
 function agoText(ms) {

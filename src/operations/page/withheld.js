@@ -1,7 +1,7 @@
 import { byId, crmText, element, say } from './element.js'
 import { numberText, REASONS } from './words.js'
 
-const PAGE_ROWS = 100
+const PAGE_ROWS = 20
 const TYPING_MS = 250
 
 let offset = 0
@@ -34,6 +34,16 @@ export function startWithheld(onExplain) {
   })
   byId('withheld-previous').addEventListener('click', () => turn(-PAGE_ROWS))
   byId('withheld-next').addEventListener('click', () => turn(PAGE_ROWS))
+}
+
+/** Shows the rows of a list that are withheld for a reason. */
+export function filterWithheld(list, reason, onExplain) {
+  byId('withheld-list').value = list
+  byId('withheld-reason').value = reason
+  byId('withheld-words').value = ''
+  offset = 0
+  void search(onExplain)
+  byId('withheld-title').scrollIntoView()
 }
 
 /** Searches again where the service says that the withheld rows are other ones. */

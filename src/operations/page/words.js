@@ -51,6 +51,11 @@ export function stateOf(status) {
   const braked = lists.filter(([, list]) => list.braked).map(([name]) => name)
   if (braked.length > 0)
     return ['warn', `The shorter list of ${braked.join(' and ')} is not believed: accept it below, if it is right.`]
+  const empty = lists.filter(([, list]) => list.served === 0 && list.withheld > 0)
+  if (empty.length > 0) {
+    const what = empty.map(([name, list]) => `none of the ${numberText(list.withheld)} ${name}`).join(' and ')
+    return ['warn', `Of the rows of the CRM ${what} is served: all are withheld. Why stands below.`]
+  }
   const failing = lists.filter(([, list]) => list.lastError !== null)
   const stale = lists.filter(([, list]) => list.standing === 'stale')
   if (stale.length > 0) {

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jsonText } from '../src/describe/json-text.ts'
+import type { Instance } from '../src/describe/openapi.ts'
+import { openApi } from '../src/describe/openapi.ts'
+import { openZone } from '../src/domain/zone.ts'
+import { describedTypes } from './described-types.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const CLIENT = 'docs/examples/marquee-client.ts'
+const TYPES = /(\/\/ Types: written by scripts\/description\.ts\.\n)[^]*?(\/\/ End of the types\.)/
+
+const zone = openZone('UTC')
+if (zone === null) throw new Error('UTC is not a zone')
+
+/** An instance by its defaults, but for lists, which are on as in the sample. */
+const INSTANCE: Instance = {
+  basePath: '/',
+  namespace: 'Marquee',
+  links: { event: [], venue: [] },
+  lists: true,
+  conditionalRequests: false,
+  boundMs: 30_000,
+  zone,
+}
+
+/** The files of docs/ that are made of the description, by their paths. */
+export function descriptionFiles(): ReadonlyMap<string, string> {
+  const types = describedTypes()
+  const client = readFileSync(join(ROOT, CLIENT), 'utf8')
+  return new Map([
+    ['docs/openapi.json', `${jsonText(openApi(INSTANCE), '  ')}\n`],
+    ['docs/marquee.d.ts', `// The JSON that Marquee answers with. Written by scripts/description.ts.\n\n${types}`],
+    [CLIENT, client.replace(TYPES, (_, head: string, tail: string) => `${head}\n${types}\n${tail}`)],
+  ])
+}

@@ -1,0 +1,6 @@
+/** Writes docs/openapi.json, docs/marquee.d.ts and the types within docs/examples/marquee-client.ts. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { descriptionFiles } from './description-files.ts'
+
+for (const [path, text] of descriptionFiles()) writeFileSync(join(import.meta.dirname, '..', path), text)

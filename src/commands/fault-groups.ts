@@ -1,0 +1,92 @@
+import type { RowFault, WithheldFault } from '../domain/withheld.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import { insteadOf, textFound } from '../operations/remedy.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { WithheldRow } from '../replica/packed-withheld.ts'
+
+/** Rows with one and the same fault in one column, as `check --json` prints them. */
+export interface FaultGroup {
+  readonly kind: 'event' | 'venue'
+  readonly column: string | null
+  readonly fault: WithheldFault
+  readonly count: number
+  /** The most frequent values, the first ones first. */
+  readonly found: readonly { readonly value: string; readonly count: number }[]
+  readonly examples: readonly { readonly where: string; readonly id: string | null }[]
+  readonly remedy: string
+}
+
+const MOST_FOUND = 10
+const MOST_EXAMPLES = 10
+/** Of more different values those that come later are not counted one by one. */
+const MOST_VALUES = 10_000
+
+interface Tally {
+  readonly fault: RowFault
+  count: number
+  readonly values: Map<string, number>
+  readonly examples: { readonly where: string; readonly id: string | null }[]
+}
+
+/** All faults of these rows, which come in their order: mistakes first, then by how many rows have them. */
+export function faultGroups(kind: 'event' | 'venue', rows: Iterable<WithheldRow>): readonly FaultGroup[] {
+  const tallies = new Map<string, Tally>()
+  for (const { id, withheld } of rows) {
+    const { where, also = [] } = withheld
+    for (const fault of [withheld, ...also]) {
+      const key = `${fault.fault} ${fault.column}`
+      const tally = tallies.get(key) ?? { fault, count: 0, values: new Map<string, number>(), examples: [] }
+      tallies.set(key, tally)
+      tally.count++
+      if (tally.examples.length < MOST_EXAMPLES) tally.examples.push({ where, id })
+      if (fault.found === null || fault.found === 'null') continue
+      const value = textFound(fault.found)
+      const { values } = tally
+      if (values.size < MOST_VALUES || values.has(value)) values.set(value, (values.get(value) ?? 0) + 1)
+    }
+  }
+  return [...tallies.values()]
+    .toSorted(
+      (left, right) => Number(isOnPurpose(left.fault)) - Number(isOnPurpose(right.fault)) || right.count - left.count,
+    )
+    .map((tally) => groupOf(kind, tally))
+}
+
+function groupOf(kind: FaultGroup['kind'], { fault, count, values, examples }: Tally): FaultGroup {
+  const found = [...values]
+    .toSorted(([, left], [, right]) => right - left)
+    .slice(0, MOST_FOUND)
+    .map(([value, times]) => ({ value, count: times }))
+  const { column } = fault
+  return { kind, column, fault: fault.fault, count, found, examples, remedy: remedyOf(fault, found) }
+}
+
+function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found']): string {
+  const name = column ?? 'the rows'
+  switch (fault) {
+    case 'no-id':
+      return `Give each row an id of its own in ${name}: ${expected ?? 'a GUID'}.`
+    case 'duplicate-id':
+      return 'Remove the copies, or give each row an id that no other has.'
+    case 'unreadable': {
+      const orders = new Map<string, string[]>()
+      for (const { value } of found) {
+        const order = insteadOf(value, expected ?? '')
+        if (order !== null) orders.set(order, [...(orders.get(order) ?? []), JSON.stringify(value)])
+      }
+      const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
+      const [first, second] = told
+      if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}.`
+      if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}.`
+      return `Correct ${name}: ${first}, and so on.`
+    }
+    case 'missing':
+      return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
+    case 'inactive':
+      return 'Activate what should be on the web.'
+    case 'not-shown':
+      return `Mark what should be on the web: yes in ${name}, a column in this very spelling.`
+    default:
+      return unreachable(fault)
+  }
+}

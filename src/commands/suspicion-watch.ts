@@ -1,0 +1,53 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
+import type { Replica } from '../replica/replica.ts'
+
+/** What the lists hold that is served and most likely wrong, looked at after each read: told once a kind, and kept for the dashboard. */
+export class SuspicionWatch {
+  readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
+  readonly #told = new Set<string>()
+  readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
+  readonly #suspicions: ListSuspicions
+  readonly #observe: Observe
+
+  constructor(settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>, suspicions: ListSuspicions, observe: Observe) {
+    this.#settings = settings
+    this.#suspicions = suspicions
+    this.#observe = observe
+  }
+
+  /** Dates without an offset, and the zone they are read in. */
+  get zone(): { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number } {
+    const { crm, isTimeZoneSet } = this.#settings
+    return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
+  }
+
+  note(observation: Observation, replica: Replica): void {
+    if (observation.kind !== 'read-ended') return
+    const { outcome, kind, rows } = observation.read
+    const list = observation.read.list === 'venues' ? 'venues' : 'events'
+    if (outcome !== 'ok' || rows === 0 || kind === 'availability') return
+    this.found[list] = this.#suspicions[list].list((id) => replica[list].list.serves(id))
+    for (const { column, what, count, where } of this.found[list]) {
+      if (this.#isNew(`${list} ${column} ${what}`))
+        this.#observe({ kind: 'suspicious', list, column, what, count, where })
+    }
+    const { crm, isTimeZoneSet: isSet } = this.#settings
+    const count = this.#dates(list)
+    if (count > 0 && this.#isNew(`${list} zone`)) {
+      this.#observe({ kind: 'wall-times', list, zone: crm.timeZone.id, isSet, count })
+    }
+  }
+
+  #dates(list: ListName): number {
+    return [...this.#suspicions[list].wallDates.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  #isNew(key: string): boolean {
+    const { size } = this.#told
+    return this.#told.add(key).size > size
+  }
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'bun:test'
+import { changedKeys } from './changed-keys.ts'
+import type { Configuration } from './configuration.ts'
+import { loadConfiguration } from './load-configuration.ts'
+
+const POSTGRES = `crm: { kind: postgres, url: { file: url }, events: { from: e }, venues: { from: v } }\n`
+
+async function configured(text: string, url = 'postgres://me:old@h/d'): Promise<Configuration> {
+  const readFile = async (): Promise<Uint8Array> => new TextEncoder().encode(url)
+  const loaded = await loadConfiguration({ path: 'marquee.yaml', text, env: { A: 'one', B: 'two' }, readFile })
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join())
+  return loaded.configuration
+}
+
+async function changes(before: string, after: string): Promise<unknown> {
+  return changedKeys(await configured(before), await configured(after))
+}
+
+it('finds nothing changed where all is as it was', async () => {
+  expect(await changes(POSTGRES, `${POSTGRES}# a comment`)).toEqual({ changed: [], fixed: [] })
+})
+
+it('lets the bound change without what a CRM derives of it', async () => {
+  const after = `${POSTGRES}freshness: { bound: 10s }`
+  expect(await changes(POSTGRES, after)).toEqual({ changed: ['freshness.bound'], fixed: [] })
+})
+
+it('names what only a restart changes, secrets and zones by their keys alone', async () => {
+  const of = (token: string, zone: string): string =>
+    `${POSTGRES}timeZone: ${zone}\noperations: { token: { env: ${token} } }\nlimits: { idle: 1${token === 'A' ? 0 : 1}s }`
+  expect(await changes(of('A', 'UTC'), of('B', 'Europe/Berlin'))).toEqual({
+    changed: ['operations.token', 'timeZone', 'limits.idle', 'crm.timeZone'],
+    fixed: ['operations.token', 'timeZone', 'crm.timeZone'],
+  })
+  expect(await changes(POSTGRES, `${POSTGRES}operations: null`)).toMatchObject({ fixed: ['operations'] })
+})
+
+it('takes a secret of the CRM that its file now holds another text of for the same: it is read again when it is refused', async () => {
+  const before = await configured(POSTGRES)
+  expect(changedKeys(before, await configured(POSTGRES, 'postgres://me:new@h/d'))).toEqual({ changed: [], fixed: [] })
+})

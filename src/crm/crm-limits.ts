@@ -1,0 +1,25 @@
+/** What a reload may change: looked up for each exchange, never kept. */
+export interface CrmLimits {
+  /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
+  readonly requestTimeoutMs: number
+  readonly boundMs: number
+}
+
+/** The limits of a CRM whose own settings may name its timeout. */
+export function limitsOf(
+  { requestTimeoutMs }: { readonly requestTimeoutMs: number | null },
+  limits: CrmLimits,
+): CrmLimits {
+  if (requestTimeoutMs === null) return limits
+  return {
+    requestTimeoutMs,
+    get boundMs() {
+      return limits.boundMs
+    },
+  }
+}
+
+/** How long a page may take: an exchange is tried once more on a fresh connection before it is given up. */
+export function patienceOf({ requestTimeoutMs }: Pick<CrmLimits, 'requestTimeoutMs'>): number {
+  return requestTimeoutMs * 2 + 1000
+}

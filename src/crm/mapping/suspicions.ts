@@ -1,0 +1,190 @@
+import type { ListName } from '../../domain/field.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { Oddity } from '../../domain/oddity.ts'
+import type { Cell, RowAccess } from './cell.ts'
+import { isBlank, showCell } from './cell.ts'
+import type { DateNotes } from './dates.ts'
+import { dateNotes } from './dates.ts'
+
+interface Mark {
+  readonly column: string
+  readonly what: string
+  readonly found: string
+}
+
+const NO_MARKS: readonly Mark[] = []
+const COMMA = 'holds a comma, and no row has the semicolon that separates tags: each is read as one tag'
+const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
+const BLANK = 'is there, and blank in every row'
+/** More are counted no further while serving: the memory of a list that is wrong throughout. */
+const MOST_ROWS = 100_000
+const MOST_EXAMPLES = 20
+/** Records that `check --show` can show of a list. */
+export const MOST_SHOWN = 1000
+/** A column that none of so many rows has is not looked for any longer. */
+const ROWS_TO_APPEAR = 64
+
+/** What one read of all rows found of its columns. */
+interface Columns {
+  /** Of dates, by their field. */
+  readonly dates: Map<string, DateNotes>
+  /** Columns that are there, and those of which a cell held something. */
+  readonly there: Set<string>
+  readonly held: Set<string>
+  rows: number
+}
+
+/**
+ * What is suspicious in the rows of one list, noted while they are mapped; a row that is mapped again is noted again. It outlives
+ * mappings: a file has one for each read.
+ */
+export class Suspicions {
+  /** All faults of a row are told, for whoever reads once and serves nothing; else the first. */
+  readonly thorough: boolean
+  /** Of the rows that were mapped thoroughly, in their order. */
+  readonly firstIds: Guid[] = []
+  /** Cells of the row at hand. */
+  marks: readonly Mark[] = NO_MARKS
+  /** There are marks, or some row was noted, which may be in order when it is mapped again. */
+  isWatching = false
+  readonly #rows = new Map<string, Map<Guid, string>>()
+  #hasSeparator = false
+  #columns = noColumns()
+  /** Of the last read that mapped every row. */
+  #before = this.#columns
+  #isPartial = false
+
+  constructor(thorough = false) {
+    this.thorough = thorough
+  }
+
+  /** A read of all rows begins. */
+  begin(): void {
+    if (!this.#isPartial) this.#before = this.#columns
+    this.#isPartial = false
+    this.#columns = noColumns()
+    this.#hasSeparator = false
+  }
+
+  /** A row is what it was, and so is not mapped. */
+  skip(): void {
+    this.#isPartial = true
+  }
+
+  /** To note the dates of one field in, and what the CRM calls it. */
+  datesIn(field: string, column = field): DateNotes {
+    const { dates } = this.#columns
+    const notes = dates.get(field) ?? dateNotes(column)
+    dates.set(field, notes)
+    return notes
+  }
+
+  /** Reads a row a second time without counting its dates again. */
+  again<Value>(read: () => Value): Value {
+    const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.wallTimes] as const)
+    this.marks = NO_MARKS
+    const value = read()
+    for (const [dates, count] of counts) dates.wallTimes = count
+    return value
+  }
+
+  seeInteger(column: string, cell: Cell): void {
+    // Nearly no cell holds this, so it is asked before the pattern.
+    if (typeof cell !== 'string' || cell.length < 5 || !cell.includes('.000')) return
+    if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
+  }
+
+  seeTags(column: string, text: string, count: number): void {
+    if (count > 1) this.#hasSeparator = true
+    else if (count === 1 && text.includes(',')) this.#mark(column, COMMA, text)
+  }
+
+  #mark(column: string, what: string, cell: Cell): void {
+    this.marks = [...this.marks, { column, what, found: showCell(cell) }]
+    this.isWatching = true
+  }
+
+  /** Notes what is odd in a row that can be served, and forgets what was. */
+  note(id: Guid, odd: readonly Mark[], where: () => string): void {
+    for (const rows of this.#rows.values()) rows.delete(id)
+    for (const { column, what, found } of [...this.marks, ...odd]) {
+      const key = `${column}\n${what}`
+      const rows = this.#rows.get(key) ?? new Map<Guid, string>()
+      this.#rows.set(key, rows)
+      if (rows.size >= MOST_ROWS && !this.thorough) continue
+      rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
+    }
+    this.marks = NO_MARKS
+    this.isWatching = this.#rows.values().some((rows) => rows.size > 0)
+  }
+
+  /** Looks into rows until each column has held something, which for nearly all is the first; false where nothing is left to look for. */
+  probe<Row>(columns: Iterable<string>, access: RowAccess<Row>): (row: Row) => boolean {
+    let rows = 0
+    let probes = Array.from(new Set(columns), (column) => ({
+      column,
+      cell: access.cell(column),
+      isThere: access.isThere?.(column) ?? ((): boolean => true),
+    }))
+    return (row) => {
+      const { there, held } = this.#columns
+      this.#columns.rows++
+      if (++rows <= ROWS_TO_APPEAR) for (const { column, isThere } of probes) if (isThere(row)) there.add(column)
+      let isChanged = rows === ROWS_TO_APPEAR
+      for (const { column, cell } of probes) {
+        if (isBlank(cell(row))) continue
+        held.add(column)
+        isChanged = true
+      }
+      if (isChanged) {
+        probes = probes.filter(({ column }) => !held.has(column) && (rows < ROWS_TO_APPEAR || there.has(column)))
+      }
+      return probes.length > 0
+    }
+  }
+
+  /** What there is now in the rows that are served. */
+  list(serves: (id: Guid) => boolean): readonly Oddity[] {
+    const found: Oddity[] = []
+    for (const [key, rows] of this.#rows) {
+      const [column = '', what = ''] = key.split('\n')
+      if (what === COMMA && this.#hasSeparator) continue
+      let [count, example] = [0, '']
+      for (const [id, told] of rows) {
+        // Whoever asks for all faults of a row wants what would be suspicious in it too.
+        if (!this.thorough && !serves(id)) continue
+        count++
+        if (example === '') example = told === '' ? id : told
+      }
+      if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
+    }
+    const { there, held, rows } = this.#isPartial ? this.#before : this.#columns
+    for (const column of there) {
+      if (held.has(column) || this.#columns.held.has(column)) continue
+      found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
+    }
+    return found
+  }
+
+  /** How many dates were read as wall times because they have no offset, by column. */
+  get wallDates(): ReadonlyMap<string, number> {
+    const { dates } = this.#isPartial ? this.#before : this.#columns
+    return new Map([...dates.values()].flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
+  }
+
+  /** What the CRM calls the columns of dates. */
+  get dateColumns(): readonly string[] {
+    return Array.from(this.#columns.dates.values(), ({ column }) => column)
+  }
+}
+
+function noColumns(): Columns {
+  return { dates: new Map(), there: new Set(), held: new Set(), rows: 0 }
+}
+
+/** Those of both lists. */
+export type ListSuspicions = Readonly<Record<ListName, Suspicions>>
+
+export function listSuspicions(thorough = false): ListSuspicions {
+  return { events: new Suspicions(thorough), venues: new Suspicions(thorough) }
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto'
+import { EVENTS } from '../domain/event.ts'
+import type { FieldType, RecordTable } from '../domain/field.ts'
+import { VENUES } from '../domain/venue.ts'
+import { xmlAttribute, xmlText } from '../formats/escape.ts'
+import { MEDIA_TYPES } from '../formats/media-types.ts'
+import type { DescribedPage } from '../http/description.ts'
+import { ADVICE } from './json-schemas.ts'
+import type { Instance } from './openapi.ts'
+import { pathsOf } from './openapi.ts'
+import { readPart } from './page/read-part.ts'
+
+/** Each type of field in the words of the page. */
+const TYPES: Readonly<Record<FieldType, string>> = {
+  guid: 'GUID',
+  text: 'text or null',
+  int32: 'whole number',
+  decimal: 'decimal',
+  'date-time': 'date-time',
+  tags: 'texts',
+}
+
+/** The page for browsers about one instance (contract §5). Nothing of a caller or the CRM is in it. */
+export function pageOf(instance: Instance): DescribedPage {
+  const prefix = instance.basePath === '/' ? '' : instance.basePath
+  const script = readPart('page.js').trim()
+  const style = readPart('page.css').trim()
+  const kinds = pathsOf(instance).filter(({ path }) => path.includes('{id}'))
+  const parts: Readonly<Record<string, string>> = {
+    base: xmlAttribute(prefix),
+    lists: instance.lists ? 'on' : 'off',
+    paths: pathsOf(instance)
+      .map(
+        ({ path, summary }) => `<tr><td><code>${breakable(prefix + path)}</code></td><td>${xmlText(summary)}</td></tr>`,
+      )
+      .join(''),
+    types: MEDIA_TYPES.map((type) => `<code>${type}</code>`).join(', '),
+    needs: instance.lists
+      ? 'Choose one above, or give the id of any.'
+      : 'It needs an id: this service gives no list of what there is. Whoever runs it, or a page that shows its events, knows ids.',
+    kinds: kinds.map(({ found, summary }) => `<option value="${found}">${xmlText(summary)}</option>`).join(''),
+    options: MEDIA_TYPES.map((type) => `<option>${type}</option>`).join(''),
+    fields: [EVENTS, VENUES].map(fieldsOf).join(''),
+    style,
+    script,
+  }
+  const html = readPart('page.html').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '')
+  return { html, policy: policyOf(style, script) }
+}
+
+/** With a place to break a line after each slash. */
+function breakable(path: string): string {
+  return xmlText(path).replaceAll('/', '/<wbr>')
+}
+
+function fieldsOf({ kind, fields }: RecordTable): string {
+  const rows = fields.map(({ name, type, description, example }) => {
+    const cells = [`<code>${name}</code>`, TYPES[type], xmlText(description + ADVICE[type])]
+    const shown = `<td class="spare"><code>${xmlText(example)}</code></td>`
+    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}${shown}</tr>`
+  })
+  const heads = ['Field', 'Type', 'Meaning'].map((head) => `<th scope="col">${head}</th>`).join('')
+  const head = `<thead><tr>${heads}<th scope="col" class="spare">For example</th></tr></thead>`
+  return `<details><summary>Of ${kind === 'event' ? 'an event' : 'a venue'}</summary><table>${head}<tbody>${rows.join('')}</tbody></table></details>`
+}
+
+function hashed(text: string): string {
+  return `'sha256-${hash('sha256', text, 'base64')}'`
+}
+
+/** Only these very texts may run and style; nothing comes from elsewhere, and nobody frames it. */
+function policyOf(style: string, script: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashed(script)}`,
+    `style-src ${hashed(style)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,167 @@
+import { EVENTS } from '../domain/event.ts'
+import type { Field, FieldType, RecordTable } from '../domain/field.ts'
+import { VENUES } from '../domain/venue.ts'
+import { PAGE_WORDS } from '../formats/page-frame.ts'
+import type { ConfiguredLinks } from '../formats/resource.ts'
+import { REFUSALS } from '../http/problem.ts'
+import type { Json, JsonObject } from './json-text.ts'
+import { WrittenJson } from './json-text.ts'
+
+/** What each type of field is in both JSON shapes (contract §2, §3). */
+const TYPES: Readonly<Record<FieldType, JsonObject>> = {
+  guid: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' },
+  text: { type: ['string', 'null'] },
+  int32: { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+  decimal: { type: 'number' },
+  'date-time': {
+    type: 'string',
+    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,7})?[+-]\\d{2}:\\d{2}$',
+  },
+  tags: { type: 'array', items: { type: 'string' } },
+}
+
+/** What a reader must know of a type besides. */
+export const ADVICE: Readonly<Record<FieldType, string>> = {
+  guid: '',
+  text: ' Null where it is not known.',
+  int32: ' 0 where it is not known.',
+  decimal:
+    ' Up to 28 digits, as they were sent: read them as a decimal (12.50 stays 12.50), not as a float. 0.0 where it is not known.',
+  'date-time': ' With the offset of the zone it is shown in, never Z.',
+  tags: ' Empty where none are known.',
+}
+
+export function referTo(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** An object that has at least these members, all of them always. */
+export function objectOf(description: string, properties: JsonObject): JsonObject {
+  return { type: 'object', description, required: Object.keys(properties), properties }
+}
+
+/** What a field is in JSON. */
+export function fieldSchema({ type, description, example }: Field): JsonObject {
+  return { ...TYPES[type], description: description + ADVICE[type], examples: [new WrittenJson(example)] }
+}
+
+function fieldsOf({ fields }: RecordTable): JsonObject {
+  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]))
+}
+
+/** The links of our own that each record has. */
+export const OWN_RELS = { event: ['self', 'venue'], venue: ['self'] } as const
+
+/** The relations of the links that every record of a kind has (contract §2.1). */
+function relsOf(kind: RecordTable['kind'], links: ConfiguredLinks): readonly string[] {
+  return [...new Set([...OWN_RELS[kind], ...links[kind].map(({ rel }) => rel)])]
+}
+
+const HAL_LINKS: JsonObject = {
+  oneOf: [referTo('HalLink'), { type: 'array', minItems: 2, items: referTo('HalLink') }],
+}
+
+function plainRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
+  const rels = relsOf(table.kind, links)
+  const list = { type: 'array', minItems: rels.length, items: referTo('Link') }
+  return objectOf(`The ${table.kind} as plain JSON.`, {
+    ...fieldsOf(table),
+    _links: { ...list, description: `Its links: ${rels.join(', ')}, and what else there is.` },
+    _embedded: { type: 'null' },
+  })
+}
+
+function halRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
+  const rels = relsOf(table.kind, links)
+  return objectOf(`The ${table.kind} as HAL JSON.`, {
+    ...fieldsOf(table),
+    _links: {
+      type: 'object',
+      description: 'Its links by their relation; an array where one relation has several.',
+      required: rels,
+      // A relation may be called `__proto__`, which an assignment would lose.
+      properties: Object.fromEntries(rels.map((rel) => [rel, HAL_LINKS])),
+      additionalProperties: HAL_LINKS,
+    },
+  })
+}
+
+/** The names of the schemas of each kind of record, which are also those of the types in docs/marquee.d.ts. */
+export const NAMES = {
+  events: { record: 'Event', hal: 'HalEvent', page: 'EventPage', halPage: 'HalEventPage' },
+  venues: { record: 'Venue', hal: 'HalVenue', page: 'VenuePage', halPage: 'HalVenuePage' },
+} as const
+
+function pagesOf({ list, kind }: RecordTable): JsonObject {
+  const { record, hal, page, halPage } = NAMES[list]
+  const { member, rel } = PAGE_WORDS[list]
+  const halLinks = { self: referTo('HalLink'), next: referTo('HalLink') }
+  return {
+    [page]: objectOf(`A page of ${list} as plain JSON. The link \`next\` is there where there are more.`, {
+      [member]: { type: 'array', items: referTo(record) },
+      _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
+      _embedded: { type: 'null' },
+    }),
+    [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is there where there are more.`, {
+      _links: { type: 'object', required: ['self'], properties: halLinks },
+      _embedded: objectOf(`The ${kind}s of this page.`, { [rel]: { type: 'array', items: referTo(hal) } }),
+    }),
+  }
+}
+
+const LINK = objectOf('A link. In plain JSON and XML `~/` stands for the base path.', {
+  Rel: { type: 'string', description: 'What it leads to.' },
+  Href: { type: 'string', description: 'Where it leads.' },
+  Title: { type: ['string', 'null'], description: 'What people read.' },
+  IsTemplated: { type: 'boolean', description: 'Whether Href holds {…} to fill in.' },
+})
+
+const HAL_LINK: JsonObject = {
+  type: 'object',
+  description: 'A link, as HAL has it.',
+  required: ['href'],
+  properties: {
+    href: { type: 'string', description: "Where it leads, from the host's root." },
+    templated: { type: 'boolean', const: true, description: 'There where href holds {…} to fill in (RFC 6570).' },
+    title: { type: 'string', description: 'What people read.' },
+  },
+}
+
+function each<Value extends Json>(of: (shape: (typeof REFUSALS)[keyof typeof REFUSALS]) => Value): readonly Value[] {
+  return [...new Set(Object.values(REFUSALS).map(of))]
+}
+
+const PROBLEM: JsonObject = {
+  type: 'object',
+  description: 'What was wrong (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance'],
+  properties: {
+    type: { type: 'string', const: 'about:blank' },
+    title: { type: 'string', enum: each(({ title }) => title), description: 'The status in words.' },
+    status: { type: 'integer', enum: each(({ status }) => status) },
+    detail: { type: 'string', description: 'What the caller can do.' },
+    instance: { type: 'string', description: 'The path that was asked for.' },
+    traceId: {
+      type: 'string',
+      pattern: '^[0-9a-f]{32}$',
+      description: 'There where the request had a valid `traceparent`.',
+    },
+  },
+}
+
+/** The schemas of everything that is JSON. */
+export function jsonSchemas(links: ConfiguredLinks, hasLists: boolean): JsonObject {
+  return {
+    ...Object.fromEntries(
+      [EVENTS, VENUES].flatMap((table) => [
+        [NAMES[table.list].record, plainRecord(table, links)],
+        [NAMES[table.list].hal, halRecord(table, links)],
+      ]),
+    ),
+    ...(hasLists ? { ...pagesOf(EVENTS), ...pagesOf(VENUES) } : {}),
+    Link: LINK,
+    HalLink: HAL_LINK,
+    Problem: PROBLEM,
+  }
+}

@@ -1,0 +1,177 @@
+// The room of the description: what an instance answers, told to programs and to people (contract §5).
+// In: the tables that the service runs by (fields, routes, media types, refusals, parameters) and the settings of the instance.
+// Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. What is not in a table is not said.
+import type { ListName } from '../domain/field.ts'
+import type { Zone } from '../domain/zone.ts'
+import type { FormatSettings } from '../formats/format.ts'
+import { Formatter } from '../formats/format.ts'
+import { MEDIA_TYPES } from '../formats/media-types.ts'
+import { METHODS } from '../http/headers.ts'
+import type { Refusal } from '../http/problem.ts'
+import { REFUSALS } from '../http/problem.ts'
+import type { Endpoint } from '../http/route.ts'
+import { routeLabel } from '../http/route.ts'
+import { Examples } from './examples.ts'
+import { jsonSchemas } from './json-schemas.ts'
+import type { Json, JsonObject } from './json-text.ts'
+import { headerParameters, idParameter, listParameters } from './parameters.ts'
+import { exampleComponents, found, headerComponents, headersOf, refused, commonStatus, unchanged } from './responses.ts'
+import { xmlSchemas } from './xml-schemas.ts'
+
+/** What of an instance its description depends on. */
+export interface Instance extends FormatSettings {
+  readonly lists: boolean
+  readonly conditionalRequests: boolean
+  readonly boundMs: number
+  readonly zone: Zone
+}
+
+interface Operation {
+  readonly id: string
+  readonly summary: string
+  /** What it gives a record, or a page, of; null where it needs no CRM. */
+  readonly list: ListName | null
+  readonly refusals: readonly Refusal[]
+}
+
+/** Each path and what may come of it (contract §1.2). What every path may answer is not repeated. */
+const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
+  events: {
+    id: 'listEvents',
+    summary: 'What is on: the events that are not over, by Start, then Id',
+    list: 'events',
+    refusals: ['bad-query', 'crm-unavailable'],
+  },
+  event: {
+    id: 'getEvent',
+    summary: 'An event',
+    list: 'events',
+    refusals: ['bad-id', 'event-not-found', 'crm-unavailable'],
+  },
+  'event-venue': {
+    id: 'getEventVenue',
+    summary: 'The venue of an event',
+    list: 'venues',
+    refusals: ['bad-id', 'event-venue-not-found', 'crm-unavailable'],
+  },
+  venues: {
+    id: 'listVenues',
+    summary: 'The venues, by Id',
+    list: 'venues',
+    refusals: ['bad-query', 'crm-unavailable'],
+  },
+  venue: {
+    id: 'getVenue',
+    summary: 'A venue',
+    list: 'venues',
+    refusals: ['bad-id', 'venue-not-found', 'crm-unavailable'],
+  },
+  openapi: { id: 'getDescription', summary: 'This description', list: null, refusals: [] },
+  page: { id: 'getPage', summary: 'A page about all this, for browsers', list: null, refusals: ['no-such-path'] },
+}
+
+/** The paths of an instance, as the description and the page list them. */
+export function pathsOf({
+  lists,
+}: Pick<Instance, 'lists'>): readonly (Operation & { found: Endpoint; path: string })[] {
+  const all: readonly Endpoint[] = ['events', 'event', 'event-venue', 'venues', 'venue', 'openapi', 'page']
+  return all
+    .filter((each) => lists || (each !== 'events' && each !== 'venues'))
+    .map((each) => ({ ...OPERATIONS[each], found: each, path: routeLabel(each) }))
+}
+
+/** The OpenAPI document of an instance. */
+export function openApi(instance: Instance): JsonObject {
+  const { basePath, links, namespace, lists } = instance
+  const examples = new Examples(new Formatter(instance), instance.zone)
+  const paths = pathsOf(instance)
+  const refusals = paths.flatMap((each) =>
+    refusedBy(each).map((those): readonly [string, JsonObject] => [
+      those.join('-or-'),
+      refused(those, each.path.replace('{id}', examples.id(kindOf(each)))),
+    ]),
+  )
+  const operations = paths.map((each): readonly [string, JsonObject] => [
+    each.path,
+    { get: operation(each, instance, examples) },
+  ])
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Events and venues', version: '1', description: aboutAll(instance) },
+    servers: [{ url: basePath }],
+    security: [],
+    paths: Object.fromEntries(operations),
+    components: {
+      headers: headerComponents(Math.floor(instance.boundMs / 1000)),
+      responses: Object.fromEntries(refusals),
+      examples: exampleComponents(lists, examples),
+      schemas: { ...jsonSchemas(links, lists), ...xmlSchemas(namespace, lists) },
+    },
+  }
+}
+
+function aboutAll({ zone }: Instance): string {
+  return [
+    `Published events and their venues, to be read by anybody, from any origin: ${METHODS}, no key. Another method is 405.`,
+    `Say in Accept what you can read: ${MEDIA_TYPES.join(', ')}. Without it you get ${MEDIA_TYPES[0]}; it is never 406.`,
+    'The paths of records and lists answer without /api, too, because links lead there. Paths match in any case, and a slash at the end is ignored.',
+    `Date-times are shown in ${zone.id}, with their offset.`,
+    'Every error is a problem (RFC 9457). Members that are not described here may come to be: read past what you do not know.',
+  ].join('\n\n')
+}
+
+type Path = ReturnType<typeof pathsOf>[number]
+
+/** Whose id it takes. */
+function kindOf({ found: resource }: Path): ListName {
+  return resource === 'venue' ? 'venues' : 'events'
+}
+
+function operation(path: Path, instance: Instance, examples: Examples): JsonObject {
+  const { id: operationId, summary, list, found: resource } = path
+  const { conditionalRequests } = instance
+  const isPage = resource === 'events' || resource === 'venues'
+  const kind = kindOf(path)
+  const parameters = [
+    ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
+    ...(isPage ? listParameters(resource) : []),
+    ...headerParameters(conditionalRequests),
+  ]
+  const responses: readonly (readonly [number, JsonObject])[] = [
+    [200, list === null ? described(resource) : found(list, isPage)],
+    ...(conditionalRequests ? [[304, unchanged(list !== null)] as const] : []),
+    ...refusedBy(path).map(
+      (those) => [commonStatus(those), { $ref: `#/components/responses/${those.join('-or-')}` }] as const,
+    ),
+  ]
+  return {
+    operationId,
+    summary,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    responses: Object.fromEntries(responses),
+  }
+}
+
+/** The 200 of what needs no CRM. */
+function described(resource: Endpoint): JsonObject {
+  const headers = { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription', 'Content-Length': 'ContentLength' }
+  if (resource === 'page') {
+    return {
+      description: 'The page, for whoever names text/html in Accept.',
+      headers: headersOf({ ...headers, 'Content-Security-Policy': 'ContentSecurityPolicy' }),
+      content: { 'text/html': { schema: { type: 'string' } } },
+    }
+  }
+  const schema: Json = { type: 'object', required: ['openapi', 'info', 'paths', 'components'] }
+  return {
+    description: 'OpenAPI 3.1 of exactly what this instance answers.',
+    headers: headersOf(headers),
+    content: { 'application/json': { schema }, 'application/openapi+json;version=3.1': { schema } },
+  }
+}
+
+/** What may be refused at a path, those of one status together. */
+function refusedBy({ refusals }: Path): readonly (readonly Refusal[])[] {
+  const all: readonly Refusal[] = [...refusals, 'internal-error']
+  return [...Map.groupBy(all, (refusal) => REFUSALS[refusal].status).values()]
+}

@@ -1,0 +1,84 @@
+// A page of a public address: what it shows is text of the CRM, and is only ever set as text.
+const { base, lists } = document.body.dataset
+const at = (id) => document.getElementById(id)
+const PATHS = {
+  event: (id) => `/api/events/${id}`,
+  'event-venue': (id) => `/api/events/${id}/venue`,
+  venue: (id) => `/api/venues/${id}`,
+}
+
+function element(name, text, className = '') {
+  const made = document.createElement(name)
+  made.textContent = text
+  if (className !== '') made.className = className
+  return made
+}
+
+let asked = 0
+
+async function look(path) {
+  const mine = ++asked
+  const type = at('type').value
+  const address = new URL(base + path, location.href)
+  const shown = []
+  try {
+    const response = await fetch(address, { headers: { Accept: type }, cache: 'no-store' })
+    const body = await response.text()
+    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
+    shown.push(
+      element('pre', `curl -i -H 'Accept: ${type}' '${address}'`),
+      element('p', `${response.status} ${response.statusText}`, response.ok ? 'status' : 'status bad'),
+      element('pre', headers),
+      element('pre', body),
+    )
+  } catch {
+    shown.push(element('p', 'The service did not answer. Try again.', 'status bad'))
+  }
+  // An answer that was overtaken is not shown.
+  if (mine === asked) at('answer').replaceChildren(...shown)
+}
+
+at('ask').addEventListener('submit', (event) => {
+  event.preventDefault()
+  // What is shown to be copied into a shell is in quotes there.
+  const id = encodeURIComponent(at('id').value.trim()).replaceAll("'", '%27')
+  void look(PATHS[at('kind').value](id))
+})
+
+function item({ Id, Name, Start }) {
+  const line = document.createElement('li')
+  const button = element('button', Name ?? 'Untitled')
+  button.type = 'button'
+  button.addEventListener('click', () => {
+    at('kind').value = 'event'
+    at('id').value = Id
+    at('look').scrollIntoView()
+    at('look').focus({ preventScroll: true })
+    void look(PATHS.event(Id))
+  })
+  line.append(button, ' ', element('span', Start.slice(0, 16).replace('T', ', ')))
+  return line
+}
+
+let more = null
+
+async function whatIsOn(path) {
+  try {
+    const response = await fetch(path, { headers: { Accept: 'application/hal+json' } })
+    const page = await response.json()
+    if (!response.ok) throw new Error(page.detail)
+    const items = page._embedded.event.map(item)
+    at('on-events').append(...items)
+    at('on-said').textContent = at('on-events').children.length === 0 ? 'Nothing is on.' : ''
+    more = page._links.next?.href ?? null
+    at('on-more').hidden = more === null
+  } catch {
+    at('on-said').textContent = 'What is on cannot be shown now. Try again later.'
+  }
+}
+
+if (lists === 'on') {
+  at('on').hidden = false
+  at('on-more').addEventListener('click', () => void whatIsOn(more))
+  void whatIsOn(`${base}/api/events?limit=10`)
+}

@@ -1,0 +1,70 @@
+import type { ListName } from '../domain/field.ts'
+import type { ListParameter } from '../http/list-query.ts'
+import { LIST_PARAMETERS, MOST_LIMIT, TAKES, USUAL_LIMIT } from '../http/list-query.ts'
+import type { JsonObject } from './json-text.ts'
+
+const MOMENT: JsonObject = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,7})?)?(?:Z|[+-]\\d{2}(?::\\d{2})?))?$',
+}
+
+/** What the forms of an id have in common (contract §1.1). */
+const ID: JsonObject = { type: 'string', minLength: 1 }
+
+interface ParameterNotes {
+  readonly means: string
+  readonly schema: JsonObject
+  readonly example?: string
+}
+
+/** What each parameter of a list means (contract §4.1); what it takes stands with the parser. */
+const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
+  from: { means: 'What is not over before it; now where it is left out.', schema: MOMENT, example: '2036-05-01' },
+  to: { means: 'What begins before it, or on that day.', schema: MOMENT, example: '2036-05-31' },
+  venue: { means: 'Events at any of these venues.', schema: { type: 'array', items: ID } },
+  tag: {
+    means: 'Events with any of these tags, in upper or lower case.',
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+  available: { means: 'Events with tickets left.', schema: { type: 'string', enum: ['true'] } },
+  limit: {
+    means: 'How many a page has at most.',
+    schema: { type: 'integer', minimum: 1, maximum: MOST_LIMIT, default: USUAL_LIMIT },
+  },
+  after: { means: 'Where the next page begins.', schema: { type: 'string', minLength: 1 } },
+}
+
+/** The parameters of a list, in the order in which its links name them. */
+export function listParameters(list: ListName): readonly JsonObject[] {
+  return LIST_PARAMETERS[list].map((name) => {
+    const { means, schema, example } = NOTES[name]
+    const exploded = schema['type'] === 'array' ? { style: 'form', explode: true } : {}
+    const shown = example === undefined ? {} : { example }
+    return { name, in: 'query', description: `${means} It takes ${TAKES[name]}.`, ...exploded, schema, ...shown }
+  })
+}
+
+/** The id in a path. */
+export function idParameter(list: ListName, example: string): JsonObject {
+  const forms = 'with hyphens, as 32 digits, or with hyphens in braces or parentheses'
+  return {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: `The id of ${list === 'events' ? 'an event' : 'a venue'}: a GUID in any case, ${forms}.`,
+    schema: ID,
+    example,
+  }
+}
+
+const IF_NONE_MATCH: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'ETags that are held: the answer is 304 where one of them is the current one.',
+  schema: { type: 'string' },
+}
+
+/** The request headers that change an answer; OpenAPI leaves Accept to the media types. */
+export function headerParameters(conditionalRequests: boolean): readonly JsonObject[] {
+  return conditionalRequests ? [IF_NONE_MATCH] : []
+}

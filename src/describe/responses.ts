@@ -1,0 +1,135 @@
+import type { ListName } from '../domain/field.ts'
+import type { Shape } from '../formats/media-types.ts'
+import { MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
+import { COMMON, ERROR_MAX_AGE_S } from '../http/headers.ts'
+import type { Refusal } from '../http/problem.ts'
+import { problemJson, problemXml, REFUSALS } from '../http/problem.ts'
+import type { Examples } from './examples.ts'
+import { NAMES, referTo } from './json-schemas.ts'
+import type { JsonObject } from './json-text.ts'
+import { WrittenJson } from './json-text.ts'
+
+/** What stands under a record's schema name for each shape. */
+const SUFFIXED: Readonly<Record<Shape, (names: { readonly plain: string; readonly hal: string }) => string>> = {
+  json: ({ plain }) => plain,
+  xml: ({ plain }) => `${plain}Xml`,
+  'hal-json': ({ hal }) => hal,
+  'hal-xml': ({ hal }) => `${hal}Xml`,
+}
+
+type Member = readonly [string, JsonObject]
+
+function textHeader(description: string, more: JsonObject = {}): JsonObject {
+  return { description, schema: { type: 'string', ...more } }
+}
+
+/** Every header field that an answer may have, by its name in `components.headers`. */
+export function headerComponents(boundS: number): JsonObject {
+  const common = Object.entries(COMMON).map(([name, value]): Member => [
+    name,
+    textHeader('On every answer.', { const: value }),
+  ])
+  const fresh = boundS === 0 ? 'no-cache' : `public, max-age=N, where N and Age come to ${boundS} s`
+  const usually = boundS === 0 ? 'no-cache' : `max-age=N, ${Math.min(ERROR_MAX_AGE_S, boundS)} at most`
+  return {
+    ETag: textHeader('Strong: it changes exactly when the bytes change.', { pattern: '^"[0-9a-f]{16}"$' }),
+    Age: { description: 'How old the data is, in seconds.', schema: { type: 'integer', minimum: 0 } },
+    CacheControl: textHeader(`How long the answer may be used: ${fresh}.`),
+    CacheControlOfProblem: textHeader(`${usually}; no-store on 5xx.`),
+    CacheControlOfDescription: textHeader('How long it may be used.', { const: 'public, max-age=300' }),
+    ContentLength: { description: 'The length of the body in bytes.', schema: { type: 'integer', minimum: 0 } },
+    RetryAfter: {
+      description: 'After how many seconds to try again.',
+      schema: { type: 'integer', minimum: 1 },
+    },
+    Link: textHeader('Where there are more: `<…>; rel="next"`, the path of the next page.'),
+    ContentSecurityPolicy: textHeader('Allows nothing from elsewhere.'),
+    ...Object.fromEntries(common),
+  }
+}
+
+/** References to header components, by the header's name. */
+export function headersOf(named: Readonly<Record<string, string>>): JsonObject {
+  const all = { ...named, ...Object.fromEntries(Object.keys(COMMON).map((name) => [name, name])) }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  )
+}
+
+const RECORD_HEADERS = { ETag: 'ETag', Age: 'Age', 'Cache-Control': 'CacheControl' }
+
+/** The name of an example in `components.examples`. */
+function exampleName(list: ListName, isPage: boolean, shape: Shape): string {
+  return `${isPage ? NAMES[list].page : NAMES[list].record}-${shape}`
+}
+
+/** The sample's event and venue in each shape, and a page of each where lists are on. */
+export function exampleComponents(lists: boolean, examples: Examples): JsonObject {
+  const members = (['events', 'venues'] as const).flatMap((list) =>
+    (lists ? [false, true] : [false]).flatMap((isPage) =>
+      SHAPES.map((shape): Member => {
+        const text = isPage ? examples.page(list, shape) : examples.record(list, shape)
+        const isJson = shape === 'json' || shape === 'hal-json'
+        return [exampleName(list, isPage, shape), { value: isJson ? new WrittenJson(text) : text }]
+      }),
+    ),
+  )
+  return Object.fromEntries(members)
+}
+
+/** The 200 of a record, or of a page of a list, in all media types. */
+export function found(list: ListName, isPage: boolean): JsonObject {
+  const { record, hal, page, halPage } = NAMES[list]
+  const names = isPage ? { plain: page, hal: halPage } : { plain: record, hal }
+  const content = MEDIA_TYPES.map((mediaType): Member => {
+    const shape = shapeOf[mediaType]
+    const sample = { $ref: `#/components/examples/${exampleName(list, isPage, shape)}` }
+    return [mediaType, { schema: referTo(SUFFIXED[shape](names)), examples: { sample } }]
+  })
+  const more = isPage ? { Link: 'Link' } : {}
+  return {
+    description: isPage ? `A page of ${list}.` : `The ${record.toLowerCase()}.`,
+    headers: headersOf({ ...RECORD_HEADERS, ...more, 'Content-Length': 'ContentLength' }),
+    content: Object.fromEntries(content),
+  }
+}
+
+/** The 304, where conditional requests are on. */
+export function unchanged(isRecord: boolean): JsonObject {
+  const headers = isRecord ? RECORD_HEADERS : { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription' }
+  return { description: 'What is held is still current.', headers: headersOf(headers) }
+}
+
+/** The status that these refusals have in common. */
+export function commonStatus([first]: readonly Refusal[]): number {
+  if (first === undefined) throw new Error('a response without a refusal')
+  return REFUSALS[first].status
+}
+
+/** The refusals of one status at a path. */
+export function refused(refusals: readonly Refusal[], instance: string): JsonObject {
+  const status = commonStatus(refusals)
+  const details = refusals.map((refusal) => REFUSALS[refusal].detail)
+  const examplesAs = (write: typeof problemJson, value: (text: string) => string | WrittenJson): JsonObject =>
+    Object.fromEntries(
+      refusals.map((refusal) => {
+        const text = write({ refusal, instance, traceId: null, detail: null })
+        return [refusal, { summary: REFUSALS[refusal].detail, value: value(text) }]
+      }),
+    )
+  const retry = status === 502 ? { 'Retry-After': 'RetryAfter' } : {}
+  return {
+    description: details.join(' '),
+    headers: headersOf({ 'Cache-Control': 'CacheControlOfProblem', ...retry, 'Content-Length': 'ContentLength' }),
+    content: {
+      'application/problem+json': {
+        schema: referTo('Problem'),
+        examples: examplesAs(problemJson, (text) => new WrittenJson(text)),
+      },
+      'application/problem+xml': {
+        schema: { type: 'string', description: 'The same members as XML (RFC 9457, appendix B).' },
+        examples: examplesAs(problemXml, (text) => text),
+      },
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { EVENTS } from '../domain/event.ts'
+import type { FieldType, RecordTable } from '../domain/field.ts'
+import { VENUES } from '../domain/venue.ts'
+import { PAGE_WORDS } from '../formats/page-frame.ts'
+import { ARRAYS_NAMESPACE, HAL_NAMESPACE, namespaceOf, ROOTS } from '../formats/plain-xml.ts'
+import { ADVICE, fieldSchema, NAMES, objectOf, referTo } from './json-schemas.ts'
+import type { JsonObject } from './json-text.ts'
+
+const TEXT: JsonObject = { type: 'string' }
+const NULLABLE: JsonObject = { type: ['string', 'null'] }
+
+/** Members of WebApi.Hal's base class. */
+function ofBase(schema: JsonObject, more: JsonObject = {}): JsonObject {
+  return { ...schema, xml: { namespace: HAL_NAMESPACE, ...more } }
+}
+
+/** What OpenAPI can say of DataContractSerializer's XML; `i:nil`, which stands for null, it cannot. */
+function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonObject {
+  const link = {
+    type: 'object',
+    xml: { name: 'Link', namespace: HAL_NAMESPACE },
+    required: ['Href', 'Rel', 'Title'],
+    properties: { Href: ofBase(TEXT), Rel: ofBase(TEXT), Title: ofBase(NULLABLE) },
+  }
+  const tags = { items: { ...TEXT, xml: { name: 'string', namespace: ARRAYS_NAMESPACE, prefix: 'd2p1' } } }
+  const ordered = fields.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  const members = ordered.map((field): readonly [string, JsonObject] => {
+    const schema = fieldSchema(field)
+    return [field.name, field.type === 'tags' ? { ...schema, ...tags, xml: { wrapped: true } } : schema]
+  })
+  const properties = {
+    Href: ofBase(TEXT),
+    LinkName: ofBase({ ...TEXT, const: kind }),
+    Links: ofBase({ type: 'array', items: link }, { wrapped: true }),
+    Rel: ofBase({ ...TEXT, const: kind }),
+    ...Object.fromEntries(members),
+  }
+  const described = objectOf(
+    `The ${kind} as DataContractSerializer writes it, its elements in this order. Null is \`i:nil="true"\`.`,
+    properties,
+  )
+  return { ...described, xml: { name: ROOTS[kind], namespace: namespaceOf(namespace) } }
+}
+
+const WALL_CLOCK: JsonObject = {
+  type: 'string',
+  pattern: '^\\d{1,2}/\\d{1,2}/\\d{4} \\d{1,2}:\\d{2}:\\d{2} [AP]M$',
+  examples: ['7/12/2026 7:30:00 PM'],
+}
+
+/** What a type of field is in HAL XML where it is not as in JSON: nothing there is null. */
+const HAL_TYPES: Partial<Record<FieldType, JsonObject>> = { text: TEXT, 'date-time': WALL_CLOCK }
+const HAL_ADVICE: Readonly<Record<FieldType, string>> = {
+  ...ADVICE,
+  text: ' Empty where it is not known.',
+  'date-time': ' On the wall clock of its zone, without an offset.',
+}
+
+function attribute(schema: JsonObject): JsonObject {
+  return { ...schema, xml: { attribute: true } }
+}
+
+function halXmlRecord({ kind, fields }: RecordTable): JsonObject {
+  const members = fields
+    .filter(({ type }) => type !== 'tags')
+    .map((field): readonly [string, JsonObject] => {
+      const { type, description } = field
+      const own = HAL_TYPES[type]
+      if (own === undefined) return [field.name, fieldSchema(field)]
+      return [field.name, { ...own, description: description + HAL_ADVICE[type] }]
+    })
+  return resourceOf(`The ${kind} as HAL XML, its elements in this order; tags are left out.`, {
+    rel: attribute({ ...TEXT, const: kind }),
+    href: attribute(TEXT),
+    name: attribute({ ...TEXT, const: kind }),
+    ...Object.fromEntries(members),
+  })
+}
+
+const HAL_XML_LINKS: JsonObject = {
+  type: 'array',
+  description: 'Its links but `self`.',
+  items: {
+    type: 'object',
+    xml: { name: 'link' },
+    required: ['rel', 'href'],
+    properties: { rel: attribute(TEXT), href: attribute(TEXT), title: attribute(TEXT) },
+  },
+}
+
+/** A `resource` element; there may be no links. */
+function resourceOf(description: string, members: JsonObject): JsonObject {
+  const described = objectOf(description, members)
+  return { ...described, properties: { ...members, link: HAL_XML_LINKS }, xml: { name: 'resource' } }
+}
+
+function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
+  const { record, hal, page, halPage } = NAMES[list]
+  const { root } = PAGE_WORDS[list]
+  const described = resourceOf(`A page of ${list} as HAL XML. The link \`next\` is there where there are more.`, {
+    rel: attribute({ ...TEXT, const: list }),
+    href: attribute(TEXT),
+    name: attribute({ ...TEXT, const: list }),
+    resource: { type: 'array', items: referTo(`${hal}Xml`) },
+  })
+  return {
+    [`${page}Xml`]: {
+      type: 'array',
+      description: `A page of ${list}, as .NET reads a list of them. The next one is in the header Link.`,
+      xml: { name: root, namespace: namespaceOf(namespace), wrapped: true },
+      items: referTo(`${record}Xml`),
+    },
+    [`${halPage}Xml`]: described,
+  }
+}
+
+/** The schemas of everything that is XML, but for problems, whose example says it. */
+export function xmlSchemas(namespace: string, hasLists: boolean): JsonObject {
+  return Object.fromEntries(
+    [EVENTS, VENUES].flatMap((table) => [
+      [`${NAMES[table.list].record}Xml`, plainXmlRecord(table, namespace)],
+      [`${NAMES[table.list].hal}Xml`, halXmlRecord(table)],
+      ...(hasLists ? Object.entries(xmlPages(table, namespace)) : []),
+    ]),
+  )
+}

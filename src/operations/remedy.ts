@@ -1,0 +1,43 @@
+const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
+const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
+
+/** What to write instead of a value that cannot be read, as an order; null where it is not evident. */
+export function insteadOf(found: string, expected: string): string | null {
+  const text = found.trim()
+  if (expected.includes('yes or no')) {
+    if (YES.test(text)) return 'write yes'
+    return NO.test(text) ? 'write no' : null
+  }
+  if (expected.startsWith('a date-time')) return insteadOfDate(text)
+  return expected.includes('number') ? insteadOfNumber(text, expected) : null
+}
+
+function insteadOfDate(text: string): string | null {
+  // Between dots the day comes first, wherever dates are written so. Between slashes nobody knows.
+  const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
+  if (dotted !== null) {
+    const [, day = '', month = '', year = '', time = 'and the time'] = dotted
+    return `write ${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')} ${time.padStart(5, '0')}`
+  }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `write the time too, such as ${text} 19:30`
+  return /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
+}
+
+function insteadOfNumber(text: string, expected: string): string | null {
+  const bare = text.replaceAll(/^[\s\p{Sc}]+|[\s\p{Sc}]+$|\b(?:EUR|USD|GBP|CHF)\b/gu, '').trim()
+  const hasCurrency = bare !== text
+  const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
+  if (grouped !== null && (expected.startsWith('a whole') || grouped[1] !== ',')) {
+    return `write ${bare.replaceAll(grouped[1] ?? '', '')}`
+  }
+  if (/^[+-]?[\d. \u00a0']+,\d+$/.test(bare)) {
+    return `write ${bare.replaceAll(/[. \u00a0']/g, '').replace(',', '.')}${hasCurrency ? ', without the currency' : ''}`
+  }
+  return hasCurrency && /^[+-]?\d+(?:\.\d+)?$/.test(bare) ? `write ${bare}, without the currency` : null
+}
+
+/** A text that was found, from how it is shown: as JSON. */
+export function textFound(shown: string): string {
+  if (!/^"(?:[^"\\]|\\.)*"$/.test(shown)) return shown
+  return String(JSON.parse(shown))
+}

@@ -1,0 +1,53 @@
+import type { Time } from '../replica/time.ts'
+
+/** How the service was at the end of a minute. */
+export interface MinuteSample {
+  /** The age of the older list; null where one was never read in full. */
+  readonly ageMs: number | null
+  /** Since the start. */
+  readonly reads: number
+  readonly requests: number
+}
+
+export interface Samples {
+  readonly everyMs: number
+  /** The oldest first, the reads and requests of each minute alone. */
+  readonly ageMs: readonly (number | null)[]
+  readonly reads: readonly number[]
+  readonly requests: readonly number[]
+}
+
+const EVERY_MS = 60_000
+const MOST = 24 * 60
+
+/** Remembers a day, a sample each minute, so that the dashboard has a past without a Prometheus. */
+export class Sampling {
+  readonly #take: () => MinuteSample
+  readonly #time: Time
+  readonly #taken: MinuteSample[] = []
+
+  constructor(take: () => MinuteSample, time: Time) {
+    this.#take = take
+    this.#time = time
+  }
+
+  start(): void {
+    this.#taken.push(this.#take())
+    // One more than is shown: each minute is a difference of two.
+    if (this.#taken.length > MOST + 1) this.#taken.shift()
+    this.#time.after(EVERY_MS, () => this.start())
+  }
+
+  /** The minute that is under way comes last. */
+  get samples(): Samples {
+    const all = [...this.#taken, this.#take()]
+    const each = (of: (sample: MinuteSample) => number): readonly number[] =>
+      all.slice(1).map((sample, index) => of(sample) - of(all[index] ?? sample))
+    return {
+      everyMs: EVERY_MS,
+      ageMs: all.slice(1).map(({ ageMs }) => ageMs),
+      reads: each(({ reads }) => reads),
+      requests: each(({ requests }) => requests),
+    }
+  }
+}

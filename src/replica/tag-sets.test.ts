@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { TagSets } from './tag-sets.ts'
+
+const pack = (tags: readonly string[]): string => [tags.length, ...tags].join('\u0000')
+
+describe('sets of tags', () => {
+  it('are found by their tags while a row has them, through all that comes and goes', () => {
+    const tag = fc.constantFrom('Folk', 'FOLK', 'Talk', 'Café', 'CAFÉ', 'Free')
+    const step = fc.tuple(fc.boolean(), fc.array(tag, { maxLength: 3 }))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.array(tag, { minLength: 1, maxLength: 2 }), (steps, asked) => {
+        const sets = new TagSets()
+        const held: { readonly set: number; readonly tags: readonly string[] }[] = []
+        for (const [comes, tags] of steps) {
+          const gone = comes ? undefined : held.shift()
+          if (gone === undefined) held.push({ set: sets.hold(pack(tags)), tags })
+          else sets.release(gone.set)
+        }
+        const wanted = new Set(asked.map((each) => each.toLowerCase()))
+        const free = sets.matching(asked, true)
+        const all = sets.matching(asked, false)
+        const withTickets = sets.matching([], true)
+        for (const { set, tags } of held) {
+          const fits = tags.some((each) => wanted.has(each.toLowerCase())) ? 1 : 0
+          expect([all?.[set * 2] ?? 0, all?.[set * 2 + 1] ?? 0]).toEqual([fits, fits])
+          expect([free?.[set * 2] ?? 0, free?.[set * 2 + 1] ?? 0]).toEqual([0, fits])
+          expect([withTickets?.[set * 2], withTickets?.[set * 2 + 1]]).toEqual([0, 1])
+        }
+        if (!held.some(({ tags }) => tags.some((each) => wanted.has(each.toLowerCase())))) expect(all).toBeNull()
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('that do not have a tag cost a query nothing, where each event has a set of its own', () => {
+    const sets = new TagSets()
+    for (let event = 0; event < 100_000; event++) sets.hold(pack([`Artist ${event}`, 'Music']))
+    let bestMs = Infinity
+    for (let round = 0; round < 30; round++) {
+      const begun = performance.now()
+      expect(sets.matching(['artist 99999', 'artist 5'], false)?.length).toBe(200_000)
+      bestMs = Math.min(bestMs, performance.now() - begun)
+    }
+    expect(bestMs).toBeLessThan(1)
+  })
+})

@@ -1,0 +1,3 @@
+import { useClient } from './use-client.ts'
+
+console.log(JSON.stringify(await useClient(process.argv[2] ?? '')))

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'bun:test'
+import { join } from 'node:path'
+import { Child } from '../support/child.ts'
+import { RUNTIMES, Victim } from './victim.ts'
+
+const EVENTS = 20_000
+const CONNECTIONS = 8
+const ASKED = 400
+/** No request takes longer, whatever it asks. */
+const LONGEST_TURN_MS = 20
+/** What a machine that has much else to do may add to an answer. */
+const SLACK_MS = 50
+/** Never twice the same, so that none is ready: a page of 200 whose bodies may be. */
+const PAGE = '/api/events?limit=200&to=2037-01-01T00:00:00.{n}Z'
+
+function id(index: number): string {
+  return `a0000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+}
+
+function row(index: number): object {
+  const day = `2036-${String(1 + (index % 12)).padStart(2, '0')}-${String(1 + (index % 28)).padStart(2, '0')}`
+  return {
+    Id: id(index),
+    Name: `Event ${index}`,
+    Start: `${day}T19:30:00Z`,
+    Finish: `${day}T22:00:00Z`,
+    ShowOnWeb: true,
+  }
+}
+
+/** How long each of many answers took, in ms, the shortest first; one after the other on one connection. */
+async function times(port: number, pathOf: (turn: number) => string): Promise<readonly number[]> {
+  const took: number[] = []
+  for (let turn = 0; turn < ASKED; turn++) {
+    const begun = performance.now()
+    const response = await fetch(`http://127.0.0.1:${port}${pathOf(turn)}`)
+    expect((await response.bytes()).length).toBeGreaterThan(100)
+    expect(response.status).toBe(200)
+    took.push(performance.now() - begun)
+  }
+  return took.toSorted((left, right) => left - right)
+}
+
+for (const runtime of RUNTIMES) {
+  describe(`a flood of lists, on ${runtime}`, () => {
+    it('holds up whoever asks for a record by no more than a turn for each connection of the flood', async () => {
+      const events = JSON.stringify(Array.from({ length: EVENTS }, (_, index) => row(index)))
+      const victim = await Victim.start(runtime, { lists: 'on', freshness: { bound: '60s' } }, { events, venues: '[]' })
+      const { port } = victim
+      const program = join(import.meta.dirname, 'keep-alive-load.ts')
+      const flood = new Child(process.execPath, [program, String(port), PAGE, String(CONNECTIONS)])
+      await flood.line((line) => line.includes('loading'))
+      const took = await times(port, (turn) => `/api/events/${id((turn * 997) % EVENTS)}`)
+      await victim.stop()
+      await flood.exited
+      const tally = JSON.parse(flood.stdout.trim().split('\n').at(-1) ?? '{}') as { answered: number; wrong: number }
+      expect(tally.wrong).toBe(0)
+      expect(tally.answered).toBeGreaterThan(ASKED)
+      expect(took[Math.floor(ASKED * 0.99)]).toBeLessThan(CONNECTIONS * LONGEST_TURN_MS + SLACK_MS)
+    }, 60_000)
+  })
+}

@@ -1,0 +1,113 @@
+import { expect, it } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, parseAllDocuments } from 'yaml'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { ROOT } from '../support/child.ts'
+import { instructionsOf } from '../support/containerfile.ts'
+import { installedProgram } from '../support/installed-program.ts'
+
+const COMPOSE = installedProgram('docker-compose')
+const CONTAINER = join(ROOT, 'deploy/container')
+const CONTAINERFILES = ['bun', 'node'].map((runtime) => instructionsOf(join(CONTAINER, `Containerfile.${runtime}`)))
+
+function textOf(name: string): string {
+  return readFileSync(join(ROOT, 'deploy', name), 'utf8')
+}
+
+/** Where a configuration that is mounted at `path` looks for its lists, and where it listens. */
+async function mounted(path: string, text: string): Promise<{ directory: string; host: string }> {
+  const readFile = (): Promise<never> => Promise.reject(new Error('no file is named'))
+  const loaded = await loadConfiguration({ path, text, env: {}, readFile })
+  if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
+  return { directory: loaded.configuration.crm.directory, host: loaded.configuration.listen.host }
+}
+
+it.skipIf(COMPOSE === null)('the compose file is what docker-compose takes', () => {
+  const args = ['--file', join(CONTAINER, 'compose.yaml'), 'config', '--quiet']
+  const { status, stderr } = spawnSync(COMPOSE ?? '', args, { encoding: 'utf8' })
+  expect([stderr, status]).toEqual(['', 0])
+})
+
+it('the compose file mounts the configuration where the image looks for it, and the lists where the configuration does', async () => {
+  const { services } = parse(textOf('container/compose.yaml')) as {
+    services: { marquee: { volumes: string[]; build: { dockerfile: string } } }
+  }
+  const { volumes, build } = services.marquee
+  const mounts = new Map(volumes.map((volume) => [volume.split(':')[1] ?? '', volume.split(':')[0]]))
+  const [env = ''] = CONTAINERFILES.flat().flatMap(({ name, text }) => (name === 'ENV' ? [text] : []))
+  const path = /MARQUEE_CONFIG=(\S+)/.exec(env)?.[1] ?? ''
+  expect(mounts.get(path)).toBe('./files.yaml')
+  const { directory, host } = await mounted(path, textOf('container/files.yaml'))
+  expect([mounts.get(directory), host]).toEqual(['./crm', '0.0.0.0'])
+  expect(readFileSync(join(ROOT, build.dockerfile), 'utf8')).toContain('ENTRYPOINT')
+})
+
+interface Manifest {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly data: Record<string, string>
+  readonly spec: {
+    readonly selector: Record<string, unknown>
+    readonly ports: { readonly targetPort: string }[]
+    readonly template: {
+      readonly metadata: { readonly labels: Record<string, string> }
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number
+        readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number }
+        readonly containers: {
+          readonly ports: { readonly name: string; readonly containerPort: number }[]
+          readonly readinessProbe: { readonly exec: { readonly command: string[] } }
+          readonly volumeMounts: { readonly name: string; readonly mountPath: string }[]
+        }[]
+        readonly volumes: {
+          readonly name: string
+          readonly configMap?: { readonly name: string }
+          readonly persistentVolumeClaim?: { readonly claimName: string }
+        }[]
+      }
+    }
+  }
+}
+
+it('the Kubernetes manifest fits together, the image, and what kind: files needs', async () => {
+  const documents = parseAllDocuments(textOf('kubernetes/marquee.yaml'))
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
+  const manifests = documents.map((document) => document.toJS() as Manifest)
+  const of = (kind: string): Manifest =>
+    manifests.find((manifest) => manifest.kind === kind) ?? expect.unreachable(kind)
+  const { template, selector } = of('Deployment').spec
+  const [container = expect.unreachable()] = template.spec.containers
+  const labels = template.metadata.labels
+  expect([selector, of('Service').spec.selector]).toEqual([{ matchLabels: labels }, labels])
+  expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(container.ports.map(({ name }) => name))
+  expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name))
+  const [configuration, crm] = template.spec.volumes
+  expect(configuration?.configMap?.name).toBe(of('ConfigMap').metadata.name)
+  expect(crm?.persistentVolumeClaim?.claimName).toBe(of('PersistentVolumeClaim').metadata.name)
+  const [configurationAt, crmAt] = container.volumeMounts.map(({ mountPath }) => mountPath)
+  const path = `${configurationAt}/marquee.yaml`
+  const instructions = CONTAINERFILES.flat().map(({ name, text }) => `${name} ${text}`)
+  expect(instructions.join('\n')).toContain(`MARQUEE_CONFIG=${path}`)
+  expect(await mounted(path, of('ConfigMap').data['marquee.yaml'] ?? '')).toEqual({
+    directory: crmAt ?? '',
+    host: '0.0.0.0',
+  })
+  const { runAsUser, runAsGroup } = template.spec.securityContext
+  expect(instructions).toContain(`USER ${runAsUser}:${runAsGroup}`)
+  const probe = JSON.stringify(container.readinessProbe.exec.command).replaceAll('","', '", "')
+  expect(instructions.join('\n')).toContain(`CMD ${probe}`)
+  expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10)
+})
+
+it('.dockerignore lets through what the container files copy, and no tool, test or history', () => {
+  const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
+  const through = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
+  const copied = CONTAINERFILES.flat()
+    .filter(({ name, text }) => name === 'COPY' && !text.startsWith('--from'))
+    .flatMap(({ text }) => text.split(' ').slice(0, -1))
+    .map((name) => name.replace(/^\.\//, ''))
+  expect(lines).toContain('*')
+  expect([...new Set(copied)].toSorted()).toEqual(through.toSorted())
+})
