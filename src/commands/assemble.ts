@@ -53,10 +53,12 @@ export async function assemble(
   const representation = { basePath: listen.basePath, ...configuration.representation }
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
-    memoryLimitBytes: limits.memoryBytes,
     limits: {
       get boundMs() {
         return freshness.boundMs
+      },
+      get memoryBytes() {
+        return limits.memoryBytes
       },
       get requestTimeoutMs() {
         const { boundMs } = freshness

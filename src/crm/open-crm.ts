@@ -24,7 +24,6 @@ export interface CrmSurroundings {
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors
-  readonly memoryLimitBytes?: number
   /** Where what is suspicious in the rows is noted. */
   readonly suspicions?: ListSuspicions
 }

@@ -35,20 +35,22 @@ interface Read {
   readonly event: unknown
   readonly said: string | undefined
   readonly size: number
+  /** What an operator is told though nothing is wrong. */
+  readonly noticed: readonly string[]
 }
 
 async function read(
   bytes: Buffer,
-  { from = 'Saison.xlsx', memory = '2GB', texts = '', fields = FIELDS } = {},
+  { from = 'Saison.xlsx', memory = '2GB', texts = '', fields = FIELDS, showOnWeb = '{ Web: [true, x] }' } = {},
 ): Promise<Read> {
   writeFileSync(join(folder, 'Saison.xlsx'), bytes)
-  const block = `{ from: ${from}, fields: ${fields}, showOnWeb: { Web: [true, x] }, texts: { ${texts} } }`
+  const block = `{ from: ${from}, fields: ${fields}, showOnWeb: ${showOnWeb}, texts: { ${texts} } }`
   writeFileSync(join(folder, 'venues.csv'), 'Id,Name\n')
   const text = `limits: { memory: ${memory} }\ntimeZone: Europe/Berlin\ncrm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11, events: ${block} }`
   const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-  const { marquee, failures } = await readCrm(loaded.configuration)
+  const { marquee, failures, observations } = await readCrm(loaded.configuration)
   const { list } = marquee.replica.events
   const id = idsOf(loaded.configuration.crm)?.('7')[0]
   const withheld = Array.from(
@@ -59,6 +61,7 @@ async function read(
     event: id === undefined ? null : list.get(id),
     said: failures[0]?.failure.message ?? withheld[0],
     size: list.served,
+    noticed: observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
   }
 }
 
@@ -172,6 +175,13 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     }
   })
 
+  it('refuses a sheet whose XML ends before it should: rows would be lost', async () => {
+    const cut = workbook([{ name: 'x', rows: [HEADER, [...ROW, { xml: '</row></sheetData><!--' }]] }])
+    const { said, size } = await read(cut)
+    expect(size).toBe(0)
+    expect(said).toContain('is not XML as Excel writes it')
+  })
+
   it('refuses a document type, and what would unpack to more than it may', async () => {
     const bomb = '<!DOCTYPE a [<!ENTITY b "bb">]><workbook/>'
     expect((await read(zip([['xl/workbook.xml', bomb]]))).said).toContain('a document type is declared')
@@ -185,6 +195,41 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(lying)).said).toContain('not a whole .xlsx workbook')
   })
 
+  it('counts the rows between others in which nothing stands, whether they are in the file or not', async () => {
+    const bytes = workbook([{ name: 'x', rows: [HEADER, [], [' '], ROW] }])
+    expect((await read(bytes)).noticed).toEqual(['Saison.xlsx: 2 blank rows are skipped'])
+  })
+
+  it('reads the header that is named, of two; the first cell of merged ones; and never what is beside the sheet', async () => {
+    const merged = ROW.with(1, 'Figaro').with(7, null)
+    const extra: readonly (readonly [string, string])[] = [
+      ['xl/vbaProject.bin', '\u0000\u0001Attribute VB_Name'],
+      ['xl/externalLinks/externalLink1.xml', '<externalLink><externalBook r:id="rId1"/></externalLink>'],
+    ]
+    const rows = [['Saison', null, 'Zeit', null, null, 'Verkauf'], HEADER, merged]
+    const bytes = workbook([{ name: 'x', rows }], { extra })
+    const { event, size } = await read(bytes, { texts: 'headerRow: 2' })
+    expect([size, event]).toEqual([1, expect.objectContaining({ Name: 'Figaro', Tags: [] })])
+  })
+
+  it('numbers columns of one name', async () => {
+    const rows = [HEADER.with(8, 'Preis'), ROW.with(8, 12)]
+    const { event } = await read(workbook([{ name: 'x', rows }]), {
+      fields: FIELDS.replace('Price: Preis', "Price: 'Preis (2)'"),
+      showOnWeb: 'null',
+    })
+    expect(event).toMatchObject({ Price: '12' })
+  })
+
+  it('reads all rows that a sheet can have', async () => {
+    const cells = sheetRowXml(7)
+    const rows = Array.from({ length: 1_048_574 }, (_, index) => `<row r="${index + 3}">${cells}</row>`).join('')
+    const { size, said } = await read(withRows(rows), { memory: '1GB' })
+    // One id in all of them: the first is served, each other is withheld, and none is lost.
+    expect(size).toBe(1)
+    expect(said).toStartWith('Saison.xlsx, row 3: Nr')
+  }, 120_000)
+
   it('passes over ten million empty cells and a million rows', async () => {
     const empty = '<c s="1"/>'.repeat(100)
     const rows = Array.from({ length: 100_000 }, (_, index) => `<row r="${index + 3}">${empty}</row>`).join('')
@@ -194,6 +239,11 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect([size, event]).toEqual([1, expect.objectContaining({ Name: 'Figaro' })])
   }, 60_000)
 })
+
+/** A row of the sheet that ROW is in, without its texts. */
+function sheetRowXml(id: number): string {
+  return `<c><v>${id}</v></c><c/><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c>`
+}
 
 /** The workbook of ROW, and further rows as they stand in a sheet. */
 function withRows(rows: string): Buffer {

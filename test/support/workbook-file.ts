@@ -27,7 +27,11 @@ export function serial(days: number, style: keyof typeof STYLES): SheetCell {
   return { xml: `<c s="${STYLES[style]}"><v>${days}</v></c>` }
 }
 
-export function workbook(sheets: readonly SheetSetting[], { is1904 = false } = {}): Buffer {
+/** @param extra parts beside those that a workbook needs */
+export function workbook(
+  sheets: readonly SheetSetting[],
+  { is1904 = false, extra = [] }: { readonly is1904?: boolean; readonly extra?: Parameters<typeof zip>[0] } = {},
+): Buffer {
   const strings = new Map<string, number>()
   const sheetParts = sheets.map(
     ({ rows }, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetXml(rows, strings)] as const,
@@ -53,6 +57,7 @@ export function workbook(sheets: readonly SheetSetting[], { is1904 = false } = {
       `${HEAD}<sst xmlns="${MAIN}">${[...strings.keys()].map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
     ],
     ...sheetParts,
+    ...extra,
   ])
 }
 

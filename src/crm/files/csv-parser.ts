@@ -217,7 +217,7 @@ export function notCommas(separator: string): string {
 }
 
 /** Of several columns with one name all but the first get a number, as spreadsheets do it. */
-function numbered(name: string, taken: ReadonlySet<string>): string {
+export function numbered(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name
   for (let number = 2; ; number++) {
     const own = `${name} (${number})`

@@ -20,10 +20,8 @@ import type { SyntaxFault } from './row-parser.ts'
 export interface FileSourceSettings<Item> {
   readonly directory: string
   readonly list: ListFile<Item>
-  /** What the parts of a workbook may hold once they are unpacked. */
-  readonly limitBytes: number
   readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'memoryBytes'>
   readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
@@ -111,7 +109,7 @@ export class FileSource<Item> implements Source<Item> {
     begunAt: Moment,
     { held, signal }: ReadRequest,
   ): PageStream<Item, Attempt> {
-    const { list, time, isClosed, onColumns, onBlankRows, limitBytes } = this.#settings
+    const { list, time, isClosed, onColumns, onBlankRows, limits } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
@@ -129,6 +127,7 @@ export class FileSource<Item> implements Source<Item> {
       const { readSheet } = await import('./workbook.ts')
       const onHeader = csvRows(list, sink, columns, 'sheet')
       const { sizeBytes } = found
+      const { memoryBytes: limitBytes = 2e9 } = limits
       const { sheet, texts } = list
       const headerRow = texts?.headerRow ?? null
       const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, blankRows: 0 }

@@ -22,24 +22,15 @@ export interface FilesSurroundings {
   readonly showIn: Zone
   readonly time: Time
   readonly observe: Observe
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'memoryBytes'>
   readonly descriptors?: Descriptors
-  readonly memoryLimitBytes?: number
   readonly suspicions?: ListSuspicions
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
   settings: FilesSettings,
-  {
-    showIn,
-    time,
-    observe,
-    limits,
-    descriptors = PLENTY,
-    memoryLimitBytes = 2e9,
-    suspicions = listSuspicions(),
-  }: FilesSurroundings,
+  { showIn, time, observe, limits, descriptors = PLENTY, suspicions = listSuspicions() }: FilesSurroundings,
 ): Crm {
   const { directory } = settings
   let closed = false
@@ -52,7 +43,7 @@ export function openFilesCrm(
   const onBlankRows = (file: string, count: number): void => {
     if (count > 0) observe({ kind: 'crm-noticed', message: `${file}: ${blankRows(count)} skipped` })
   }
-  const shared = { directory, limitBytes: memoryLimitBytes, time, limits, descriptors, isClosed: () => closed, onBlankRows }
+  const shared = { directory, time, limits, descriptors, isClosed: () => closed, onBlankRows }
   const lists = {
     events: listFile(EVENT_ROWS, settings, showIn, suspicions.events),
     venues: listFile(VENUE_ROWS, settings, showIn, suspicions.venues),

@@ -7,7 +7,7 @@ import { serialText, shapeOfFormat } from './number-formats.ts'
 
 /** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */
 export class PartParser {
-  readonly #parser = new SaxesParser()
+  readonly #parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
   #text = ''
   #fault: Error | null = null
 
@@ -37,6 +37,12 @@ export class PartParser {
   /** What is wrong with the XML so far; null where nothing is. */
   feed(text: string): Error | null {
     if (this.#fault === null) this.#parser.write(text)
+    return this.#fault
+  }
+
+  /** What is wrong once there is no more. */
+  finish(): Error | null {
+    if (this.#fault === null) this.#parser.close()
     return this.#fault
   }
 }

@@ -7,7 +7,9 @@ import { RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { nearestName } from '../../config/nearest-name.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
+import { isBlank } from '../mapping/cell.ts'
 import type { TakeCsvRow } from './csv-parser.ts'
+import { numbered } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
 import type { NumberShape } from './number-formats.ts'
 import { Pace } from './pace.ts'
@@ -240,9 +242,18 @@ function sheetPath({ sheets, targets }: Book, wanted: string | null, file: strin
 const SLICE = 8 * 1024
 
 /** Feeds a part of the workbook to its parser, and lets requests pass in between. */
-async function* fed(zip: ZipFile, entry: Entry, parser: PartParser, isGivenUp: () => boolean): AsyncGenerator<void> {
+async function* fed(
+  zip: ZipFile,
+  entry: Entry,
+  parser: PartParser,
+  isGivenUp: () => boolean,
+  pace = new Pace(),
+): AsyncGenerator<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const pace = new Pace()
+  const refuse = (fault: Error | null): void => {
+    if (fault === null) return
+    throw new Unreadable(`${entry.fileName} is not XML as Excel writes it (${fault.message.slice(0, 120)})`)
+  }
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
   try {
@@ -250,16 +261,25 @@ async function* fed(zip: ZipFile, entry: Entry, parser: PartParser, isGivenUp: (
       if (isGivenUp()) return
       const text = decoder.decode(chunk, { stream: true })
       for (let from = 0; from < text.length; from += SLICE) {
-        const fault = parser.feed(text.slice(from, from + SLICE))
-        if (fault !== null)
-          throw new Unreadable(`${entry.fileName} is not XML as Excel writes it (${fault.message.slice(0, 120)})`)
+        refuse(parser.feed(text.slice(from, from + SLICE)))
         yield
         if (pace.isOver) await pace.rest()
       }
     }
+    refuse(parser.feed(decoder.decode()) ?? parser.finish())
   } finally {
     stream.destroy()
   }
+}
+
+function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
+  const names = new Set<string>()
+  return cells.map((cell) => {
+    if (isBlank(cell) || cell === null || typeof cell === 'object') return null
+    const name = numbered(String(cell), names)
+    names.add(name)
+    return name
+  })
 }
 
 async function* readRows<Item>(
@@ -272,7 +292,8 @@ async function* readRows<Item>(
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
   let above = (headerRow ?? 1) - 1
   const parser = sheetParser(parts, (cells, row) => void waiting.push({ cells, row }))
-  for await (const _ of fed(zip, sheet, parser, isGivenUp)) {
+  const pace = new Pace()
+  for await (const _ of fed(zip, sheet, parser, isGivenUp, pace)) {
     const taken = waiting
     waiting = []
     for (const { cells, row } of taken) {
@@ -282,17 +303,14 @@ async function* readRows<Item>(
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
-        onRow = onHeader(
-          cells.map((cell) => (cell === null || typeof cell === 'object' ? null : String(cell))),
-          row,
-        )
+        onRow = onHeader(columnNames(cells), row)
         continue
       }
       const result = onRow(cells, row)
       const fault = result instanceof Promise ? await result : result
       if (fault !== null) return fault
     }
-    if (rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
+    if (pace.isOver || rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
   }
   return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
 }
