@@ -37,7 +37,9 @@ export async function init(
   }
   const path = resolve(cwd, FILE)
   try {
-    await writeFile(path, proposed === null ? template : `${GENERAL}${proposed.text}`, { flag: 'wx' })
+    // Nobody has said yet in which zone the dates of these files are.
+    const general = GENERAL.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
+    await writeFile(path, proposed === null ? template : `${general}${proposed.text}`, { flag: 'wx' })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
@@ -46,6 +48,7 @@ export async function init(
   out(printable(`Wrote ${path}.`))
   if (proposed !== null) {
     for (const question of proposed.questions) out(printable(`Open: ${question}`))
+    for (const what of proposed.missing) out(printable(`Missing: ${what}`))
     out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}\`./marquee check\`.`)
     return FINE
   }
@@ -97,6 +100,9 @@ freshness:
 
 crm:
 `
+
+const ZONE_TO_SAY =
+  '# timeZone: Europe/London   # IANA name: what dates without an offset are read in, and all are shown in'
 
 const FILES = `  kind: files
   directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md

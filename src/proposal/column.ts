@@ -81,7 +81,7 @@ export function lookAtColumn(name: string, values: readonly (string | null)[]): 
     const { formats, fit } = fitting(texts, known)
     if (formats.length > 0) return { ...rest, kind, formats: kind === 'time' ? [] : formats, fit }
   }
-  const numbers = filled.filter((value) => NUMBER.test(value)).length
+  const numbers = filled.filter((value) => NUMBER.test(withoutCurrency(value))).length
   if (numbers >= filled.length * ENOUGH) return { ...rest, kind: 'number', fit: numbers }
   return { ...rest, kind: 'text' }
 }
@@ -109,6 +109,16 @@ function fitting(texts: readonly string[], known: readonly DateFormat[]): Fittin
   return best
 }
 
+/** The formats that fit the dates of all these columns. */
+export function commonFormats(columns: readonly Column[]): readonly DateFormat[] {
+  // What ISO 8601 fits needs none.
+  const written = columns.filter(({ formats }) => formats.length > 0)
+  return fitting(
+    written.flatMap(({ filled }) => filled),
+    DATE_TIME_FORMATS,
+  ).formats
+}
+
 /** The formats of a day and a time that stand in two columns. */
 export function joinedFormats(day: Column, time: Column): readonly DateFormat[] {
   const texts = day.values.flatMap((value, index) => {
@@ -119,15 +129,15 @@ export function joinedFormats(day: Column, time: Column): readonly DateFormat[] 
   return iso >= texts.length * ENOUGH ? [] : fitting(texts, DATE_TIME_FORMATS).formats
 }
 
-/** What the numbers of columns say about the decimal sign; `both` where nothing of them decides. */
-export function decimalSign(columns: readonly Column[]): {
+/** What numbers say about the decimal sign; `both` where nothing of them decides. */
+export function decimalSign(numbers: readonly string[]): {
   readonly sign: '.' | ',' | 'both' | null
   readonly example: string
 } {
   let example = ''
   let ambiguous = ''
   const signs = new Set<'.' | ','>()
-  for (const value of columns.flatMap(({ filled }) => filled)) {
+  for (const value of numbers.map(withoutCurrency)) {
     const marks = value.replaceAll(/[^.,]/g, '')
     if (marks === '') continue
     const last = marks.at(-1) === ',' ? ',' : '.'
@@ -144,4 +154,15 @@ export function decimalSign(columns: readonly Column[]): {
   if (sign !== undefined && signs.size === 1) return { sign, example }
   if (signs.size > 1) return { sign: 'both', example }
   return ambiguous === '' ? { sign: null, example: '' } : { sign: 'both', example: ambiguous }
+}
+
+const CURRENCY = /^(?:\p{Sc}|[A-Z]{3}(?=[ \u00a0\d]))|(?:\p{Sc}|(?<=[ \u00a0\d])[A-Z]{3})$/u
+
+function withoutCurrency(value: string): string {
+  return value.replace(CURRENCY, '').trim()
+}
+
+/** The signs and words of money that stand beside numbers, each once. */
+export function currenciesOf(numbers: readonly string[]): readonly string[] {
+  return [...new Set(numbers.flatMap((value) => CURRENCY.exec(value) ?? []))]
 }

@@ -1,6 +1,6 @@
 import type { DateFormat } from '../domain/date-format.ts'
 import type { Column } from './column.ts'
-import { decimalSign, joinedFormats, lookAtColumn } from './column.ts'
+import { commonFormats, currenciesOf, decimalSign, joinedFormats, lookAtColumn } from './column.ts'
 import { bareName, EVENT_NAMES, VENUE_NAMES, YES_WORDS } from './field-names.ts'
 import type { Table } from './table.ts'
 
@@ -22,6 +22,8 @@ export interface Proposal {
   readonly events: ListProposal | null
   readonly venues: ListProposal | null
   readonly needsNamespace: boolean
+  /** Some dates have no offset. */
+  readonly needsZone: boolean
 }
 
 /** What `check` refuses until somebody has written an answer there. */
@@ -53,7 +55,13 @@ export function propose(tables: readonly Table[]): Proposal {
   const eventsProposal = events === null ? null : eventsOf(events, link)
   const venuesProposal = venues === null ? null : venuesOf(venues, link)
   const ids = [idOf(events, null), idOf(venues, link?.id ?? null)]
-  return { events: eventsProposal, venues: venuesProposal, needsNamespace: ids.some((id) => id !== null && !id.isGuid) }
+  const dates = events?.columns.filter(({ kind }) => kind === 'date' || kind === 'date-time') ?? []
+  return {
+    events: eventsProposal,
+    venues: venuesProposal,
+    needsNamespace: ids.some((id) => id !== null && !id.isGuid),
+    needsZone: dates.some(({ filled }) => filled.some((value) => !/(?:Z|[+-]\d\d:?\d\d)$/.test(value))),
+  }
 }
 
 /** The column of the events that holds what one column of the venues holds once each. */
@@ -210,7 +218,7 @@ function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
     if (finish !== undefined) taken.add(finish)
     return {
       lines: [dateLine('Start', start), finish === undefined ? NO_FINISH : dateLine('Finish', finish)],
-      formats: start.formats,
+      formats: commonFormats(finish === undefined ? [start] : [start, finish]),
     }
   }
   if (day === undefined) return { lines: [], formats: [] }
@@ -301,10 +309,14 @@ function textsOf(
     const sign = { '\t': 'tab' }[table.delimiter ?? ''] ?? `'${table.delimiter ?? ','}'`
     add('delimiter', sign, `${counted(table.header.length)} columns in ${counted(table.rows.length)} rows`)
     add('encoding', table.encoding, table.encoding === 'windows-1252' ? 'the bytes are not UTF-8' : 'every byte fits')
-    const { sign: decimal, example: shown } = decimalSign(numbers)
+    const written = numbers.flatMap(({ filled }) => filled)
+    const { sign: decimal, example: shown } = decimalSign(written)
     if (decimal === 'both')
       add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
     else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
+    const currencies = currenciesOf(written)
+    if (currencies.length > 0)
+      add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
   }
   if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
   if (formats.length > 0) lines.push(datesLine(formats))
@@ -313,7 +325,7 @@ function textsOf(
   return lines
 }
 
-function isMonthFirst({ written }: DateFormat): boolean {
+export function isMonthFirst({ written }: DateFormat): boolean {
   return written.startsWith('M')
 }
 

@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { formatOf } from '../crm/files/file-format.ts'
-import { openFile } from '../crm/files/found-file.ts'
+import { disguiseOf, openFile } from '../crm/files/found-file.ts'
 import { Gathering } from '../crm/files/read-batches.ts'
 import type { Cell } from '../crm/mapping/cell.ts'
 import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
@@ -55,6 +55,8 @@ export async function lookAt(path: string): Promise<Table | Unlooked> {
     const rows = await sheetRows(path, bytes.length)
     return rows instanceof Unlooked ? rows : { ...about, isWorkbook: true, ...withHeader(rows) }
   }
+  const disguise = disguiseOf(bytes)
+  if (disguise !== null) return new Unlooked(`cannot be read: ${disguise}`)
   const encoding = encodingOf(bytes)
   const text =
     openDecoder(encoding)

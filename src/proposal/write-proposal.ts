@@ -3,13 +3,14 @@ import { dirname, relative } from 'node:path'
 import type { Line, ListProposal, Proposal } from './propose.ts'
 import { OPEN, quoted } from './propose.ts'
 
-/** The `crm` section of a configuration, with what was seen as comments, and the questions that are open. */
+/** The `crm` section of a configuration, with what was seen as comments, the questions that are open, and what no file said. */
 export interface Written {
   readonly text: string
   readonly questions: readonly string[]
+  readonly missing: readonly string[]
 }
 
-export function writeProposal({ events, venues, needsNamespace }: Proposal, cwd: string): Written {
+export function writeProposal({ events, venues, needsNamespace, needsZone }: Proposal, cwd: string): Written {
   const first = events ?? venues
   const directory = first === null ? '.' : dirname(first.table.path)
   const lists = [
@@ -24,15 +25,23 @@ export function writeProposal({ events, venues, needsNamespace }: Proposal, cwd:
   const lines = [
     '  kind: files',
     `  directory: ${quoted(relative(cwd, directory) || '.')}`,
-    '  # timeZone: Europe/London   # of dates without an offset; default: the timeZone above',
     ...(needsNamespace ? written([namespace], 2) : []),
     ...lists,
   ]
-  if (venues === null) lines.push('  # No file was given whose rows are venues: init files --from EVENTS --from VENUES')
-  if (events === null) lines.push('  # No file was given that has dates, as events have.')
   const all = [events, venues].flatMap((list) => (list === null ? [] : [...list.fields, ...list.more, ...list.texts]))
   const open = all.filter(({ value }) => value.includes(OPEN) || value === '[]')
-  return { text: `${lines.join('\n')}\n`, questions: open.map(({ key, evidence }) => `${key}: ${evidence}`) }
+  const missing = [
+    ...(needsZone ? ['timeZone: the dates have no offset, and are read in UTC until it is said'] : []),
+    ...(events === null ? ['events: no file was given that has dates, as events have'] : []),
+    ...(venues === null
+      ? ['venues: no file of venues was given; a venues.csv of the one line Id,Name is an empty list']
+      : []),
+  ]
+  return {
+    text: [...lines, ...missing.map((what) => `  # ${what}`), ''].join('\n'),
+    questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
+    missing,
+  }
 }
 
 function listLines(name: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {

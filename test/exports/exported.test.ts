@@ -240,6 +240,43 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     )
   })
 
+  it('counts blank rows, and takes the first row with something in it for the header where nobody says which it is', async () => {
+    write('Spielplan.csv', `;;;\n\nNr;Titel;Beginn;Ende\n;;;\n7;Figaro;${DAY}\n;;;\n`)
+    const crm = await read(`texts: { delimiter: ';' }, ${EVENTS}`)
+    expect(eventIn(crm, '7')).toMatchObject({ Name: 'Figaro' })
+    const noticed = crm.observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : []))
+    expect(noticed).toEqual(['Spielplan.csv: 3 blank rows are skipped'])
+  })
+
+  it.each([
+    ["decimal: '.'", '1,250.00', '1250.00'],
+    ["decimal: '.'", '1,250', '1250'],
+    ["decimal: '.'", '1 250.5', '1250.5'],
+    ["decimal: '.'", '1e3', '1000'],
+    ["currency: ['£', GBP]", '£12.00', '12.00'],
+    ["currency: ['£', GBP]", '12.00 GBP', '12.00'],
+    ["decimal: ',', currency: ['€']", '1.250,50 €', '1250.50'],
+  ])('reads with { %s } the price %p', async (texts, written, Price) => {
+    const row = `7;${DAY};${written}`
+    expect(await one(`delimiter: ';', ${texts}`, fields('Price: Preis'), 'Nr;Beginn;Ende;Preis', row)).toMatchObject({
+      Price,
+    })
+  })
+
+  it.each([
+    ["decimal: '.'", '1,25'],
+    ["decimal: '.'", '1,2500'],
+    ["decimal: '.'", '1.250,00'],
+    ["currency: ['£']", '€12.00'],
+    ["currency: ['£']", '£'],
+    ["currency: ['£']", '££12.00'],
+    ['encoding: utf-8', '1,250'],
+  ])('withholds with { %s } the price %p', async (texts, written) => {
+    const row = `7;${DAY};${written}`
+    const found = await one(`delimiter: ';', ${texts}`, fields('Price: Preis'), 'Nr;Beginn;Ende;Preis', row)
+    expect(found).toEqual({ said: `unreadable Preis ${JSON.stringify(written)}` })
+  })
+
   it('numbers columns of one name', async () => {
     const texts = "delimiter: ';'"
     const source = fields("Price: 'Preis (2)'")

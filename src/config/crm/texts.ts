@@ -12,7 +12,10 @@ export interface TextSettings {
   readonly delimiter: string | null
   /** By the name that TextDecoder gives it. */
   readonly encoding: string
-  readonly decimal: '.' | ','
+  /** Null where nobody said it: a point, and nothing groups thousands. */
+  readonly decimal: '.' | ',' | null
+  /** What may stand before or behind a price. */
+  readonly currency: readonly string[]
   /** After ISO 8601, in this order. */
   readonly dates: readonly DateFormat[]
   /** Besides true, yes, 1 and false, no, 0; in lower case. */
@@ -30,7 +33,8 @@ export type SaidTexts = { readonly [Name in keyof TextSettings]?: NonNullable<Te
 const DEFAULTS: TextSettings = {
   delimiter: null,
   encoding: 'utf-8',
-  decimal: '.',
+  decimal: null,
+  currency: [],
   dates: [],
   yes: [],
   no: [],
@@ -90,7 +94,12 @@ export function textKeys(fallback: string): Key<SaidTexts> {
     encoding: encoding.override(or('`utf-8`')).says('Its bytes: a label of the WHATWG Encoding standard.'),
     decimal: decimal
       .override(or("`'.'`"))
-      .says('The decimal sign. With a comma, points and blanks may group thousands: `1.250,00`.'),
+      .says(
+        'The decimal sign. Where it is said, the other one and blanks may group thousands: `1.250,00`, `1,250.00`.',
+      ),
+    currency: words("a list of signs and words such as ['€', EUR]")
+      .override(or('`[]`'))
+      .says('What may stand before or behind a price, and is not read: `£12.00`, `18,50 EUR`.'),
     dates: dates
       .override(or('`[]`'))
       .says(

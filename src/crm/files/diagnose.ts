@@ -28,9 +28,8 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   const problems: string[] = []
   const { text, otherwise } = decoded(bytes)
   if (otherwise !== null) {
-    problems.push(
-      `line ${brokenLine(bytes)}: the bytes are no UTF-8; save the file as UTF-8, or say crm.texts.encoding: ${otherwise.toLowerCase()} (which it most likely is)`,
-    )
+    const fact = `line ${brokenLine(bytes)}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
+    problems.push(`${fact}, or say crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
   const own = /^sep=(.?)/i.exec(lines[0] ?? '')
@@ -64,7 +63,8 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
 
 function decoded(bytes: Buffer): { readonly text: string; readonly otherwise: string | null } {
   const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), otherwise: 'UTF-16' }
+  if (first === 0xff && second === 0xfe)
+    return { text: new TextDecoder('utf-16le').decode(bytes), otherwise: 'UTF-16LE' }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), otherwise: null }
   } catch {

@@ -9,8 +9,8 @@ import type { VenueRecord } from '../../domain/venue.ts'
 import { VENUES } from '../../domain/venue.ts'
 import { isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import type { FieldsOf, Readers } from './readers.ts'
-import { conditionsOf, readersOf } from './readers.ts'
+import type { FieldName, FieldsOf, Readers } from './readers.ts'
+import { conditionsOf, nameOfColumn, readersOf } from './readers.ts'
 import { conversionsOf } from './written.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { mappedColumns } from './list-setting.ts'
@@ -26,8 +26,11 @@ export interface RowKind<Item> {
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
   /** Whether fields do not go together; `oddities` says which. */
   readonly isOdd: (record: Item) => boolean
-  readonly oddities: (record: Item) => Parameters<Suspicions['note']>[1]
+  readonly oddities: (record: Item, nameOf: NameOf) => Parameters<Suspicions['note']>[1]
 }
+
+/** What the CRM calls the column of a field. */
+type NameOf = (field: FieldName) => string
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -56,6 +59,7 @@ export interface ListMapping<Row, Item> {
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
+  readonly nameOf: NameOf
 }
 
 export function listMapping<Row, Item>(
@@ -82,6 +86,7 @@ export function listMapping<Row, Item>(
       access,
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
+    nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
   }
 }
 
@@ -101,7 +106,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, start, finish }: ListMapping<Row, Item>,
+  { readers, conditions, kind, suspicions, start, finish, nameOf }: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
@@ -116,7 +121,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
   const isOdd = finish.epochSeconds < start.epochSeconds || kind.isOdd(record)
-  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record) : [], where)
+  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record, nameOf) : [], where)
   return { kind: 'record', id, record, version }
 }
 
@@ -154,24 +159,24 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   return also.length === 0 ? mapped : { ...mapped, withheld: { ...mapped.withheld, also } }
 }
 
-function eventOddities({
-  Start,
-  Finish,
-  TicketCapacity,
-  TicketsAvailable,
-}: EventRecord): ReturnType<RowKind<EventRecord>['oddities']> {
+function eventOddities(
+  { Start, Finish, TicketCapacity, TicketsAvailable }: EventRecord,
+  nameOf: NameOf,
+): ReturnType<RowKind<EventRecord>['oddities']> {
+  const odd = (
+    left: FieldName,
+    what: string,
+    right: FieldName,
+    found: readonly [string | number, string | number],
+  ) => ({
+    column: nameOf(left),
+    what: `${what} ${nameOf(right)}`,
+    found: `${found[0]}, and ${nameOf(right)} ${found[1]}`,
+  })
   return [
-    ...(Date.parse(Finish) < Date.parse(Start)
-      ? [{ column: 'Finish', what: 'is before Start', found: `${Finish}, and Start ${Start}` }]
-      : []),
+    ...(Date.parse(Finish) < Date.parse(Start) ? [odd('Finish', 'is before', 'Start', [Finish, Start])] : []),
     ...(TicketsAvailable > TicketCapacity
-      ? [
-          {
-            column: 'TicketsAvailable',
-            what: 'is above TicketCapacity',
-            found: `${TicketsAvailable}, and TicketCapacity ${TicketCapacity}`,
-          },
-        ]
+      ? [odd('TicketsAvailable', 'is above', 'TicketCapacity', [TicketsAvailable, TicketCapacity])]
       : []),
   ]
 }

@@ -20,7 +20,7 @@ import { conversionsOf } from './written.ts'
 /** A reader for each field of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
 
-type FieldName = keyof FieldSources
+export type FieldName = keyof FieldSources
 
 /** The fields of a record, by the names that a mapping knows. */
 export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & FieldName })[]
@@ -64,7 +64,7 @@ export function readersOf<Row, Item>(
       : conversions.int32
   const tagsIn = (column: string): Conversions['tags'] =>
     lists === 'text' && texts?.tags.includes(',') !== true
-      ? seenTags(column, conversions.tags, suspicions)
+      ? seenTags(column, conversions.tags, suspicions, texts?.tags ?? [';'])
       : conversions.tags
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
@@ -72,8 +72,7 @@ export function readersOf<Row, Item>(
     int32(name) {
       const source = sourceOf(name)
       if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
-      const { column } = originOf(name, source, access)
-      return read(name, int32In(column), 'unreadable', toInt32)
+      return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
     decimal: (name) => read(name, conversions.decimal, 'unreadable', toDecimal),
     'date-time'(name) {
@@ -84,7 +83,7 @@ export function readersOf<Row, Item>(
       }
       return dateReader(dateOf(name), showIn)
     },
-    tags: (name) => read(name, tagsIn(originOf(name, sourceOf(name), access).column)),
+    tags: (name) => read(name, tagsIn(nameOfColumn(name, sourceOf(name)))),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
   const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
@@ -93,10 +92,16 @@ export function readersOf<Row, Item>(
   return readers as Readers<Row, Item>
 }
 
-function seenTags(column: string, toTags: Conversions['tags'], suspicions: Suspicions): Conversions['tags'] {
+function seenTags(
+  column: string,
+  toTags: Conversions['tags'],
+  suspicions: Suspicions,
+  separators: readonly string[],
+): Conversions['tags'] {
+  const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
   return (cell) => {
     const tags = toTags(cell)
-    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length)
+    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length, separator)
     return tags
   }
 }
@@ -109,24 +114,30 @@ interface Origin<Row> {
   readonly constant?: string
 }
 
+/** What the CRM calls where a field comes from. */
+export function nameOfColumn(name: FieldName, source: FieldSource | null): string {
+  if (source?.kind === 'join') return source.columns.join(' + ')
+  return source?.kind === 'column' ? source.column : name
+}
+
 /** @param blank whether several columns are blank where any of them is, or only where all are */
 function originOf<Row>(
-  name: string,
+  name: FieldName,
   source: FieldSource | null,
   access: RowAccess<Row>,
   blank: 'any' | 'all' = 'all',
 ): Origin<Row> {
-  if (source === null || source.kind === 'subtract' || source.kind === 'lasting')
-    return { column: name, cell: () => null }
-  if (source.kind === 'value') return { column: name, cell: () => null, constant: source.value }
+  const column = nameOfColumn(name, source)
+  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return { column, cell: () => null }
+  if (source.kind === 'value') return { column, cell: () => null, constant: source.value }
   const { whenBlank } = source
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
-    return { column: source.columns.join(' + '), cell, ...constant }
+    return { column, cell, ...constant }
   }
-  return { column: source.column, cell: columnCell(source, access), ...constant }
+  return { column, cell: columnCell(source, access), ...constant }
 }
 
 function columnCell<Row>({ column, label }: ColumnSource, access: RowAccess<Row>): (row: Row) => Cell {

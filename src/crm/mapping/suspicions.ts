@@ -13,7 +13,7 @@ interface Mark {
 }
 
 const NO_MARKS: readonly Mark[] = []
-const COMMA = 'holds a comma, and no row has the semicolon that separates tags: each is read as one tag'
+const COMMA = 'holds a comma, and no row has the '
 const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
 const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
@@ -94,9 +94,12 @@ export class Suspicions {
     if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
   }
 
-  seeTags(column: string, text: string, count: number): void {
+  /** @param separator what separates tags, in words */
+  seeTags(column: string, text: string, count: number, separator: string): void {
     if (count > 1) this.#hasSeparator = true
-    else if (count === 1 && text.includes(',')) this.#mark(column, COMMA, text)
+    else if (count === 1 && text.includes(',')) {
+      this.#mark(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
+    }
   }
 
   #mark(column: string, what: string, cell: Cell): void {
@@ -148,7 +151,7 @@ export class Suspicions {
     const found: Oddity[] = []
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
-      if (what === COMMA && this.#hasSeparator) continue
+      if (what.startsWith(COMMA) && this.#hasSeparator) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
         // Whoever asks for all faults of a row wants what would be suspicious in it too.

@@ -26,30 +26,44 @@ export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | nu
     dates: dateRules(texts?.dates ?? []),
   }
   if (texts === null) return usual
+  const { decimal: sign, currency } = texts
+  const int32 = sign === null ? toInt32 : withSign(toInt32, 'a whole number', sign)
+  const decimal = sign === null ? toDecimal : withSign(toDecimal, 'a number', sign)
   return {
     ...usual,
-    ...(texts.decimal === ','
-      ? { int32: withComma(toInt32, 'a whole number'), decimal: withComma(toDecimal, 'a number') }
-      : {}),
+    int32,
+    decimal: currency.length === 0 ? decimal : withCurrency(decimal, currency),
     flag: flagOf(texts),
     tags: tagsOf(texts.tags),
   }
 }
 
-/** Thousands by threes, all between the same sign; then the fraction. */
-const COMMA_NUMBER = /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/
+type Convert<Value> = (cell: Cell) => Value | Misfit
 
-function withComma<Value>(convert: (cell: Cell) => Value | Misfit, what: string): (cell: Cell) => Value | Misfit {
-  const expected = `${what} with a decimal comma, such as ${what === 'a number' ? '1.250,00' : '1.250'} (crm.texts.decimal)`
+/** Thousands by threes, all with the same sign between them; then the fraction. */
+const NUMBERS = {
+  ',': /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
+  '.': /^([+-]?(?:\d{1,3}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
+} as const
+const SIGNS = { ',': ['comma', '1.250', '1.250,00'], '.': ['point', '1,250', '1,250.00'] } as const
+
+function withSign<Value>(
+  convert: Convert<Value>,
+  what: 'a number' | 'a whole number',
+  sign: '.' | ',',
+): Convert<Value> {
+  const [name, whole, broken] = SIGNS[sign]
+  const expected = `${what} with a decimal ${name}, such as ${what === 'a number' ? broken : whole} (crm.texts.decimal)`
   return (cell) => {
     if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
-    const plain = pointed(cell)
-    if (plain !== null) return convert(plain)
-    const match = COMMA_NUMBER.exec(trimWhiteSpace(cell))
+    const plain = sign === '.' ? cell : pointed(cell)
+    const read = plain === null ? null : convert(plain)
+    if (read !== null && !(read instanceof Misfit)) return read
+    const match = NUMBERS[sign].exec(trimWhiteSpace(cell))
     if (match === null) return new Misfit(expected, cell)
-    const [, whole = '', , fraction] = match
-    const digits = whole.replaceAll(/[^\d+-]/g, '')
-    const value = convert(fraction === undefined ? digits : `${digits}.${fraction}`)
+    const [, digits = '', , fraction] = match
+    const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
+    const value = convert(fraction === undefined ? ungrouped : `${ungrouped}.${fraction}`)
     return value instanceof Misfit ? new Misfit(value.expected, cell) : value
   }
 }
@@ -63,6 +77,19 @@ function pointed(text: string): string | null {
     else if (code < 0x30 || code > 0x39) return null
   }
   return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
+}
+
+function withCurrency<Value>(convert: Convert<Value>, marks: readonly string[]): Convert<Value> {
+  return (cell) => {
+    if (typeof cell !== 'string') return convert(cell)
+    const text = trimWhiteSpace(cell)
+    const before = marks.find((mark) => text.startsWith(mark))
+    const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
+    if (before === undefined && after === undefined) return convert(cell)
+    const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
+    const value = isBlank(number) ? new Misfit('a number', cell) : convert(number)
+    return value instanceof Misfit ? new Misfit(value.expected, cell) : value
+  }
 }
 
 function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
