@@ -36,6 +36,8 @@ const SETTLING_MS = 2000
 /** Files up to this size are shown only once they were read to their end and had not changed meanwhile. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
+/** What a workbook unpacks to, for each of its bytes. */
+const PACKED = 8
 
 /** One list in a file: read in full whenever the file is not what it was, and compared. */
 export class FileSource<Item> implements Source<Item> {
@@ -115,7 +117,7 @@ export class FileSource<Item> implements Source<Item> {
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
-    const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
+    const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
