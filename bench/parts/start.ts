@@ -17,18 +17,18 @@ interface Setting {
   /** Null for the sample that ships with Marquee. */
   readonly events: number | null
   readonly starts: number
-  readonly ceilingMs: number
+  readonly ceilingMs: Readonly<Record<Runtime, number>>
 }
 
 const SETTINGS: readonly Setting[] = scaled(
   [
-    { events: null, starts: 10, ceilingMs: 50 },
-    { events: 100_000, starts: 5, ceilingMs: 1500 },
-    { events: 1_000_000, starts: 2, ceilingMs: 15_000 },
+    { events: null, starts: 10, ceilingMs: { bun: 120, node: 200 } },
+    { events: 100_000, starts: 5, ceilingMs: { bun: 1500, node: 1500 } },
+    { events: 1_000_000, starts: 2, ceilingMs: { bun: 15_000, node: 15_000 } },
   ],
   [
-    { events: null, starts: 2, ceilingMs: 50 },
-    { events: 2000, starts: 1, ceilingMs: 1500 },
+    { events: null, starts: 2, ceilingMs: { bun: 120, node: 200 } },
+    { events: 2000, starts: 1, ceilingMs: { bun: 1500, node: 1500 } },
   ],
 )
 
@@ -75,9 +75,9 @@ export async function start(workshop: Workshop): Promise<Section> {
     title: 'Start',
     markdown: `${TEXT}\n\n${table(['run by', 'lists', 'starts', 'ms, median (least–most)'], rows)}`,
     figures: SETTINGS.map((setting) =>
-      figureOf(`spawn until the last id answers, ${nameOf(setting)}`, `≤ ${setting.ceilingMs} ms`, ' ms', (runtime) => {
+      figureOf(`spawn until the last id answers, ${nameOf(setting)}`, goalOf(setting), ' ms', (runtime) => {
         const result = results.find((one) => one.setting === setting && one.way === runtime)
-        return { value: median(result?.startsMs ?? []), ceiling: setting.ceilingMs }
+        return { value: median(result?.startsMs ?? []), ceiling: setting.ceilingMs[runtime] }
       }),
     ),
   }
@@ -122,6 +122,10 @@ interface SampleRow {
   readonly Id: string
   readonly Active: boolean
   readonly ShowOnWeb: boolean
+}
+
+function goalOf({ ceilingMs: { bun, node } }: Setting): string {
+  return bun === node ? `≤ ${bun} ms` : `≤ ${bun} ms on Bun, ≤ ${node} ms on Node`
 }
 
 function nameOf({ events }: Setting): string {
