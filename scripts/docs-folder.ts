@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Child, programOf, ROOT } from '../test/support/child.ts'
@@ -12,6 +12,7 @@ const PUBLIC = 'http://127.0.0.1:8080'
 const OPERATIONS = 'http://127.0.0.1:8081'
 const ASK_THE_INSTANCE: ReadonlySet<string> = new Set(['explain', 'accept', 'ready'])
 const MAIN = join(ROOT, 'src/main.ts')
+const SHOWN_NAMESPACE = '8ca5c4a6-0c49-4831-ae9e-e3c4e1b1a4d9'
 
 /** A folder in which what a page shows is really done, with a service where something asks one. */
 export class DocsFolder {
@@ -25,6 +26,8 @@ export class DocsFolder {
     const exported = join(ROOT, 'test/exports', name)
     if (!existsSync(exported)) return
     cpSync(exported, join(this.#path, 'crm'), { recursive: true })
+    // What is not called as Marquee calls it gets a configuration from `init`.
+    if (!readdirSync(exported).some((file) => file.startsWith('events.'))) return
     const configuration = 'timeZone: Europe/London\ncrm: { kind: files, directory: ./crm }\n'
     writeFileSync(join(this.#path, 'marquee.yaml'), configuration)
   }
@@ -33,6 +36,19 @@ export class DocsFolder {
     const path = join(this.#path, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, content)
+  }
+
+  /** Puts each line in the place of the one that begins with the same key, a comment or not. */
+  answer(name: string, lines: string): void {
+    let text = this.read(name)
+    for (const line of lines.trimEnd().split('\n')) {
+      const key = line.slice(0, line.indexOf(':') + 1)
+      const start = text.search(new RegExp(`^(?:# )?${key}`, 'm'))
+      if (start === -1) throw new Error(`${name} has no line ${key}`)
+      const end = text.indexOf('\n', start)
+      text = `${text.slice(0, start)}${line}${text.slice(end)}`
+    }
+    this.write(name, text)
   }
 
   read(name: string): string {
@@ -50,6 +66,7 @@ export class DocsFolder {
     const [program = '', ...args] = words
     if (program === 'marquee') return this.#shown(`./${command}`, await this.#marquee(args))
     if (program === 'curl') return this.#shown(command, await this.#curl(args))
+    if (command === 'cat marquee.yaml') return this.#crmSection()
     if (program === 'npm') return this.#shown(command, await this.#firstLine())
     return this.#script(program, args, command)
   }
@@ -63,6 +80,13 @@ export class DocsFolder {
     const status = await child.exited
     const said = unused === null ? child.stdout : child.stdout.replaceAll(`127.0.0.1:${unused}`, '127.0.0.1:8081')
     return `${said}${status === 0 ? '' : `[exit status ${status}]\n`}`
+  }
+
+  /** What `init` wrote of the CRM; the ids on the page follow from the namespace, which is another one each time. */
+  #crmSection(): string {
+    const text = this.read('marquee.yaml').replace(/^( {2}idNamespace: )[\da-f-]+/m, `$1${SHOWN_NAMESPACE}`)
+    this.write('marquee.yaml', text)
+    return text.slice(text.indexOf('crm:'))
   }
 
   async #awayFromPort(): Promise<number> {

@@ -26,7 +26,8 @@ export async function reproduced(name: string): Promise<string> {
         const docsFolder = existing ?? new DocsFolder(folder)
         if (existing === undefined) folders.set(folder, docsFolder)
         if (kind === 'run') return (await docsFolder.run(what)) ?? content
-        docsFolder.write(what, content)
+        if (kind === 'answer') docsFolder.answer(what, content)
+        else docsFolder.write(what, content)
         return content
       },
     )

@@ -31,6 +31,11 @@ it('docs/images/start-up.svg shows what a start on a terminal prints', async () 
   expect(still(drawn.slice(1).join('\n'))).toBe(still(withoutStyle(printed)))
 })
 
+it('docs/images/init-from.svg shows what a look at files prints, as docs/publishing-from-files.md does', () => {
+  const drawn = textOfDrawing(readFileSync(join(ROOT, 'docs/images/init-from.svg'), 'utf8')).join('\n')
+  expect(readFileSync(join(ROOT, 'docs/publishing-from-files.md'), 'utf8')).toContain(drawn)
+})
+
 it('where NO_COLOR is set, nothing is coloured', async () => {
   const printed = await printedOnTerminal({ NO_COLOR: '1' })
   expect(printed).toContain('Marquee')

@@ -57,6 +57,9 @@ export async function assemble(
       get boundMs() {
         return freshness.boundMs
       },
+      get memoryBytes() {
+        return limits.memoryBytes
+      },
       get requestTimeoutMs() {
         const { boundMs } = freshness
         return boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)

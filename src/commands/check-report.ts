@@ -1,9 +1,9 @@
 import type { Observation } from '../observe/observation.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
-import { LIST_COLUMNS } from '../crm/files/list-file.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
 import { withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
@@ -94,8 +94,8 @@ export function reportOf(
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothing,
-    ...misspeltColumns(ignoredOf),
-    ...zoneToCome(groups, zone),
+    ...misspeltColumns(ignoredOf, crm),
+    ...zoneToCome(groups, zone, suspicions.events),
     ...eventsWithoutVenue(replica),
   ]
   return {
@@ -190,15 +190,18 @@ function nothingServed({ events, venues }: Replica): readonly string[] {
   })
 }
 
-function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>): readonly string[] {
-  return [...ignoredOf].flatMap(([list, columns]) =>
-    columns.flatMap((column) => {
-      const near = nearestName(column.replaceAll(/[\s_-]/g, ''), LIST_COLUMNS[list])
+function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>, crm: CrmSettings): readonly string[] {
+  return [...ignoredOf].flatMap(([list, columns]) => {
+    const { columns: known, isMapped } = columnsRead(crm, list)
+    // What the configuration names is there, or the list could not be read.
+    if (isMapped) return []
+    return columns.flatMap((column) => {
+      const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
       if (near === null) return []
       const why = near === column.trim() ? ' There is a blank around it.' : isCase(near, column) ? ' Case counts.' : ''
       return [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?${why}`]
-    }),
-  )
+    })
+  })
 }
 
 function isCase(left: string, right: string): boolean {
@@ -206,9 +209,13 @@ function isCase(left: string, right: string): boolean {
 }
 
 /** Dates that cannot be read yet would be read in a zone that nobody chose. */
-function zoneToCome(groups: readonly FaultGroup[], { name, set }: ZoneReport): readonly string[] {
+function zoneToCome(
+  groups: readonly FaultGroup[],
+  { name, set }: ZoneReport,
+  { dateColumns }: Suspicions,
+): readonly string[] {
   const dates = groups.find(
-    ({ fault, column }) => fault === 'unreadable' && (column === 'Start' || column === 'Finish'),
+    ({ fault, column }) => fault === 'unreadable' && column !== null && dateColumns.includes(column),
   )
   if (set || dates === undefined) return []
   return [

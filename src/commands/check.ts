@@ -1,4 +1,5 @@
 import { textOf as bodyText } from '../formats/body.ts'
+import type { CrmSettings } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import type { Asides, Report } from './check-report.ts'
 import { NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
@@ -8,7 +9,7 @@ import type { CrmRead } from './assemble.ts'
 import { readCrm } from './assemble.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
-import { LIST_COLUMNS } from '../crm/files/list-file.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from './fault-groups.ts'
@@ -36,7 +37,7 @@ export async function check(
   const crm = await readCrm(found.configuration)
   const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings])
   if (!json) {
-    printReport(report, surroundings)
+    printReport(report, found.configuration.crm, surroundings)
     const line = notYetOverLine(crm)
     if (line !== null) surroundings.out(line)
     if (show > 0) printRecords(crm, show, surroundings)
@@ -63,7 +64,11 @@ const MOST_GROUPS = 40
 const MOST_EXAMPLES = 3
 
 /** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
-function printReport(report: Report & Asides, { out, error }: Pick<Surroundings, 'out' | 'error'>): void {
+function printReport(
+  report: Report & Asides,
+  crm: CrmSettings,
+  { out, error }: Pick<Surroundings, 'out' | 'error'>,
+): void {
   const { ok, events, venues, groups, suspicious, zone, withheld, mistakes, onPurpose, warnings, problems, ignoredOf } =
     report
   for (const problem of problems) error(printable(problem))
@@ -74,7 +79,7 @@ function printReport(report: Report & Asides, { out, error }: Pick<Surroundings,
   }
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
-    out(printable(`Ignored in the ${list}: ${names}. Read are ${LIST_COLUMNS[list].join(', ')}.`, 4000))
+    out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
   }
   if (zone.datesWithoutOffset > 0) {
     const fact = `${counted(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`

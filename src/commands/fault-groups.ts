@@ -1,6 +1,7 @@
 import type { RowFault, WithheldFault } from '../domain/withheld.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import { insteadOf, textFound } from '../operations/remedy.ts'
+import { textKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 
@@ -58,10 +59,14 @@ function groupOf(kind: FaultGroup['kind'], { fault, count, values, examples }: T
     .slice(0, MOST_FOUND)
     .map(([value, times]) => ({ value, count: times }))
   const { column } = fault
-  return { kind, column, fault: fault.fault, count, found, examples, remedy: remedyOf(fault, found) }
+  const remedy = remedyOf(fault, found, examples[0]?.where ?? '')
+  return { kind, column, fault: fault.fault, count, found, examples, remedy }
 }
 
-function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found']): string {
+/** Where a row of a text file stands, whose texts have keys. */
+const IN_TEXT = /\.(?:csv|tsv|txt), line \d+$/i
+
+function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], where: string): string {
   const name = column ?? 'the rows'
   switch (fault) {
     case 'no-id':
@@ -76,16 +81,19 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
       }
       const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
       const [first, second] = told
-      if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}.`
-      if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}.`
-      return `Correct ${name}: ${first}, and so on.`
+      const values = found.map(({ value }) => value)
+      const key = expected === null || !IN_TEXT.test(where) ? null : textKeyFor(values, expected)
+      const end = key === null ? '.' : `, or ${key}.`
+      if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}${end}`
+      if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`
+      return `Correct ${name}: ${first}, and so on${end}`
     }
     case 'missing':
       return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
     case 'inactive':
       return 'Activate what should be on the web.'
     case 'not-shown':
-      return `Mark what should be on the web: yes in ${name}, a column in this very spelling.`
+      return `Mark what should be on the web: ${expected ?? 'yes'} in ${name}, a column in this very spelling.`
     default:
       return unreachable(fault)
   }

@@ -47,7 +47,10 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   init: {
     summary: 'write a commented marquee.yaml',
     teaches: 'Writes ./marquee.yaml for a kind of CRM, never over an existing file.',
-    examples: [['./marquee init', 'for lists in files']],
+    examples: [
+      ['./marquee init', 'for lists in files'],
+      ['./marquee init files --from Events.xlsx --from Venues.csv', 'for the files that you have'],
+    ],
     status: '0 it was written; 1 there is one already, or it cannot be written; 2 wrong usage.',
   },
   accept: {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
+import type { Written } from '../proposal/write-proposal.ts'
 import { commandLine } from './launcher.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -18,7 +19,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Writes a commented marquee.yaml for a CRM, never over an existing file. */
-export async function init(kind: string, surroundings: Surroundings): Promise<number> {
+export async function init(kind: string, surroundings: Surroundings, from: readonly string[] = []): Promise<number> {
   const { cwd, out, error } = surroundings
   const template = TEMPLATES.get(kind)
   if (template === undefined) {
@@ -27,19 +28,48 @@ export async function init(kind: string, surroundings: Surroundings): Promise<nu
     error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
+  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd)
+  if (Array.isArray(proposed)) {
+    for (const problem of proposed) error(printable(problem))
+    return WRONG_USAGE
+  }
   const path = resolve(cwd, FILE)
   try {
-    await writeFile(path, template, { flag: 'wx' })
+    // Nobody has said yet in which zone the dates of these files are.
+    const general = GENERAL.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
+    await writeFile(path, proposed === null ? template : `${general}${proposed.text}`, { flag: 'wx' })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  out(
-    `Next: ${NEXT.get(kind) ?? 'fill in crm'}, then \`${commandLine(['check'], surroundings)}\` tells what would be served.`,
-  )
+  const check = `\`${commandLine(['check'], surroundings)}\``
+  if (proposed !== null) {
+    for (const question of proposed.questions) out(printable(`Open: ${question}`))
+    for (const what of proposed.missing) out(printable(`Missing: ${what}`))
+    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}${check}.`)
+    return FINE
+  }
+  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then ${check} tells what would be served.`)
   return FINE
+}
+
+/** How the files are read, or why they cannot be looked at. */
+async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<Written | string[]> {
+  if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
+  if (from.length > 2) return ['--from takes a file of events and a file of venues']
+  const [{ lookAt, Unlooked }, { propose }, { writeProposal }] = await Promise.all([
+    import('../proposal/table.ts'),
+    import('../proposal/propose.ts'),
+    import('../proposal/write-proposal.ts'),
+  ])
+  const tables = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
+  const problems = tables.flatMap((table, index) =>
+    table instanceof Unlooked ? [`${from[index]} ${table.problem}`] : [],
+  )
+  if (problems.length > 0) return problems
+  return writeProposal(propose(tables.flatMap((table) => (table instanceof Unlooked ? [] : [table]))), cwd)
 }
 
 const NEXT: ReadonlyMap<string, string> = new Map([
@@ -70,9 +100,13 @@ freshness:
 crm:
 `
 
+const ZONE_TO_SAY =
+  '# timeZone: Europe/London   # IANA name: what dates without an offset are read in, and all are shown in'
+
 const FILES = `  kind: files
   directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
   # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
+  # Files with other columns are read as they are: ./marquee init files --from FILE; docs/files-as-exported.md
 `
 
 const DATAVERSE = `  kind: dataverse

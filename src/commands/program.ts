@@ -71,9 +71,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const { kinds } = await import('./init.ts')
   command('init')
     .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
-    .action(async (kind: string) => {
+    .option('--from <file>', 'looks at a file and proposes how to read it; once for each file', everyFile, [])
+    .action(async (kind: string, { from }: { readonly from: readonly string[] }) => {
       const { init } = await import('./init.ts')
-      status = await init(kind, surroundings)
+      status = await init(kind, surroundings, from)
     })
   configured('accept').action(async ({ config }: ConfigOption) => {
     const { accept } = await import('./ask-running.ts')
@@ -101,6 +102,10 @@ function asJson(command: Command): Command {
 function fileName(value: string): string {
   if (value.trim() === '') throw new InvalidArgumentError('The name of a file is expected.')
   return value
+}
+
+function everyFile(value: string, before: readonly string[]): readonly string[] {
+  return [...before, fileName(value)]
 }
 
 function wholeNumber(value: string): number {

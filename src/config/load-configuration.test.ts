@@ -47,7 +47,15 @@ describe('a configuration', () => {
       log: { requests: false },
     })
     expect(timeZone.id).toBe('UTC')
-    expect(crm).toEqual({ kind: 'files', directory: '/etc/crm', timeZone })
+    const plain = { block: null, texts: null } as const
+    expect(crm).toEqual({
+      kind: 'files',
+      directory: '/etc/crm',
+      timeZone,
+      idNamespace: null,
+      events: plain,
+      venues: plain,
+    })
   })
 
   it('takes every key that is documented', async () => {

@@ -19,8 +19,8 @@ export function scopeOf(
 function shapingOf(crm: CrmSettings): unknown {
   switch (crm.kind) {
     case 'files': {
-      const { kind, directory, timeZone } = crm
-      return { kind, directory, timeZone }
+      const { kind, directory, idNamespace, events, venues, timeZone } = crm
+      return { kind, directory, idNamespace, events, venues, timeZone }
     }
     case 'dataverse': {
       const { kind, url, labels, events, venues, timeZone } = crm

@@ -275,7 +275,7 @@ describe('each of these mistakes is one sentence', () => {
     ],
     [
       'crm: { kind: files, directory: x, dir: x }',
-      'm.yaml:1: crm.dir is not a known key; known here: kind, directory, timeZone',
+      'm.yaml:1: crm.dir is not a known key; known here: kind, directory, timeZone, idNamespace, texts, events, venues',
     ],
     ['- a', 'm.yaml:1: must hold keys such as "crm:", but is a list'],
     ['hello', 'm.yaml:1: must hold keys such as "crm:", but is text'],

@@ -3,6 +3,8 @@ export interface CrmLimits {
   /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
   readonly requestTimeoutMs: number
   readonly boundMs: number
+  /** What a list may hold, and a workbook once it is unpacked; where nobody says it, 2 GB. */
+  readonly memoryBytes?: number
 }
 
 /** The limits of a CRM whose own settings may name its timeout. */

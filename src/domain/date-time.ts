@@ -18,7 +18,8 @@ export interface Wall {
   readonly ticks: number
 }
 
-type DateTimeText =
+/** What a text says: a point in time, or what a clock on some wall read. */
+export type DateTimeText =
   | { readonly kind: 'instant'; readonly instant: Instant }
   | { readonly kind: 'wall'; readonly wall: Wall }
 

@@ -1,12 +1,20 @@
 const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
 const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
 
+export function isYes(found: string): boolean {
+  return YES.test(found.trim())
+}
+
+export function isNo(found: string): boolean {
+  return NO.test(found.trim())
+}
+
 /** What to write instead of a value that cannot be read, as an order; null where it is not evident. */
 export function insteadOf(found: string, expected: string): string | null {
   const text = found.trim()
   if (expected.includes('yes or no')) {
-    if (YES.test(text)) return 'write yes'
-    return NO.test(text) ? 'write no' : null
+    if (isYes(text)) return 'write yes'
+    return isNo(text) ? 'write no' : null
   }
   if (expected.startsWith('a date-time')) return insteadOfDate(text)
   return expected.includes('number') ? insteadOfNumber(text, expected) : null
@@ -26,6 +34,7 @@ function insteadOfDate(text: string): string | null {
 function insteadOfNumber(text: string, expected: string): string | null {
   const bare = text.replaceAll(/^[\s\p{Sc}]+|[\s\p{Sc}]+$|\b(?:EUR|USD|GBP|CHF)\b/gu, '').trim()
   const hasCurrency = bare !== text
+  if (expected.includes('crm.texts.decimal')) return hasCurrency ? `write ${bare}, without the currency` : null
   const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
   if (grouped !== null && (expected.startsWith('a whole') || grouped[1] !== ',')) {
     return `write ${bare.replaceAll(grouped[1] ?? '', '')}`

@@ -75,7 +75,14 @@ const VENUE_ROWS = GUIDS.slice(0, 4).map((Id, index) => ({
 async function ofFiles(): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'marquee-rows-'))
   const crm = openFilesCrm(
-    { kind: 'files', directory, timeZone: zoneOf('Europe/London') },
+    {
+      kind: 'files',
+      directory,
+      timeZone: zoneOf('Europe/London'),
+      idNamespace: null,
+      events: { block: null, texts: null },
+      venues: { block: null, texts: null },
+    },
     { showIn: zoneOf('Europe/Berlin'), time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 5000 } },
   )
   writeFileSync(join(directory, 'events.json'), JSON.stringify(eventRows()))

@@ -11,6 +11,8 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import type { Golden } from './golden-cases.ts'
 import { GOLDEN, listsOf, shapeSuffix } from './golden-cases.ts'
 
+const PLAIN = { block: null, texts: null }
+
 const formatter = new Formatter({ basePath: '/', namespace: 'EventsApi', links: { event: [], venue: [] } })
 
 describe('the golden cases, by mapping and formatter alone (contract §2, §3)', () => {
@@ -38,7 +40,7 @@ async function formatOf(golden: Golden): Promise<(shape: Shape) => string> {
   const directory = new FilesDirectory({}, listsOf(golden))
   const zone = zoneOf(golden.timeZone)
   const { events, venues } = openFilesCrm(
-    { kind: 'files', directory: directory.crm, timeZone: zone },
+    { kind: 'files', directory: directory.crm, timeZone: zone, idNamespace: null, events: PLAIN, venues: PLAIN },
     { showIn: zone, time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 10_000 } },
   )
   try {

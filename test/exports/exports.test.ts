@@ -83,12 +83,27 @@ describe('exports that nobody made for Marquee', () => {
     expect(report.problems).toHaveLength(4)
     const groups = report.groups.map(({ column, count, found, remedy }) => [column, count, found[0]?.value, remedy])
     expect(groups).toEqual([
-      ['ShowOnWeb', 12, 'x', 'Correct ShowOnWeb: write yes for "x", "ja", "WAHR".'],
-      ['Start', 12, '20.12.2026 19:30', 'Correct Start: write 2026-12-20 19:30 for "20.12.2026 19:30", and so on.'],
-      ['Finish', 12, '20.12.2026 22:00', 'Correct Finish: write 2026-12-20 22:00 for "20.12.2026 22:00", and so on.'],
-      ['Price', 12, '18,50', 'Correct Price: write 18.50 for "18,50", and so on.'],
+      [
+        'ShowOnWeb',
+        12,
+        'x',
+        'Correct ShowOnWeb: write yes for "x", "ja", "WAHR", or set crm.texts.yes: ["x", ja, WAHR].',
+      ],
+      [
+        'Start',
+        12,
+        '20.12.2026 19:30',
+        'Correct Start: write 2026-12-20 19:30 for "20.12.2026 19:30", and so on, or add DD.MM.YYYY hh:mm to crm.texts.dates.',
+      ],
+      [
+        'Finish',
+        12,
+        '20.12.2026 22:00',
+        'Correct Finish: write 2026-12-20 22:00 for "20.12.2026 22:00", and so on, or add DD.MM.YYYY hh:mm to crm.texts.dates.',
+      ],
+      ['Price', 12, '18,50', `Correct Price: write 18.50 for "18,50", and so on, or set crm.texts.decimal: ','.`],
       ['TicketCapacity', 4, '1.250', 'Correct TicketCapacity: write 1250 for "1.250".'],
-      ['Latitude', 1, '49,7913', 'Correct Latitude: write 49.7913 for "49,7913".'],
+      ['Latitude', 1, '49,7913', `Correct Latitude: write 49.7913 for "49,7913", or set crm.texts.decimal: ','.`],
     ])
     expect(report.suspicious.map(({ column, count, example }) => [column, count, example])).toEqual([
       ['Tags', 12, 'events.csv, line 2: Tags is "Oper, Premiere"'],
@@ -100,8 +115,8 @@ describe('exports that nobody made for Marquee', () => {
   it('an English one with a title row tells in one round all that has to change, where it stands in the file', async () => {
     const report = await checked('titled')
     expect(report.problems.map((problem) => problem.replace(/^.*read: /, ''))).toEqual([
-      'events.csv: line 1 is above the header row, which is line 3; delete what stands above it',
-      'venues.csv: line 1 is above the header row, which is line 2; delete what stands above it',
+      'events.csv: line 1 is above the header row, which is line 3; delete what stands above it, or say crm.texts.headerRow: 3',
+      'venues.csv: line 1 is above the header row, which is line 2; delete what stands above it, or say crm.texts.headerRow: 2',
     ])
     expect(report.groups.map(({ column, count }) => [column, count])).toEqual([
       ['TicketCapacity', 6],

@@ -1,8 +1,10 @@
 // Writes the exports whose bytes no editor shows as they are: ./bun test/exports/make.ts
 // german: as Excel saves "CSV (Trennzeichen-getrennt)". titled: with a title above the header. workbook: an .xlsx that is called .csv.
+// excel: a workbook with a title above its header, and its venues as Excel saves a CSV.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
+import type { SheetCell } from '../support/workbook-file.ts'
+import { serial, STYLES, workbook } from '../support/workbook-file.ts'
 
 const VENUE = '9f2c4e81-6b07-4d3a-8c15-a7e0d94b63f2'
 const TITLES = ['Die Zauberflöte', 'Hänsel und Gretel', 'Führung „Hinter den Kulissen“', 'Neujahrskonzert']
@@ -47,53 +49,54 @@ for (let row = 0; row < 6; row++) {
 write('titled/events.csv', [...titled, ',,,,,,,,,', ''].join('\r\n'))
 write('titled/venues.csv', `Venues,,\r\nId,Name,AddressCity\r\n${VENUE},Guildhall,Ludlow\r\n`)
 
-/** A ZIP archive whose parts are not compressed. */
-function zip(parts: Readonly<Record<string, string>>): Buffer {
-  const bodies: Buffer[] = []
-  const directory: Buffer[] = []
-  let offset = 0
-  for (const [name, text] of Object.entries(parts)) {
-    const body = Buffer.from(text)
-    const common = Buffer.alloc(26)
-    common.writeUInt16LE(20, 0)
-    common.writeUInt32LE(crc32(body), 10)
-    common.writeUInt32LE(body.length, 14)
-    common.writeUInt32LE(body.length, 18)
-    common.writeUInt16LE(name.length, 22)
-    const entry = Buffer.concat([
-      Buffer.from('PK\x01\x02\x14\0', 'latin1'),
-      common,
-      Buffer.alloc(14),
-      Buffer.from(name),
-    ])
-    entry.writeUInt32LE(offset, 42)
-    directory.push(entry)
-    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), common, Buffer.from(name), body])
-    bodies.push(local)
-    offset += local.length
-  }
-  const entries = Buffer.concat(directory)
-  const end = Buffer.alloc(22)
-  end.write('PK\x05\x06', 0, 'latin1')
-  end.writeUInt16LE(directory.length, 8)
-  end.writeUInt16LE(directory.length, 10)
-  end.writeUInt32LE(entries.length, 12)
-  end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...bodies, entries, end])
-}
-
-const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
-const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
-const RELATION = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const SHEET = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
-write(
-  'workbook/events.csv',
-  zip({
-    '[Content_Types].xml': `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
-    '_rels/.rels': `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${RELATION}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    'xl/workbook.xml': `${HEAD}<workbook xmlns="${SHEET}" xmlns:r="${RELATION}"><sheets><sheet name="Events" sheetId="1" r:id="r1"/></sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${RELATION}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/worksheets/sheet1.xml': `${HEAD}<worksheet xmlns="${SHEET}"><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>Id</t></is></c></row></sheetData></worksheet>`,
-  }),
-)
+write('workbook/events.csv', workbook([{ name: 'Events', rows: [['Id']] }]))
 write('workbook/Venues.CSV', `Id,Name\r\n${VENUE},Guildhall\r\n`)
+
+const noon = serial(0.5, 'time')
+const columns = [
+  'Nr',
+  'Titel',
+  'Ort',
+  'Datum',
+  'Beginn',
+  'Ende',
+  'Plätze',
+  'Verkauft',
+  'Preis',
+  'Sparte',
+  'Veröffentlicht',
+]
+/** 2036-06-21 and the days after it. */
+const day = (after: number): SheetCell => serial(49_847 + after, 'date')
+const evening = serial(0.8125, 'time')
+const plays: readonly (readonly SheetCell[])[] = [
+  [1, 'Die Zauberflöte', 'Stadthalle', day(0), evening, serial(0.9375, 'time'), 1250, 250, 25.5, 'Oper; Klassik', 'x'],
+  [
+    2,
+    'Silvester',
+    'Stadthalle',
+    day(193),
+    evening,
+    serial(1.5 / 24, 'time'),
+    1250,
+    12,
+    money('19.989999999999998'),
+    'Gala',
+    'x',
+  ],
+  [3, 'Lesung', 'Café', day(3), noon, null, 80, 0, null, 'Lesung', 'x'],
+  [4, 'Probe', 'Café', day(4), noon, null, 80, 0, 0, 'Lesung', null],
+]
+write(
+  'excel/Spielplan.xlsx',
+  workbook([
+    { name: 'Spielplan', rows: [['Spielplan 2036'], [], columns, ...plays.slice(0, 2), [], ...plays.slice(2)] },
+  ]),
+)
+const places = ['Name;Straße;PLZ;Stadt', 'Stadthalle;Marktplatz 12;01067;Dresden', 'Café;Gasse 3;01067;Dresden', '']
+write('excel/Orte.csv', windows1252(places.join('\r\n')))
+
+/** A price by the digits that Excel stores. */
+function money(digits: string): SheetCell {
+  return { xml: `<c s="${STYLES.money}"><v>${digits}</v></c>` }
+}

@@ -1,16 +1,77 @@
+import { EVENTS } from '../../domain/event.ts'
+import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
+import type { Key } from '../key.ts'
+import { scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
-import { path, timeZone, word } from '../values.ts'
+import { guid, isName, path, timeZone, word } from '../values.ts'
+import { condition, fieldSources } from './sources.ts'
+import type { SaidTexts, TextSettings } from './texts.ts'
+import { textKeys, textsOf } from './texts.ts'
+
+/** One file, and the sheet of it where it is a workbook; null is the first. */
+export interface FileName {
+  readonly file: string
+  readonly sheet: string | null
+}
+
+const FILE = 'the name of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook'
+
+const from: Key<FileName> = wholeKey(FILE, (node) => {
+  const entries = node.kind === 'map' ? node.entries : null
+  if (entries?.keys().some((key) => key !== 'file' && key !== 'sheet') === true) return null
+  const file = scalarOf(entries === null ? node : entries.get('file'))?.value
+  const sheet = entries?.has('sheet') === true ? scalarOf(entries.get('sheet'))?.value : null
+  if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
+  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls), which is not read; save it as .xlsx')
+  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
+  if (sheet !== null && !/\.xlsx$/i.test(file)) return new Wrong('names a sheet of what is not an .xlsx workbook')
+  return { file, sheet: sheet === null ? null : String(sheet) }
+})
+
+const list = {
+  from: from.optional('`events` or `venues`, each as `.csv`, `.json`, `.ndjson` or `.xlsx`').says('The file.'),
+  active: condition('Which rows are active; stock: where the column `Active` is not no. Null: all are.'),
+  texts: textKeys('`crm.texts`'),
+}
 
 /** Two lists in the files of a folder. */
 export const files = section({
   kind: word('files'),
   directory: path('the directory that holds events and venues').says(
-    'Holds `events` and `venues`, each as `.json`, `.ndjson` or `.csv`.',
+    'Holds `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or what their `from` names.',
   ),
   timeZone: timeZone().optional('the `timeZone` above').says('What dates without an offset are wall times in.'),
+  idNamespace: guid()
+    .optional()
+    .says('Where ids are no GUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
+  texts: textKeys(''),
+  events: section({
+    ...list,
+    showOnWeb: condition('Which events are shown; stock: where the column `ShowOnWeb` is yes. Null: all are.'),
+    fields: fieldSources(EVENTS, { labels: false }).override('the columns of the contract'),
+  })
+    .optional('columns of the contract’s names')
+    .says('How the file of the events is read; fields that are not named are blank.'),
+  venues: section({ ...list, fields: fieldSources(VENUES, { labels: false }).override('the columns of the contract') })
+    .optional('columns of the contract’s names')
+    .says('How the file of the venues is read; fields that are not named are blank.'),
 })
-  .says('Two lists in files, for a first try and for nightly exports.')
-  .map((block) => (general: General) => ({ ...block, timeZone: block.timeZone ?? general.timeZone }))
+  .says('Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md).')
+  .map(({ texts, events, venues, ...block }) => (general: General) => ({
+    ...block,
+    timeZone: block.timeZone ?? general.timeZone,
+    events: listOf(events, texts),
+    venues: listOf(venues, texts),
+  }))
+
+/** How one list is read: null texts are those of a file written for Marquee. */
+function listOf<Block extends { readonly texts: SaidTexts }>(
+  block: Block | null,
+  all: SaidTexts,
+): { readonly block: Block | null; readonly texts: TextSettings | null } {
+  const isSaid = block !== null || Object.keys(all).length > 0
+  return { block, texts: isSaid ? textsOf(all, block?.texts ?? {}) : null }
+}
 
 export type FilesSettings = SettingsOfKind<typeof files>

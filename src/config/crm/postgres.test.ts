@@ -75,6 +75,33 @@ venues: { from: venues }`)
     })
   })
 
+  it('joins columns, and reads how long an event lasts', async () => {
+    const fields = (finish: string): string =>
+      LEAST.replace(
+        'from: crm.public_events',
+        `from: events, fields: { Start: { join: [day, begins] }, Finish: ${finish} }`,
+      )
+    const lasting = { kind: 'lasting', lastingMs: 9_000_000 }
+    const start = { kind: 'join', columns: ['day', 'begins'], whenBlank: null }
+    for (const [finish, read] of [
+      [
+        '{ join: [day, ends], whenBlank: { lasting: 2h30m } }',
+        { kind: 'join', columns: ['day', 'ends'], whenBlank: lasting },
+      ],
+      ['{ column: ends, whenBlank: { lasting: 150m } }', { kind: 'column', column: 'ends', whenBlank: lasting }],
+      ['{ lasting: 9000s }', lasting],
+    ] as const) {
+      expect((await load(fields(finish))).crm).toMatchObject({ events: { fields: { Start: start, Finish: read } } })
+    }
+    for (const finish of ['{ lasting: 2 }', '{ lasting: 0h }', '{ join: [ends] }', '{ lasting: 2h, column: ends }']) {
+      expect((await load(fields(finish))).problems).toEqual([
+        expect.stringMatching(/^crm\.events\.fields\.Finish must be /),
+      ])
+    }
+    const elsewhere = LEAST.replace('from: crm.public_events', 'from: events, fields: { Start: { lasting: 2h } }')
+    expect((await load(elsewhere)).problems).toHaveLength(1)
+  })
+
   it('takes the zone of stamps that have none', async () => {
     const venues = LEAST.replace('from: venues', 'from: venues, changedAtIn: europe/berlin')
     expect((await load(venues)).crm).toMatchObject({ venues: { changedAtIn: { id: 'Europe/Berlin' } } })
@@ -122,7 +149,9 @@ venues: { from: venues }`)
     ],
     [
       LEAST.replace('from: venues', "from: venues, fields: { Name: { column: '' } }"),
-      ['crm.venues.fields.Name must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'],
+      [
+        'crm.venues.fields.Name must be a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }, or { join: [COLUMN, COLUMN] }',
+      ],
     ],
   ])('%s', async (crm, problems) => {
     expect((await load(crm)).problems).toEqual(problems)

@@ -10,13 +10,13 @@ import { isName } from '../values.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 /** Where a field's value comes from. */
-export type FieldSource = ColumnSource | ValueSource | SubtractSource
+export type FieldSource = ColumnSource | ValueSource | SubtractSource | JoinSource | LastingSource
 
 export interface ColumnSource {
   readonly kind: 'column'
   readonly column: string
   /** What a blank cell is read as. */
-  readonly whenBlank: string | null
+  readonly whenBlank: string | LastingSource | null
   /** The words that people see instead of the CRM's codes. */
   readonly label: boolean
   /** What a date without an offset is wall time in, where the field says so. */
@@ -39,6 +39,18 @@ interface SubtractSource {
   readonly columns: readonly string[]
 }
 
+/** Several columns, a blank between what they hold. */
+interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> {
+  readonly kind: 'join'
+  readonly columns: readonly string[]
+}
+
+/** So long after Start. */
+interface LastingSource {
+  readonly kind: 'lasting'
+  readonly lastingMs: number
+}
+
 /** A column as it is. */
 export function columnSource(column: string): ColumnSource {
   return { kind: 'column', column, whenBlank: null, label: false }
@@ -56,7 +68,7 @@ export type Condition = readonly {
 /** The keys that say where the fields of a list come from. `labels`: the CRM has words for its codes. */
 export function fieldSources(table: RecordTable, { labels }: { labels: boolean }): Key<FieldSources> {
   const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
-    const key = name === 'Id' ? columnKey() : fieldKey(type, labels).orNull()
+    const key = name === 'Id' ? columnKey() : fieldKey(name, type, labels).orNull()
     return [name, key.override('the stock column').says('Where the field comes from; null drops it.')] as const
   })
   return section(Object.fromEntries(keys))
@@ -80,38 +92,68 @@ function conditionOf(node: Tree): Condition | null {
 }
 
 const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
+const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function columnKey(): Key<FieldSource> {
   return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [])))
 }
 
-function fieldKey(type: FieldType, labels: boolean): Key<FieldSource> {
+function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {
   const further = labels ? ['label'] : []
   if (type === 'int32') {
     const allowed = `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`
     return wholeKey(allowed, (node) => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further))
   }
   if (type === 'date-time') {
-    const allowed = `${COLUMN}, a column with wallTimeIn: an IANA zone or { column: NAME }`
-    return wholeKey(allowed, (node) => valueOf(node) ?? columnOf(node, [...further, 'wallTimeIn']))
+    const isFinish = name === 'Finish'
+    const lasting = isFinish ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
+    const allowed = `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`
+    const keys = isFinish ? ['wallTimeIn', 'lasting'] : ['wallTimeIn']
+    return wholeKey(
+      allowed,
+      (node) =>
+        valueOf(node) ??
+        (isFinish ? lastingOf(node) : null) ??
+        joinOf(node, keys) ??
+        columnOf(node, [...further, ...keys]),
+    )
   }
-  return wholeKey(COLUMN, (node) => valueOf(node) ?? columnOf(node, further))
+  return wholeKey(`${COLUMN}, or ${JOIN}`, (node) => valueOf(node) ?? joinOf(node, []) ?? columnOf(node, further))
 }
 
+/** @param further the keys that a column may have besides; `lasting` is one that `whenBlank` may be */
 function columnOf(node: Tree, further: readonly string[]): ColumnSource | null {
   const plain = nameIn(node)
   if (plain !== null) return columnSource(plain)
-  const entries = entriesOf(node, ['column', 'whenBlank', ...further])
+  const entries = entriesOf(node, ['column', 'whenBlank', ...further.filter((key) => key !== 'lasting')])
   const column = nameIn(entries?.get('column'))
   if (entries === null || column === null) return null
-  const [blank, label, zone] = ['whenBlank', 'label', 'wallTimeIn'].map((name) => entries.get(name))
-  const whenBlank = textIn(blank)
+  const label = entries.get('label')
   const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
-  if (typeof isLabel !== 'boolean' || (whenBlank === null && blank !== undefined && !isNull(blank))) return null
-  const source = { kind: 'column', column, whenBlank, label: isLabel } as const
-  if (zone === undefined) return source
+  const rest = besidesOf(entries, further)
+  if (typeof isLabel !== 'boolean' || rest === null) return null
+  return { kind: 'column', column, label: isLabel, ...rest }
+}
+
+function joinOf(node: Tree, further: readonly string[]): JoinSource | null {
+  const entries = entriesOf(node, ['join', 'whenBlank', ...further.filter((key) => key !== 'lasting')])
+  const columns = columnsIn(entries?.get('join'))
+  const rest = entries === null || columns === null ? null : besidesOf(entries, further)
+  return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
+}
+
+/** What may be said besides the columns; null where it cannot be read. */
+function besidesOf(
+  entries: MapTree['entries'],
+  further: readonly string[],
+): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
+  const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
+  const lasting = blank !== undefined && further.includes('lasting') ? lastingOf(blank) : null
+  const whenBlank = textIn(blank) ?? lasting
+  if (whenBlank === null && blank !== undefined && !isNull(blank)) return null
+  if (zone === undefined) return { whenBlank }
   const wallTimeIn = wallTimeOf(zone)
-  return wallTimeIn === null ? null : { ...source, wallTimeIn }
+  return wallTimeIn === null ? null : { whenBlank, wallTimeIn }
 }
 
 function valueOf(node: Tree): ValueSource | null {
@@ -120,9 +162,28 @@ function valueOf(node: Tree): ValueSource | null {
 }
 
 function subtractOf(node: Tree): SubtractSource | null {
-  const given = entriesOf(node, ['subtract'])?.get('subtract')
-  const columns = given?.kind === 'list' ? given.items.map(nameIn) : []
-  return columns.length >= 2 && columns.every((column) => column !== null) ? { kind: 'subtract', columns } : null
+  const columns = columnsIn(entriesOf(node, ['subtract'])?.get('subtract'))
+  return columns === null ? null : { kind: 'subtract', columns }
+}
+
+function lastingOf(node: Tree): LastingSource | null {
+  const written = textIn(entriesOf(node, ['lasting'])?.get('lasting'))
+  const lastingMs = written === null ? null : parseLasting(written)
+  return lastingMs === null ? null : { kind: 'lasting', lastingMs }
+}
+
+/** The milliseconds of `2h30m`, `90m` or `1h 15m`; null for anything else, and for nothing at all. */
+function parseLasting(written: string): number | null {
+  const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written.trim())
+  if (match === null) return null
+  const [hours, minutes, seconds] = [match[1], match[2], match[3]].map((digits) => Number(digits ?? 0))
+  const ms = ((hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0)) * 1000
+  return ms === 0 ? null : ms
+}
+
+function columnsIn(node: Tree | undefined): readonly string[] | null {
+  const columns = node?.kind === 'list' ? node.items.map(nameIn) : []
+  return columns.length >= 2 && columns.every((column) => column !== null) ? columns : null
 }
 
 function wallTimeOf(node: Tree): WallTimeIn | null {

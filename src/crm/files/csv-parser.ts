@@ -1,31 +1,45 @@
 import type { Parser } from 'csv-parse'
 import { CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
+import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { CellOf, IgnoredColumns, ListFile } from './list-file.ts'
-import { LIST_COLUMNS } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { RowSink } from './read-batches.ts'
 import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
-/** Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell are skipped. */
+/**
+ * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With
+ * `texts` as spreadsheets write them: rows above the header and columns without a name are skipped as well.
+ */
 export class CsvParser implements RowParser {
-  readonly #parser: Parser
+  #parser: Parser | null = null
+  readonly #texts: TextSettings | null
   readonly #onHeader: (header: CsvRow) => TakeCsvRow
   #onRow: TakeCsvRow | null = null
   /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
   #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
   #width = 0
+  /** Columns that have a name in the header, and all of them. */
+  #named = 0
+  #rowNumber = 0
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
+  /** Rows that were skipped because nothing is in their cells. */
   blankRows = 0
 
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow, delimiter = ',') {
+  /** @param delimiter where there are no `texts`, which say it themselves */
+  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
+    this.#texts = texts
+    if (texts === null) this.#open(delimiter)
+  }
+
+  #open(delimiter: string): Parser {
     this.#parser = parse({
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -41,27 +55,50 @@ export class CsvParser implements RowParser {
     })
     // Each write tells of its error; without a listener it would also end the process.
     this.#parser.on('error', () => {})
+    return this.#parser
   }
 
   get #line(): number {
-    return this.#rowLine + this.#parser.info.empty_lines - this.#blankLines
+    return this.#rowLine + (this.#parser?.info.empty_lines ?? 0) - this.#blankLines
   }
 
   async feed(bytes: Buffer): Promise<SyntaxFault | null> {
     // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
-    const kept = Buffer.from(bytes)
-    const error = await new Promise((resolve) => void this.#parser.write(kept, resolve))
+    const begun = this.#parser === null ? this.#begin(bytes) : { parser: this.#parser, rest: bytes }
+    if (!('parser' in begun)) return begun
+    const kept = Buffer.from(begun.rest)
+    const error = await new Promise((resolve) => void begun.parser.write(kept, resolve))
     return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
+  /** The line `sep=;` says what separates the cells, and is no row. */
+  #begin(bytes: Buffer): { readonly parser: Parser; readonly rest: Buffer } | SyntaxFault {
+    const said = this.#texts?.delimiter ?? null
+    const [line, own] = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) ?? []
+    if (line === undefined || own === undefined) return { parser: this.#open(said ?? ','), rest: bytes }
+    if (said !== null && said !== own) {
+      const problem = `cells are separated by ${nameOf(own)} as this line says, and by ${nameOf(said)} as crm.texts.delimiter says`
+      return { line: 1, problem }
+    }
+    this.#rowLine++
+    return { parser: this.#open(own), rest: bytes.subarray(line.length) }
+  }
+
   async finish(): Promise<SyntaxFault | null> {
-    this.#parser.resume()
+    const parser = this.#parser ?? this.#open(',')
+    parser.resume()
     const error = await new Promise((resolve) => {
-      this.#parser.once('error', resolve)
-      this.#parser.end(resolve)
+      parser.once('error', resolve)
+      parser.end(resolve)
     })
     const fault = (await this.#takeRows()) ?? this.#faultOf(error)
-    return fault ?? (this.#onRow === null ? { line: 1, problem: 'a header row is expected' } : null)
+    return fault ?? (this.#onRow === null ? this.#noHeader(1) : null)
+  }
+
+  #noHeader(line: number): SyntaxFault {
+    const row = this.#texts?.headerRow ?? null
+    const which = row === null ? '' : ` in row ${row}, as crm.texts.headerRow says`
+    return { line, problem: `a header row is expected${which}` }
   }
 
   async #takeRows(): Promise<SyntaxFault | null> {
@@ -78,37 +115,60 @@ export class CsvParser implements RowParser {
 
   #takeRow(row: CsvRow, blankLines: number): Taken {
     const line = this.#rowLine + blankLines - this.#blankLines
+    this.#rowNumber += 1 + blankLines - this.#blankLines
     this.#blankLines = blankLines
     this.#rowLine = line + 1
     for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
     // Spreadsheets write them below, above and between what people wrote.
-    if (row.every(isBlank)) {
+    const isBlankRow = row.every(isBlank)
+    if (this.#onRow === null) {
+      const at = this.#texts?.headerRow ?? null
+      if (at !== null && this.#rowNumber < at) return null
+      if (at !== null && (this.#rowNumber > at || isBlankRow)) return this.#noHeader(line)
+      if (!isBlankRow) return this.#takeHeader(row, line)
+    }
+    if (isBlankRow || this.#onRow === null) {
       this.blankRows++
       return null
     }
-    if (this.#onRow === null) return this.#takeHeader(row, line)
     if (row.length === this.#width) return this.#onRow(row, line)
+    // Spreadsheets write more or fewer columns of nothing, as far as they were ever touched.
+    const isWhole = this.#texts !== null && row.length >= this.#named && row.slice(this.#width).every(isBlank)
+    if (isWhole) return this.#onRow(row, line)
     const problem = `${this.#width} cells are expected, as in the header row, and ${row.length} are found`
     return { line, problem }
   }
 
-  async #takeHeader(header: CsvRow, line: number): Promise<SyntaxFault | null> {
+  async #takeHeader(written: CsvRow, line: number): Promise<SyntaxFault | null> {
     const pace = new Pace()
     const names = new Set<string>()
-    for (const [index, name] of header.entries()) {
+    const header: (string | null)[] = []
+    for (const [index, name] of written.entries()) {
       if (index % MANY === 0 && pace.isOver) await pace.rest()
-      if (name !== null && names.has(name)) {
+      if (name === null || (this.#texts !== null && isBlank(name))) {
+        header.push(null)
+        continue
+      }
+      if (this.#texts === null && names.has(name)) {
         return { line, problem: `the header names ${JSON.stringify(name.slice(0, 80))} twice` }
       }
-      if (name !== null) names.add(name)
+      const own = numbered(name, names)
+      names.add(own)
+      header.push(own)
+      this.#named = index + 1
     }
     const own = /^sep=(.?)/i.exec(header[0] ?? '')
-    if (own !== null) return { line, problem: `the line ${own[0]} is for Excel alone; delete it` }
-    const separator = header.length === 1 ? /[;\t|]/.exec(header[0] ?? '')?.[0] : undefined
-    if (separator !== undefined) {
+    if (own !== null && this.#texts === null) {
+      return { line, problem: `the line ${own[0]} is for Excel alone; delete it` }
+    }
+    const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
+    if (separator !== undefined && separator !== ',' && this.#texts === null) {
       // As spreadsheets write it where the comma is in numbers. No field has such a name, so no row could be served.
-      const problem = `cells are separated by ${SEPARATORS[separator]} here, and commas are expected; export it as CSV with commas`
-      return { line, problem }
+      return { line, problem: notCommas(separator) }
+    }
+    if (separator !== undefined && this.#texts !== null) {
+      const fact = `the one name here holds ${nameOf(separator)}`
+      return { line, problem: `${fact}; do they separate cells? Then say ${delimiterKey(separator)}` }
     }
     await pace.rest()
     this.#width = header.length
@@ -135,7 +195,35 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 16 MB; most likely a quote is not closed',
 }
 
-export const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' }
+export const SEPARATORS: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+}
+
+function nameOf(separator: string): string {
+  return SEPARATORS[separator] ?? JSON.stringify(separator)
+}
+
+function delimiterKey(separator: string): string {
+  return `crm.texts.delimiter: ${separator === '\t' ? 'tab' : `'${separator}'`}`
+}
+
+/** What is wrong where something else separates the cells of a file that says nothing of it. */
+export function notCommas(separator: string): string {
+  const fact = `cells are separated by ${nameOf(separator)} here, and commas are expected`
+  return `${fact}; export it as CSV with commas, or say ${delimiterKey(separator)}`
+}
+
+/** Of several columns with one name all but the first get a number, as spreadsheets do it. */
+export function numbered(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name
+  for (let number = 2; ; number++) {
+    const own = `${name} (${number})`
+    if (!taken.has(own)) return own
+  }
+}
 
 /** A carriage return and a line feed after it are one. */
 function lineBreaksIn(cell: string): number {
@@ -156,7 +244,7 @@ function lineBreaksIn(cell: string): number {
 export type CsvRow = readonly (string | null)[]
 
 /** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: CsvRow, line: number) => Taken
+export type TakeCsvRow = (row: readonly Cell[], line: number) => Taken
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
@@ -167,37 +255,40 @@ export function csvRows<Item>(
   list: ListFile<Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
+  lists: 'text' | 'sheet' = 'text',
 ): (header: CsvRow) => TakeCsvRow {
   return (header) => {
-    const known = LIST_COLUMNS[list.name]
-    if (!header.some((name) => name !== null && known.includes(name))) {
-      // None of its rows could be served, so what is served stays.
-      const problem = `no column above this row has a name that Marquee knows (${known.join(', ')}); the header row comes first, without a title above it`
-      return (_, line) => ({ line, problem })
-    }
     for (const name of header) if (name !== null) columns.sawColumn(name)
+    const lacking = columns.lacking(list, sink.file)
+    // What is below is not read: it would be withheld for what the header lacks.
+    if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
+    if (!header.some((name) => name !== null && list.columns.includes(name))) {
+      // None of its rows could be served, so what is served stays.
+      const fact = `no column above this row has a name that Marquee knows (${list.columns.join(', ')})`
+      const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
+      return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
+    }
     const cellOf: CellOf<readonly Cell[]> = (column) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
-    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => header.includes(column) }, 'text')
+    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => header.includes(column) }, lists)
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
       const where = (): string => sink.whereIs(sink.rows.count, line)
       sink.rows.add(mapRow(row, where), line)
       return null
     }
-    const addLater = async (row: CsvRow, links: string, line: number): Promise<null> => {
+    const addLater = async (row: readonly Cell[], links: string, line: number): Promise<null> => {
       const pace = new Pace()
       const parsed = await parseLargeCell(links, LINK_MEMBERS, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()
       // What cannot be read is no more so where it is cut off.
-      const read: readonly Cell[] = row
-      return add(read.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
+      return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
     return (row, line) => {
       const links = row[linksAt] ?? ''
-      return links.length > LONG ? addLater(row, links, line) : add(row, line)
+      return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)
     }
   }
 }

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import type { Diagnosis } from '../../replica/port.ts'
-import { CsvParser, csvRows, SEPARATORS } from './csv-parser.ts'
+import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { placeOf } from './file-format.ts'
 import { disguiseOf, findFile } from './found-file.ts'
 import type { ListFile } from './list-file.ts'
-import { IgnoredColumns, LIST_COLUMNS } from './list-file.ts'
+import { IgnoredColumns } from './list-file.ts'
 import { Gathering } from './read-batches.ts'
 
 /** A larger file is corrected in more than one round. */
@@ -18,7 +18,9 @@ const MOST_ABOVE = 20
  * file, and with its rows. Never for what is served, where nothing is guessed. Null where there is nothing to add.
  */
 export async function diagnose<Item>(directory: string, list: ListFile<Item>): Promise<Diagnosis<Item> | null> {
-  const found = await findFile(directory, list.name)
+  // Whoever says how a file is written means what it says.
+  if (list.texts !== null) return null
+  const found = await findFile(directory, list.candidates)
   if ('kind' in found || found.format !== 'csv') return null
   if ((await stat(found.path)).size > MOST_BYTES) return null
   const bytes = await readFile(found.path)
@@ -26,9 +28,8 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   const problems: string[] = []
   const { text, otherwise } = decoded(bytes)
   if (otherwise !== null) {
-    problems.push(
-      `line ${brokenLine(bytes)}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`,
-    )
+    const fact = `line ${brokenLine(bytes)}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
+    problems.push(`${fact}, or say crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
   const own = /^sep=(.?)/i.exec(lines[0] ?? '')
@@ -36,21 +37,18 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     problems.push(`line 1: the line ${own[0]} is for Excel alone; delete it`)
     lines[0] = ''
   }
-  const { line: header, delimiter } = headerOf(lines, LIST_COLUMNS[list.name])
+  const { line: header, delimiter } = headerOf(lines, list.columns)
   const above = lines.slice(0, header).flatMap((line, index) => (/^[\s,;"]*$/.test(line) ? [] : [index + 1]))
   if (above.length > 0) {
     const which = above.length === 1 ? `line ${above.join('')} is` : `lines ${above.join(', ')} are`
-    problems.push(`${which} above the header row, which is line ${header + 1}; delete what stands above it`)
+    const remedy = `delete what stands above it, or say crm.texts.headerRow: ${header + 1}`
+    problems.push(`${which} above the header row, which is line ${header + 1}; ${remedy}`)
   }
-  const name = SEPARATORS[delimiter]
-  if (name !== undefined) {
-    const fact = `line ${header + 1}: cells are separated by ${name} here, and commas are expected`
-    problems.push(`${fact}; export it as CSV with commas`)
-  }
+  if (delimiter !== ',') problems.push(`line ${header + 1}: ${notCommas(delimiter)}`)
   const rows = new Gathering<Item>()
-  const columns = new IgnoredColumns(LIST_COLUMNS[list.name])
+  const columns = new IgnoredColumns(list.columns)
   const whereIs = (index: number, line: number): string => placeOf('csv', found.name, index, line)
-  const parser = new CsvParser(csvRows(list, { rows, whereIs }, columns), delimiter)
+  const parser = new CsvParser(csvRows(list, { rows, file: found.name, whereIs }, columns), null, delimiter)
   // The lines stay where they are: blank ones are skipped, and counted.
   const meant = [...lines.slice(0, header).fill(''), ...lines.slice(header)].join('\n')
   const fault = (await parser.feed(Buffer.from(meant))) ?? (await parser.finish())
@@ -65,7 +63,8 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
 
 function decoded(bytes: Buffer): { readonly text: string; readonly otherwise: string | null } {
   const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), otherwise: 'UTF-16' }
+  if (first === 0xff && second === 0xfe)
+    return { text: new TextDecoder('utf-16le').decode(bytes), otherwise: 'UTF-16LE' }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), otherwise: null }
   } catch {
@@ -88,7 +87,7 @@ function headerOf(lines: readonly string[], known: readonly string[]): { line: n
   const names = new Set(known.map((name) => name.toLowerCase()))
   let best = { line: 0, delimiter: ',', score: -1 }
   for (const [line, text] of lines.slice(0, MOST_ABOVE).entries()) {
-    for (const delimiter of [',', ...Object.keys(SEPARATORS)]) {
+    for (const delimiter of Object.keys(SEPARATORS)) {
       const cells = text.split(delimiter).map((cell) => cell.replaceAll('"', '').trim().toLowerCase())
       const score = cells.filter((cell) => names.has(cell)).length * 1000 + cells.filter((cell) => cell !== '').length
       if (score > best.score) best = { line, delimiter, score }

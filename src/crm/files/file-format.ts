@@ -1,15 +1,27 @@
-export const FILE_FORMATS = ['json', 'ndjson', 'csv'] as const
+export const FILE_FORMATS = ['json', 'ndjson', 'csv', 'xlsx'] as const
 
 export type FileFormat = (typeof FILE_FORMATS)[number]
+
+/** Those that are text from their first byte to their last. */
+export type TextFormat = Exclude<FileFormat, 'xlsx'>
+
+/** The format that the name of a file says, in any case; null for any other. */
+export function formatOf(file: string): FileFormat | null {
+  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
+  if (ending === 'tsv' || ending === 'txt') return 'csv'
+  return FILE_FORMATS.find((format) => format === ending) ?? null
+}
 
 /** What an empty list looks like, for whoever wrote a file of zero bytes instead. */
 export const EMPTY_LISTS: Readonly<Record<FileFormat, string>> = {
   json: '[]',
   ndjson: 'one blank line',
   csv: 'a header row alone',
+  xlsx: 'a header row alone',
 }
 
 /** Where a row stands, for a person: items of a list are counted from 1, as lines are. */
 export function placeOf(format: FileFormat, file: string, index: number, line: number): string {
+  if (format === 'xlsx') return `${file}, row ${line}`
   return format === 'json' ? `${file}, item ${index + 1} (line ${line})` : `${file}, line ${line}`
 }

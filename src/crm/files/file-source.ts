@@ -7,11 +7,12 @@ import type { CrmLimits } from '../crm-limits.ts'
 import { patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { placeOf } from './file-format.ts'
+import { csvRows } from './csv-parser.ts'
 import { openParser } from './open-parser.ts'
 import type { FoundFile, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
-import type { ListFile } from './list-file.ts'
-import { IgnoredColumns, LIST_COLUMNS } from './list-file.ts'
+import type { ColumnsBefore, ListFile } from './list-file.ts'
+import { IgnoredColumns } from './list-file.ts'
 import type { Batch } from './read-batches.ts'
 import { Gathering, readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -20,7 +21,7 @@ export interface FileSourceSettings<Item> {
   readonly directory: string
   readonly list: ListFile<Item>
   readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'memoryBytes'>
   readonly descriptors: Descriptors
   /** The whole CRM was let go of. */
   readonly isClosed: () => boolean
@@ -37,6 +38,8 @@ const UNSETTLED = ':unsettled'
 /** Files up to this size are shown only once they were read to their end and had not changed meanwhile. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
+/** What a workbook unpacks to, for each of its bytes. */
+const PACKED = 8
 
 /** One list in a file: read in full whenever the file is not what it was, and compared. */
 export class FileSource<Item> implements Source<Item> {
@@ -44,8 +47,8 @@ export class FileSource<Item> implements Source<Item> {
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
   readonly #settings: FileSourceSettings<Item>
-  /** The columns that nothing read in the last read that ended well. */
-  #ignored: readonly string[] = []
+  /** The columns of the last read that came to the end of its file. */
+  #columns: ColumnsBefore | null = null
   #blankRows = 0
   /** What was found when it was looked for last: the file, else why there is none. */
   #lookedAt: string | null = null
@@ -64,7 +67,7 @@ export class FileSource<Item> implements Source<Item> {
     const { directory, list, time } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
-      const found = await findFile(directory, list.name)
+      const found = await findFile(directory, list.candidates)
       this.#lookedAt = identityOf(found)
       if ('kind' in found) return { ok: false, failure: found }
       if (found.fingerprint === request.cursor) return unchanged(request.cursor, begunAt)
@@ -79,7 +82,7 @@ export class FileSource<Item> implements Source<Item> {
 
   async hasChanged(): Promise<boolean> {
     const { directory, list } = this.#settings
-    return identityOf(await findFile(directory, list.name)) !== this.#lookedAt
+    return identityOf(await findFile(directory, list.candidates)) !== this.#lookedAt
   }
 
   /** The file itself says whether it is still what it was. */
@@ -115,18 +118,35 @@ export class FileSource<Item> implements Source<Item> {
     begunAt: Moment,
     { held, signal }: ReadRequest,
   ): PageStream<Item, Attempt> {
-    const { list, time, isClosed, onColumns, onBlankRows } = this.#settings
+    const { list, time, isClosed, onColumns, onBlankRows, limits } = this.#settings
     const { name, format, fingerprint } = found
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
-    const columns = new IgnoredColumns(LIST_COLUMNS[list.name], this.#ignored)
-    const parser = openParser(format, list, { rows, whereIs }, columns, held)
+    const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
-    const holdsBack = found.sizeBytes <= HELD_BACK_BYTES
+    const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
-    const batches = readBatches(file, parser, rows, isGivenUp)
+    const sink = { rows, file: name, whereIs }
+    let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
+    let counted: { readonly blankRows?: number }
+    if (format === 'xlsx') {
+      // Loaded for whoever has a workbook.
+      const { readSheet } = await import('./workbook.ts')
+      const onHeader = csvRows(list, sink, columns, 'sheet')
+      const { sizeBytes } = found
+      const { memoryBytes: limitBytes = 2e9 } = limits
+      const { sheet, texts } = list
+      const headerRow = texts?.headerRow ?? null
+      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, blankRows: 0 }
+      counted = reading
+      batches = readSheet(reading)
+    } else {
+      const parser = openParser(format, list, sink, columns, held)
+      counted = parser
+      batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
+    }
     let fault: SyntaxFault | null = null
     for (;;) {
       const next = await batches.next()
@@ -148,19 +168,25 @@ export class FileSource<Item> implements Source<Item> {
     if (standing === 'changed' || (standing === 'replaced' && fault !== null)) {
       return { kind: shown ? 'shown' : 'changed' }
     }
-    if (fault !== null) {
-      const broken = failureOf('broken', `${name}, line ${fault.line}: ${fault.problem}`)
-      this.#refused = isSettled(found, begunAt) ? { fingerprint, failure: broken } : null
-      return ended({ ok: false, failure: broken })
+    if (fault === null) this.#columns = columns.all
+    // In JSON columns are those of the rows; an empty list has none to lack.
+    const isTold = format === 'csv' || format === 'xlsx' || rows.count > 0
+    const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
+    if (fault !== null || lacking !== null) {
+      const failure =
+        lacking === null
+          ? failureOf('broken', `${placeOfFault(found, fault)}: ${fault?.problem}`)
+          : failureOf('misconfigured', lacking)
+      this.#refused = isSettled(found, begunAt) ? { fingerprint, failure } : null
+      return ended({ ok: false, failure })
     }
     for (const page of pages) {
       yield page
       await setImmediate()
     }
     this.#refused = null
-    this.#ignored = columns.names
     onColumns(columns.names)
-    const { blankRows = 0 } = parser
+    const { blankRows = 0 } = counted
     if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
     this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
@@ -174,7 +200,7 @@ export class FileSource<Item> implements Source<Item> {
   async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
     const opened = await file.stat()
-    const named = await findFile(directory, list.name)
+    const named = await findFile(directory, list.candidates)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
     // Losing its name changes a file's ctime, so it cannot be compared here.
@@ -182,6 +208,12 @@ export class FileSource<Item> implements Source<Item> {
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
   }
+}
+
+function placeOfFault({ name, format }: FoundFile, fault: SyntaxFault | null): string {
+  // Line 0 is the file as a whole.
+  if (fault === null || fault.line === 0) return name
+  return `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
 }
 
 function identityOf(found: FoundFile | CrmFailure): string {

@@ -37,7 +37,15 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'marquee-files-'))
   observed = []
   aheadMs = 60_000
-  const settings = { kind: 'files', directory, timeZone: london } as const
+  const plain = { block: null, texts: null }
+  const settings = {
+    kind: 'files',
+    directory,
+    timeZone: london,
+    idNamespace: null,
+    events: plain,
+    venues: plain,
+  } as const
   const observe = (observation: Observation): unknown => observed.push(observation)
   crm = openFilesCrm(settings, { showIn: london, time, observe, limits: { requestTimeoutMs: 10_000 } })
 })

@@ -22,17 +22,17 @@ export interface FilesSurroundings {
   readonly showIn: Zone
   readonly time: Time
   readonly observe: Observe
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs' | 'memoryBytes'>
   readonly descriptors?: Descriptors
   readonly suspicions?: ListSuspicions
 }
 
 /** Two lists in the files of a directory. */
 export function openFilesCrm(
-  { directory, timeZone }: FilesSettings,
+  settings: FilesSettings,
   { showIn, time, observe, limits, descriptors = PLENTY, suspicions = listSuspicions() }: FilesSurroundings,
 ): Crm {
-  const zones = { wall: timeZone, showIn }
+  const { directory } = settings
   let closed = false
   const told = new Set<string>()
   const onColumns = (list: ListName) => (columns: readonly string[]) => {
@@ -45,20 +45,12 @@ export function openFilesCrm(
   }
   const shared = { directory, time, limits, descriptors, isClosed: () => closed, onBlankRows }
   const lists = {
-    events: listFile(EVENT_ROWS, zones, suspicions.events),
-    venues: listFile(VENUE_ROWS, zones, suspicions.venues),
+    events: listFile(EVENT_ROWS, settings, showIn, suspicions.events),
+    venues: listFile(VENUE_ROWS, settings, showIn, suspicions.venues),
   }
   return {
-    events: new FileSource({
-      ...shared,
-      list: lists.events,
-      onColumns: onColumns('events'),
-    }),
-    venues: new FileSource({
-      ...shared,
-      list: lists.venues,
-      onColumns: onColumns('venues'),
-    }),
+    events: new FileSource({ ...shared, list: lists.events, onColumns: onColumns('events') }),
+    venues: new FileSource({ ...shared, list: lists.venues, onColumns: onColumns('venues') }),
     async diagnose(list) {
       const { diagnose } = await import('./diagnose.ts')
       return list === 'events' ? diagnose(directory, lists.events) : diagnose(directory, lists.venues)

@@ -1,16 +1,15 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstat, openSync, read } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import type { ListName } from '../../domain/field.ts'
 import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import { failureOf } from '../../replica/port.ts'
 import type { Descriptors } from '../descriptors.ts'
 import type { FileFormat } from './file-format.ts'
-import { EMPTY_LISTS, FILE_FORMATS } from './file-format.ts'
+import { EMPTY_LISTS } from './file-format.ts'
 
 /** The one file of a list, as it was when it was looked for. */
 export interface FoundFile {
@@ -24,31 +23,36 @@ export interface FoundFile {
   readonly writtenAtMs: number
 }
 
+/** A file that may be that of a list. */
+export interface Candidate {
+  readonly name: string
+  readonly format: FileFormat
+}
+
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
-export async function findFile(directory: string, list: ListName): Promise<FoundFile | CrmFailure> {
-  const stats = await Promise.all(FILE_FORMATS.map((format) => statOf(join(directory, `${list}.${format}`))))
-  const present = FILE_FORMATS.flatMap((format, index) => {
+export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | CrmFailure> {
+  const stats = await Promise.all(candidates.map(({ name }) => statOf(resolve(directory, name))))
+  const present = candidates.flatMap((candidate, index) => {
     const found = stats[index]
-    return found === undefined || found === 'ENOENT' || found === 'ENOTDIR' ? [] : [{ format, found }]
+    return found === undefined || found === 'ENOENT' || found === 'ENOTDIR' ? [] : [{ ...candidate, found }]
   })
   const [first, second] = present
-  if (first === undefined) return missing(directory, list)
+  if (first === undefined) return missing(directory, candidates)
   if (second !== undefined && typeof first.found === 'string' && present.every(({ found }) => found === first.found)) {
     // No name in it can be looked up, whether it is there or not.
     return failureOf('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
   }
   if (second !== undefined) {
-    const names = present.map(({ format }) => `${list}.${format}`).join(' and ')
+    const names = present.map(({ name }) => name).join(' and ')
     return failureOf('unreachable', `${directory} holds ${names}, and only one of them can be the list`)
   }
-  const name = `${list}.${first.format}`
-  if (typeof first.found === 'string')
-    return failureOf('unreachable', `${name} cannot be read: ${reasonOf(first.found)}`)
-  if (!first.found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
-  if (first.found.size === 0n) {
-    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[first.format]}`)
+  const { name, format, found } = first
+  if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
+  if (!found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
+  if (found.size === 0n) {
+    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
   }
-  return foundAs({ name, path: join(directory, name), format: first.format }, first.found)
+  return foundAs({ name, path: resolve(directory, name), format }, found)
 }
 
 /** A file as the system describes it. */
@@ -92,40 +96,46 @@ async function statOf(path: string): Promise<BigIntStats | string> {
   }
 }
 
-async function missing(directory: string, list: ListName): Promise<CrmFailure> {
+async function missing(directory: string, candidates: readonly Candidate[]): Promise<CrmFailure> {
   const found = await statOf(directory)
   if (found === 'ENOENT' || found === 'ENOTDIR') return failureOf('unreachable', `there is no directory ${directory}`)
   if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
-  const names = FILE_FORMATS.map((format) => `${list}.${format}`)
-  const near = await almostNamed(directory, list)
+  const names = candidates.map(({ name }) => name)
+  const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  const near = await almostNamed(directory, candidates)
   const hint = near === null ? '' : `; ${near}`
-  const fact = `there is no ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in ${directory}`
-  return failureOf('unreachable', `${fact}${hint}`)
+  return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
 }
 
 /** What to do with a file that was most likely meant for a list; null where there is none. */
-async function almostNamed(directory: string, list: ListName): Promise<string | null> {
+async function almostNamed(directory: string, candidates: readonly Candidate[]): Promise<string | null> {
+  const [first] = candidates
+  if (first === undefined) return null
   // Where it cannot be listed, that is no part of what is missing.
   const names = await readdir(directory).catch(() => [])
-  const near = names.find((name) => name.toLowerCase().startsWith(list.slice(0, -1)))
+  const stem = first.name.slice(0, first.name.lastIndexOf('.'))
+  const near = names.find((name) => name.toLowerCase().startsWith(stem.slice(0, -1).toLowerCase()))
   if (near === undefined) return null
   const shown = printable(near, 80)
-  const format = FILE_FORMATS.find((known) => new RegExp(`\\.${known}(?:\\.txt)?$`, 'i').test(near))
-  if (format !== undefined) return `${shown} is almost that: rename it to ${list}.${format}`
+  const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
+  if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
   if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
-  return `${shown} is an Excel workbook: save its sheet as ${list}.csv (CSV UTF-8, comma delimited)`
+  const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
+  const said = /\.xlsx$/i.test(near) ? ', or have from of its list name it' : ''
+  return `${shown} is an Excel workbook: ${save}${said}`
 }
 
 /** What a file is that is called otherwise, by its first bytes; null where they may be text. */
 export function disguiseOf(bytes: Buffer): string | null {
   const isZip = bytes.length >= 4 && bytes.readUInt32LE(0) === 0x04034b50
   const isOle = bytes.length >= 4 && bytes.readUInt32LE(0) === 0xe011cfd0
-  if (!isZip && !isOle) return null
-  const what = isZip
-    ? 'an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK)'
-    : 'an old Excel workbook (.xls)'
-  return `this is ${what}, whatever it is called; open it in the spreadsheet program and save it as CSV UTF-8, separated by commas`
+  if (isZip) {
+    const what =
+      'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK), whatever it is called'
+    return `${what}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
+  }
+  return isOle ? 'this is an old Excel workbook (.xls), whatever it is called; save it as .xlsx or as CSV UTF-8' : null
 }
 
 /** As much of an open file as reading a list needs. */

@@ -23,6 +23,7 @@ function read(
   const take = jsonLines<null>(
     {
       suspicions: new Suspicions(),
+      lines: { idColumn: 'Id', idOf: parseGuid, seed: 0 },
       mapper:
         () =>
         (_, __, version = Number.NaN) =>
@@ -30,7 +31,7 @@ function read(
             ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
             : { kind: 'record', id: ID, record: null, version },
     },
-    { rows, whereIs: () => '' },
+    { rows, file: '', whereIs: () => '' },
     new IgnoredColumns(['Id', 'Name']),
     held,
   )

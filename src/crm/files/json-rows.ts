@@ -1,12 +1,11 @@
 import type { Guid } from '../../domain/guid.ts'
-import { parseGuid } from '../../domain/guid.ts'
 import type { Change, Held } from '../../replica/port.ts'
 import type { Cell, CellObject } from '../mapping/cell.ts'
 import { Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import type { ParsedCell } from '../mapping/parse-cell.ts'
 import { parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
-import type { IgnoredColumns, ListFile } from './list-file.ts'
+import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { RowSink } from './read-batches.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
@@ -19,12 +18,13 @@ const LONG_BYTES = 32 * 1024
  * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
  */
 export function jsonLines<Item>(
-  list: Pick<ListFile<Item>, 'mapper' | 'suspicions'>,
+  list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
   const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
+  const { seed } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => sink.whereIs(sink.rows.count, line)
     if (!parsed.ok) {
@@ -47,9 +47,9 @@ export function jsonLines<Item>(
     await pace.rest()
     return add(parsed, text, line, version)
   }
-  const idIn = idFinder()
+  const idIn = idFinder(list.lines)
   return (bytes, from, to, line) => {
-    const digest = digestOf(bytes, from, to)
+    const digest = digestOf(bytes, from, to, seed)
     const id = idIn(bytes, from, to)
     if (id === null || held.version(id) !== digest) {
       const text = bytes.toString('utf8', from, to)
@@ -62,22 +62,42 @@ export function jsonLines<Item>(
   }
 }
 
-const ID_KEY = Buffer.from('"Id"')
 const QUOTE = 0x22
+const COLON = 0x3a
 
 /** Finds what looks like the id of a row, null where nothing does: only a hint, since no other row of that id has these bytes. */
-function idFinder(): (bytes: Buffer, from: number, to: number) => Guid | null {
+function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number, to: number) => Guid | null {
+  const name = Buffer.from(JSON.stringify(idColumn))
   let searched: Buffer | null = null
   let key = -1
   return (bytes, from, to) => {
     // Once for all rows that have none, or the search would take the square of their number.
-    if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(ID_KEY, from)
+    if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(name, from)
     searched = bytes
     if (key === -1 || key >= to) return null
-    const at = bytes.indexOf(QUOTE, key + ID_KEY.length) + 1
-    const end = bytes.indexOf(QUOTE, at)
-    return at === 0 || end === -1 || end >= to ? null : parseGuid(bytes.toString('latin1', at, end))
+    let at = afterBlanks(bytes, key + name.length)
+    if (bytes[at] !== COLON) return null
+    at = afterBlanks(bytes, at + 1)
+    const isText = bytes[at] === QUOTE
+    if (isText) at++
+    const end = isText ? bytes.indexOf(QUOTE, at) : numberEnd(bytes, at)
+    if (end === -1 || end === at || end >= to) return null
+    return idOf(bytes.toString('utf8', at, end))
   }
+}
+
+function afterBlanks(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
+  return at
+}
+
+/** Where a plain number ends; `from` where there is none. */
+function numberEnd(bytes: Buffer, from: number): number {
+  let at = from
+  for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)
+    byte = bytes[++at] ?? 0
+  return at
 }
 
 /** The cell of a column; a name such as `constructor` is no column of a row that lacks it. */
@@ -108,9 +128,9 @@ function syntaxFault(
  * 53 bits of a line's bytes: two lanes of murmur3's mixing, of which one alone would take other lines for the same too often.
  * Not for secrecy: it tells a line from what it was before.
  */
-export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length): number {
-  let low = 0x9747b28c
-  let high = 0x85ebca6b
+export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length, seed = 0): number {
+  let low = 0x9747b28c ^ seed
+  let high = 0x85ebca6b ^ Math.imul(seed, 0xcc9e2d51)
   const whole = from + ((to - from) & ~3)
   for (let at = from; at < whole; at += 4) {
     const word = wordAt(bytes, at)

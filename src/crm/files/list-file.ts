@@ -1,65 +1,168 @@
+import { hash } from 'node:crypto'
+import type { FilesSettings } from '../../config/crm/files.ts'
+import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
+import type { TextSettings } from '../../config/crm/texts.ts'
+import { nearestName } from '../../config/nearest-name.ts'
+import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { EVENTS } from '../../domain/event.ts'
 import type { ListName, RecordTable } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
+import { parseGuid } from '../../domain/guid.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
+import { printable } from '../../observe/printable.ts'
 import type { Cell, RowAccess } from '../mapping/cell.ts'
+import { Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
+import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
 import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
 import { mappedColumns } from '../mapping/list-setting.ts'
 import type { Suspicions } from '../mapping/suspicions.ts'
 import type { MappedRow, RowKind } from '../mapping/map-row.ts'
 import { listMapping, mapRow } from '../mapping/map-row.ts'
+import { FILE_FORMATS, formatOf } from './file-format.ts'
+import type { Candidate } from './found-file.ts'
 
 /** Gives the cell of a column, null where a row lacks it. */
 export type CellOf<Row> = RowAccess<Row>['cell']
 
-export interface FileZones {
-  /** What a date without an offset is the wall time of. */
-  readonly wall: Zone
-  readonly showIn: Zone
+/** What the configuration says of both lists. */
+export type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
+
+/** How a line is known again. */
+export interface KnownLines {
+  /** The column of the id. */
+  readonly idColumn: string
+  /** The id that its text makes, null where it makes none. */
+  readonly idOf: (text: string) => Guid | null
+  /** What the lines are made into besides what is in them: another mapping makes other records of the same bytes. */
+  readonly seed: number
 }
 
 /** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
+  /** Of which one must be there. */
+  readonly candidates: readonly Candidate[]
+  readonly sheet: string | null
+  /** How a file is written that was not written for Marquee; null where it was. */
+  readonly texts: TextSettings | null
+  /** All that may be read of a row. */
+  readonly columns: readonly string[]
+  /** What must be there, because the configuration names it, and its key. */
+  readonly named: ReadonlyMap<string, string>
+  readonly lines: KnownLines
   readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
-    lists: MappingSurroundings['lists'],
+    lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
 
 export function listFile<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
-  { wall, showIn }: FileZones,
+  settings: FileSettings,
+  showIn: Zone,
   suspicions: Suspicions,
 ): ListFile<Item> {
   const { table } = kind
-  const setting = stockSetting(table)
+  const { block, texts } = settings[table.list]
+  const { idNamespace, timeZone } = settings
+  const setting = settingOfList(table, block)
+  const venuesFrom = fileNamed(settings.venues.block, 'venues')
+  const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
+  const id = setting.fields.Id
+  const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
+  const isStock = block === null && idNamespace === null
   return {
     name: table.list,
+    candidates: candidatesOf(table.list, block),
+    sheet: block?.from?.sheet ?? null,
+    texts,
+    columns: [...new Set(mappedColumns(setting).map(({ column }) => column))],
+    named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
+    lines: {
+      idColumn: id?.kind === 'column' ? id.column : 'Id',
+      idOf(text) {
+        const named = toId === null ? parseGuid(text) : toId(text)
+        return named instanceof Misfit ? null : named
+      },
+      // What today's files are held as stays what it is.
+      seed: isStock ? 0 : seedOf(setting, surroundings),
+    },
     mapper({ cell, isThere }, lists) {
       const access = { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
-      // Of the formats of files only CSV has nothing but texts.
-      const surroundings = {
-        idNamespace: null,
-        venuesFrom: VENUES.list,
-        zone: wall,
-        showIn,
-        lists,
+      const rules = {
+        ...surroundings,
+        lists: lists === 'native' ? lists : ('text' as const),
+        // What is in JSON says itself what it is.
+        texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
+        // Of the formats of files only CSV has nothing but texts.
         isWritten: lists === 'text',
         suspicions,
       }
       suspicions.begin()
-      const mapping = listMapping(kind, setting, access, surroundings)
+      const mapping = listMapping(kind, setting, access, rules)
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
   }
+}
+
+/** Some 20 MB; of a longer list the ids of further rows are made again for each read. */
+const MOST_IDS = 200_000
+
+type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
+
+function settingOfList(table: RecordTable, block: Block | null): ListSetting {
+  const stock = stockSetting(table)
+  if (block === null) return stock
+  const showOnWeb = 'showOnWeb' in block ? { showOnWeb: block.showOnWeb ?? null } : {}
+  return {
+    ...stock,
+    from: fileNamed(block, table.list),
+    fields: block.fields === undefined ? stock.fields : { Id: columnSource('Id'), ...block.fields },
+    ...(block.active === undefined ? {} : { active: block.active }),
+    ...showOnWeb,
+  }
+}
+
+/** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
+function withDays(texts: TextSettings): TextSettings {
+  const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
+  return hasDays && !(DAY instanceof BadDateFormat) ? { ...texts, dates: [...texts.dates, DAY] } : texts
+}
+
+const DAY = parseDateFormat('YYYY-MM-DD')
+
+function candidatesOf(list: ListName, block: Block | null): readonly Candidate[] {
+  const file = block?.from?.file
+  const format = file === undefined ? null : formatOf(file)
+  if (file !== undefined && format !== null) return [{ name: file, format }]
+  const formats = FILE_FORMATS.filter((known) => block !== null || known !== 'xlsx')
+  return formats.map((known) => ({ name: `${list}.${known}`, format: known }))
+}
+
+/** What the block names itself: its fields, and those of its conditions. */
+function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
+  const { active = null, fields } = block
+  const showOnWeb = 'showOnWeb' in block ? (block.showOnWeb ?? null) : null
+  const said = { from: setting.from, fields: fields === undefined ? {} : setting.fields, active, showOnWeb }
+  return new Map(mappedColumns(said).map(({ column, key }) => [column, `crm.${list}.${key}`]))
+}
+
+function seedOf(
+  setting: ListSetting,
+  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists' | 'suspicions'>,
+): number {
+  const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
+    // A zone is known by its name.
+    typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
+  )
+  return Number.parseInt(hash('sha1', said, 'hex').slice(0, 8), 16) | 0
 }
 
 /** The columns are called as the contract calls the fields, in that very case. */
@@ -73,9 +176,20 @@ function stockSetting({ list, fields }: RecordTable): ListSetting {
 }
 
 /** The columns that a file of each list may have. */
-export const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
+const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
   events: mappedColumns(stockSetting(EVENTS)).map(({ column }) => column),
   venues: mappedColumns(stockSetting(VENUES)).map(({ column }) => column),
+}
+
+/** The columns that are read of a list, in the words of whoever wrote it; `isMapped` where the configuration names them. */
+export function columnsRead(
+  crm: CrmSettings,
+  list: ListName,
+): { readonly columns: readonly string[]; readonly isMapped: boolean } {
+  const block = crm.kind === 'files' ? crm[list].block : null
+  if (block === null) return { columns: LIST_COLUMNS[list], isMapped: false }
+  const setting = settingOfList(list === 'events' ? EVENTS : VENUES, block)
+  return { columns: [...new Set(mappedColumns(setting).map(({ column }) => column))], isMapped: true }
 }
 
 function zoneOf(cell: Cell): Zone | null {
@@ -84,7 +198,14 @@ function zoneOf(cell: Cell): Zone | null {
 
 const MOST = 100
 const LONGEST = 80
+const SHOWN = 40
 const LINK_MEMBERS = ['Rel', 'Href', 'Title']
+
+/** The columns that nothing read in a file, and those that it lacked. */
+export interface ColumnsBefore {
+  readonly names: readonly string[]
+  readonly unseen: ReadonlySet<string>
+}
 
 /** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
 export class IgnoredColumns {
@@ -92,13 +213,38 @@ export class IgnoredColumns {
   readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
-  #before: readonly string[]
+  /** What the configuration names and no row has had so far. */
+  readonly #unseen: Set<string>
+  #before: ColumnsBefore | null
+  #sawAgain = false
 
-  /** @param before those of the read before this one, which a row has that it did not change */
-  constructor(known: readonly string[], before: readonly string[] = []) {
+  /** @param before those of the read before this one, which a row has that did not change; null where there was none here */
+  constructor(known: readonly string[], before: ColumnsBefore | null = null, named: Iterable<string> = []) {
     this.#known = new Set(known)
+    this.#unseen = new Set(named)
     this.wanted = new Set([...known, ...LINK_MEMBERS])
     this.#before = before
+  }
+
+  /** What is said of columns that the configuration names and no row has, all in one sentence; null where there is none. */
+  lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
+    if (this.#unseen.size === 0) return null
+    const missing = [...named].filter(([column]) => this.#unseen.has(column))
+    const there = [...[...named.keys()].filter((column) => !this.#unseen.has(column)), ...this.#names]
+    const words = missing.map(([column, key]) => {
+      const near = nearestName(column, there)
+      return `${JSON.stringify(column)} (${key}${near === null ? '' : `; did you mean ${JSON.stringify(near)}?`})`
+    })
+    const has = there
+      .slice(0, SHOWN)
+      .map((column) => JSON.stringify(column))
+      .join(', ')
+    return printable(`${file} has no column ${words.join(', ')}; it has ${has}`, 4000)
+  }
+
+  /** For the read after this one. */
+  get all(): ColumnsBefore {
+    return { names: this.names, unseen: this.#unseen }
   }
 
   get names(): readonly string[] {
@@ -106,16 +252,23 @@ export class IgnoredColumns {
   }
 
   sawColumn(name: string): void {
-    if (this.#names.size < MOST && !this.#known.has(name)) this.#names.add(name.slice(0, LONGEST))
+    if (this.#known.has(name)) this.#unseen.delete(name)
+    else if (this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
   }
 
   /** A row that is as it was in the read before. */
   sawRowAgain(): void {
-    for (const name of this.#before) this.sawColumn(name)
-    this.#before = []
+    if (this.#sawAgain) return
+    this.#sawAgain = true
+    // Whoever holds a row of a read that was not made here has read it by the same mapping.
+    const before = this.#before
+    for (const name of before?.names ?? []) this.sawColumn(name)
+    for (const name of this.#unseen) if (before === null || !before.unseen.has(name)) this.#unseen.delete(name)
+    this.#before = null
   }
 
   sawRow(row: object): void {
-    for (const name in row) if (!this.#known.has(name)) this.sawColumn(name)
+    const isWanted = this.#unseen.size > 0
+    for (const name in row) if (isWanted || !this.#known.has(name)) this.sawColumn(name)
   }
 }

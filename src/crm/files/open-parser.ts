@@ -3,14 +3,14 @@ import type { Held } from '../../replica/port.ts'
 import { CsvParser, csvRows } from './csv-parser.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
 import { jsonLines } from './json-rows.ts'
-import type { FileFormat } from './file-format.ts'
+import type { TextFormat } from './file-format.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
 import type { RowSink } from './read-batches.ts'
 import type { RowParser } from './row-parser.ts'
 
 export function openParser<Item>(
-  format: FileFormat,
+  format: TextFormat,
   list: ListFile<Item>,
   sink: RowSink<Item>,
   columns: IgnoredColumns,
@@ -22,7 +22,7 @@ export function openParser<Item>(
     case 'ndjson':
       return new NdjsonParser(jsonLines(list, sink, columns, held))
     case 'csv':
-      return new CsvParser(csvRows(list, sink, columns))
+      return new CsvParser(csvRows(list, sink, columns), list.texts)
     default:
       return unreachable(format)
   }

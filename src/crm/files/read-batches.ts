@@ -4,11 +4,15 @@ import type { OpenFile } from './found-file.ts'
 import { disguiseOf } from './found-file.ts'
 import { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
+import { DecodingGate } from './decoding-gate.ts'
+import type { ByteGate } from './utf8-gate.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
 /** Where the rows of one file go. */
 export interface RowSink<Item> {
   readonly rows: Gathering<Item>
+  /** What the file is called. */
+  readonly file: string
   /** Where the row stands that comes after `index` others and begins in `line`. */
   whereIs(index: number, line: number): string
 }
@@ -61,16 +65,15 @@ const CHUNK_BYTES = 64 * 1024
 /** Some rows: how often the pace is looked at. */
 const SLICE_BYTES = 4 * 1024
 
-const NOT_UTF8 = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
-
 /** Reads a file from its start and gives its rows in batches; between two of them requests pass. */
 export async function* readBatches<Item>(
   file: Pick<OpenFile, 'read'>,
   parser: RowParser,
   rows: Gathering<Item>,
   isGivenUp: () => boolean,
+  encoding = 'utf-8',
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const gate = new Utf8Gate()
+  const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
   const pace = new Pace()
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
@@ -90,9 +93,9 @@ export async function* readBatches<Item>(
       yield* rows.take(PAGE_ROWS)
       await pace.rest()
     }
-    if (broken) return { line: gate.line, problem: NOT_UTF8 }
+    if (broken) return { line: gate.line, problem: gate.problem }
   }
-  if (gate.finish()) return { line: gate.line, problem: NOT_UTF8 }
+  if (gate.finish()) return { line: gate.line, problem: gate.problem }
   const fault = await parser.finish()
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault

@@ -19,6 +19,8 @@ export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) =>
 export interface SyntaxFault {
   readonly line: number
   readonly problem: string
+  /** Said instead where the file is whole, and lacks a column that the configuration names. */
+  readonly lacking?: string
 }
 
 /** No row is larger; beyond it a quote or a bracket was left open. */

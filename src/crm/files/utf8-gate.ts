@@ -8,8 +8,20 @@ export interface GatedBytes {
   readonly broken: boolean
 }
 
+/** Where the bytes of a file become UTF-8. */
+export interface ByteGate {
+  /** The line that the next byte to pass stands in. */
+  readonly line: number
+  /** What is wrong where they are not what they should be. */
+  readonly problem: string
+  pass(chunk: Buffer): GatedBytes
+  /** Tells whether the file ends within a character. */
+  finish(): boolean
+}
+
 /** Lets UTF-8 through, a whole number of characters at a time, without the byte order mark that may come first. */
-export class Utf8Gate {
+export class Utf8Gate implements ByteGate {
+  readonly problem = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
   /** The line that the next byte to pass stands in. */
   line = 1
   #rest: Buffer = Buffer.alloc(0)

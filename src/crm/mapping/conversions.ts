@@ -61,18 +61,19 @@ export function toTags(cell: Cell): readonly string[] | Misfit {
 
 /** As `toTags`, for sources without lists: there one text holds all tags, between semicolons. */
 export function toTagsOfText(cell: Cell): readonly string[] | Misfit {
-  return typeof cell === 'string' ? splitTags(cell) : toTags(cell)
+  return typeof cell === 'string' ? splitTags(cell, ';') : toTags(cell)
 }
 
-function splitTags(text: string): readonly string[] {
+/** The tags between separators, trimmed; blank ones are dropped. */
+export function splitTags(text: string, separator: string): readonly string[] {
   const tags: string[] = []
   for (let from = 0; from <= text.length;) {
-    const end = text.indexOf(';', from)
+    const end = text.indexOf(separator, from)
     const to = end === -1 ? text.length : end
     // Nothing is made of what is blank, of which there may be any amount.
     const tag = to === from ? '' : trimWhiteSpace(text.slice(from, to))
     if (tag !== '') tags.push(tag)
-    from = to + 1
+    from = to + separator.length
   }
   return tags
 }

@@ -1,5 +1,7 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { DateTime, Instant } from '../../domain/date-time.ts'
+import type { DateFormat } from '../../domain/date-format.ts'
+import { parseByFormat } from '../../domain/date-format.ts'
+import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import { parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -11,10 +13,42 @@ import { WINDOWS_ZONES } from './windows-zones.ts'
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
 const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
 
-/** What is noted of the dates of one column: how many were wall times that the list's zone decided, and when the last one was. */
+/** How the texts of dates are read. */
+export interface DateRules {
+  readonly expected: string
+  readonly parse: (text: string) => DateTimeText | null
+}
+
+const ISO: DateRules = { expected: EXPECTED, parse: parseDateTimeText }
+
+/** ISO 8601 first, then the formats in their order. */
+export function dateRules(formats: readonly DateFormat[]): DateRules {
+  if (formats.length === 0) return ISO
+  const written = formats.map((format) => format.written).join(' or ')
+  return {
+    expected: `a date-time that fits ${written} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`,
+    parse(text) {
+      const parsed = parseDateTimeText(text)
+      if (parsed !== null) return parsed
+      for (const format of formats) {
+        const wall = parseByFormat(text, format)
+        if (wall !== null) return { kind: 'wall', wall }
+      }
+      return null
+    },
+  }
+}
+
+/** What is noted of the dates of one field: how many were wall times that the list's zone decided, and when the last one was. */
 export interface DateNotes {
+  /** What the CRM calls it. */
+  readonly column: string
   wallTimes: number
   epochSeconds: number
+}
+
+export function dateNotes(column: string): DateNotes {
+  return { column, wallTimes: 0, epochSeconds: 0 }
 }
 
 /**
@@ -25,9 +59,10 @@ export function toDateTime(
   cell: Cell,
   wallZone: Zone,
   showIn: Zone,
-  notes: DateNotes = { wallTimes: 0, epochSeconds: 0 },
+  rules = ISO,
+  notes = dateNotes(''),
 ): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, notes, false)
+  return read(cell, wallZone, showIn, rules, notes, false)
 }
 
 /**
@@ -38,30 +73,46 @@ export function toWallDateTime(
   cell: Cell,
   wallZone: Zone,
   showIn: Zone,
-  notes: DateNotes = { wallTimes: 0, epochSeconds: 0 },
+  rules = ISO,
+  notes = dateNotes(''),
 ): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, notes, true)
+  return read(cell, wallZone, showIn, rules, notes, true)
 }
 
 function read(
   cell: Cell,
   wallZone: Zone,
   showIn: Zone,
+  rules: DateRules,
   notes: DateNotes,
-  isWallTime: boolean,
+  hasZone: boolean,
 ): DateTime | null | Misfit {
   if (isBlank(cell)) return null
-  const parsed = typeof cell === 'string' ? parseDateTimeText(cell) : null
-  if (typeof cell !== 'string' || parsed === null) {
-    return new Misfit(EXPECTED, cell)
-  }
-  let instant: Instant
-  if (parsed.kind === 'wall') {
-    if (!isWallTime) notes.wallTimes++
-    instant = instantOfWall(parsed.wall, wallZone)
-  } else if (isWallTime && trimWhiteSpace(cell).endsWith('Z')) {
-    instant = instantOfWall({ seconds: parsed.instant.epochSeconds, ticks: parsed.instant.ticks }, wallZone)
-  } else instant = parsed.instant
+  const parsed = parseDate(cell, rules, hasZone)
+  if (parsed instanceof Misfit) return parsed
+  noteWallTime(parsed, notes, hasZone)
+  return shown(instantOf(parsed, wallZone), showIn, notes, cell)
+}
+
+/** What a cell says that is not blank. */
+export function parseDate(cell: Cell, { parse, expected }: DateRules, hasZone: boolean): DateTimeText | Misfit {
+  const parsed = typeof cell === 'string' ? parse(cell) : null
+  if (typeof cell !== 'string' || parsed === null) return new Misfit(expected, cell)
+  if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
+  const { epochSeconds: seconds, ticks } = parsed.instant
+  return { kind: 'wall', wall: { seconds, ticks } }
+}
+
+/** Counts a date whose zone only the list's own says. */
+export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
+  if (kind === 'wall' && !hasZone) notes.wallTimes++
+}
+
+export function instantOf(parsed: DateTimeText, wallZone: Zone): Instant {
+  return parsed.kind === 'wall' ? instantOfWall(parsed.wall, wallZone) : parsed.instant
+}
+
+export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | Misfit {
   notes.epochSeconds = instant.epochSeconds
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
 }
@@ -72,7 +123,7 @@ export function wallZoneOf<Row>(
   access: RowAccess<Row>,
   zone: Zone,
 ): (row: Row) => Zone | Misfit {
-  const wallTimeIn = source?.kind === 'column' ? source.wallTimeIn : undefined
+  const wallTimeIn = source?.kind === 'column' || source?.kind === 'join' ? source.wallTimeIn : undefined
   if (wallTimeIn === undefined) return () => zone
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
   const { column } = wallTimeIn

@@ -1,4 +1,5 @@
 import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Suspicions } from './suspicions.ts'
@@ -40,6 +41,8 @@ export interface MappingSurroundings {
   readonly showIn: Zone
   /** Whether the source has lists, or texts that hold what would be in them. */
   readonly lists: 'native' | 'text'
+  /** How its texts are written, where that is not as for Marquee. */
+  readonly texts?: TextSettings | null
   /** Whether numbers are texts that people and spreadsheets wrote. */
   readonly isWritten?: boolean
   /** Where what is suspicious in the list is noted. */
@@ -63,15 +66,15 @@ export function mappedColumns({ fields, active, showOnWeb }: ListSetting): reado
 }
 
 function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
-  if (source === null || source.kind === 'value') return []
-  if (source.kind === 'subtract') return source.columns.map((column) => ({ column, label: false }))
-  const { column, label, wallTimeIn } = source
-  return wallTimeIn?.kind === 'column'
-    ? [
-        { column, label },
-        { column: wallTimeIn.column, label: false },
-      ]
-    : [{ column, label }]
+  if (source === null || source.kind === 'value' || source.kind === 'lasting') return []
+  if (source.kind === 'subtract') return source.columns.map(plain)
+  const columns = source.kind === 'join' ? source.columns.map(plain) : [{ column: source.column, label: source.label }]
+  const { wallTimeIn } = source
+  return wallTimeIn?.kind === 'column' ? [...columns, plain(wallTimeIn.column)] : columns
+}
+
+function plain(column: string): Omit<MappedColumn, 'key'> {
+  return { column, label: false }
 }
 
 function conditionColumns(key: string, condition: ListSetting['active']): readonly MappedColumn[] {

@@ -10,12 +10,11 @@ import { Suspicions } from './suspicions.ts'
 const GUID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const utc = openZone('UTC')
 if (utc === null) throw new Error('the runtime has no zones')
-const mapEvent = listFile(EVENT_ROWS, { wall: utc, showIn: utc }, new Suspicions()).mapper<CellObject>(
-  { cell: jsonCell },
-  'native',
-)
+const plain = { block: null, texts: null }
+const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
+const mapEvent = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>({ cell: jsonCell }, 'native')
 /** Of rows that may lack a column. */
-const mapThere = listFile(EVENT_ROWS, { wall: utc, showIn: utc }, new Suspicions()).mapper<CellObject>(
+const mapThere = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>(
   { cell: jsonCell, isThere: (column) => (row) => Object.hasOwn(row, column) },
   'native',
 )

@@ -10,8 +10,9 @@ import { VENUES } from '../../domain/venue.ts'
 import type { RowFault } from '../../domain/withheld.ts'
 import { isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import type { FieldsOf, Readers } from './readers.ts'
-import { conditionsOf, readersOf } from './readers.ts'
+import type { FieldName, FieldsOf, Readers } from './readers.ts'
+import { conditionsOf, nameOfColumn, readersOf } from './readers.ts'
+import { conversionsOf } from './written.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
@@ -27,8 +28,11 @@ export interface RowKind<Item> {
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Whether fields do not go together; `oddities` says which. */
   readonly isOdd: (record: Item) => boolean
-  readonly oddities: (record: Item) => Parameters<Suspicions['note']>[1]
+  readonly oddities: (record: Item, nameOf: NameOf) => Parameters<Suspicions['note']>[1]
 }
+
+/** What the CRM calls the column of a field. */
+type NameOf = (field: FieldName) => string
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -59,6 +63,7 @@ export interface ListMapping<Row, Item> {
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
+  readonly nameOf: NameOf
 }
 
 export function listMapping<Row, Item>(
@@ -68,10 +73,14 @@ export function listMapping<Row, Item>(
   surroundings: MappingSurroundings,
 ): ListMapping<Row, Item> {
   const { active, showOnWeb } = setting
-  const { suspicions } = surroundings
+  const { suspicions, lists, texts = null } = surroundings
+  const { flag } = conversionsOf(lists, texts)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
-    conditions: [...conditionsOf(active, access, 'inactive'), ...conditionsOf(showOnWeb, access, 'not-shown')],
+    conditions: [
+      ...conditionsOf(active, access, 'inactive', flag),
+      ...conditionsOf(showOnWeb, access, 'not-shown', flag),
+    ],
     kind,
     suspicions,
     start: suspicions.datesIn('Start'),
@@ -81,6 +90,7 @@ export function listMapping<Row, Item>(
       access,
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
+    nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
   }
 }
 
@@ -102,7 +112,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, start, finish }: ListMapping<Row, Item>,
+  { readers, conditions, kind, suspicions, start, finish, nameOf }: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
@@ -117,7 +127,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
   const isOdd = finish.epochSeconds < start.epochSeconds || kind.isOdd(record)
-  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record) : [], where)
+  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record, nameOf) : [], where)
   return { kind: 'record', id, record, version }
 }
 
@@ -189,24 +199,24 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
-function eventOddities({
-  Start,
-  Finish,
-  TicketCapacity,
-  TicketsAvailable,
-}: EventRecord): ReturnType<RowKind<EventRecord>['oddities']> {
+function eventOddities(
+  { Start, Finish, TicketCapacity, TicketsAvailable }: EventRecord,
+  nameOf: NameOf,
+): ReturnType<RowKind<EventRecord>['oddities']> {
+  const odd = (
+    left: FieldName,
+    what: string,
+    right: FieldName,
+    found: readonly [string | number, string | number],
+  ) => ({
+    column: nameOf(left),
+    what: `${what} ${nameOf(right)}`,
+    found: `${found[0]}, and ${nameOf(right)} ${found[1]}`,
+  })
   return [
-    ...(Date.parse(Finish) < Date.parse(Start)
-      ? [{ column: 'Finish', what: 'is before Start', found: `${Finish}, and Start ${Start}` }]
-      : []),
+    ...(Date.parse(Finish) < Date.parse(Start) ? [odd('Finish', 'is before', 'Start', [Finish, Start])] : []),
     ...(TicketsAvailable > TicketCapacity
-      ? [
-          {
-            column: 'TicketsAvailable',
-            what: 'is above TicketCapacity',
-            found: `${TicketsAvailable}, and TicketCapacity ${TicketCapacity}`,
-          },
-        ]
+      ? [odd('TicketsAvailable', 'is above', 'TicketCapacity', [TicketsAvailable, TicketCapacity])]
       : []),
   ]
 }

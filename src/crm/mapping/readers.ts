@@ -1,22 +1,26 @@
-import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { ColumnSource, Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import type { Field, RowValues } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
-import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
-import type { DateNotes } from './dates.ts'
+import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
+import type { DateOrigin } from './finish.ts'
+import { finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
 import type { Suspicions } from './suspicions.ts'
+import type { Conversions } from './written.ts'
+import { conversionsOf } from './written.ts'
 
 /** A reader for each field of a record. */
 export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, Item[Name]> }
 
-type FieldName = keyof FieldSources
+export type FieldName = keyof FieldSources
 
 /** The fields of a record, by the names that a mapping knows. */
 export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & FieldName })[]
@@ -26,39 +30,60 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, isWritten = false, suspicions }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, isWritten = false, suspicions }: MappingSurroundings,
 ): Readers<Row, Item> {
+  const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
   const read = <Value>(
     name: FieldName,
     convert: (cell: Cell) => Value | Misfit,
     fault?: WithheldFault,
-  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault)
+    plain: (cell: Cell) => Value | Misfit = convert,
+  ): Reader<Row, Value> => cellReader(originOf(name, sourceOf(name), access), convert, fault, plain)
+  const dateOf = (name: FieldName): DateOrigin<Row> => {
+    const source = sourceOf(name)
+    const { column, cell, constant } = originOf(name, source, access, 'any')
+    return {
+      column,
+      cell: constant === undefined ? cell : (row) => blankAs(cell(row), constant),
+      wallZone: wallZoneOf(source, access, zone),
+      hasZone: source !== null && 'wallTimeIn' in source && source.wallTimeIn !== undefined,
+      rules: conversions.dates,
+      notes: suspicions.datesIn(name, column),
+    }
+  }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
-  const int32In = (column: string): ((cell: Cell) => number | Misfit) =>
-    isWritten
+  // With a decimal comma a point stands between thousands.
+  const int32In = (column: string): Conversions['int32'] =>
+    isWritten && texts?.decimal !== ','
       ? (cell) => {
           suspicions.seeInteger(column, cell)
-          return toInt32(cell)
+          return conversions.int32(cell)
         }
-      : toInt32
+      : conversions.int32
+  const tagsIn = (column: string): Conversions['tags'] =>
+    lists === 'text' && texts?.tags.includes(',') !== true
+      ? seenTags(column, conversions.tags, suspicions, texts?.tags ?? [';'])
+      : conversions.tags
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text: (name) => read(name, toText),
     int32(name) {
       const source = sourceOf(name)
-      return source?.kind === 'subtract' ? differenceReader(source.columns, access, int32In) : read(name, int32In(name))
+      if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
+      return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
-    decimal: (name) => read(name, toDecimal),
+    decimal: (name) => read(name, conversions.decimal, 'unreadable', toDecimal),
     'date-time'(name) {
       const source = sourceOf(name)
-      const hasZone = source?.kind === 'column' && source.wallTimeIn !== undefined
-      const convert = hasZone ? toWallDateTime : toDateTime
-      const wallZone = wallZoneOf(source, access, zone)
-      return dateReader(originOf(name, source, access), wallZone, convert, showIn, suspicions.datesIn(name))
+      const lastingMs = lastingOf(source)
+      if (name === 'Finish' && (lastingMs !== null || source?.kind === 'join')) {
+        return finishReader(dateOf(name), dateOf('Start'), { lastingMs, isJoined: source?.kind === 'join' }, showIn)
+      }
+      return dateReader(dateOf(name), showIn)
     },
-    tags: (name) => read(name, lists === 'text' ? seenTags(name, suspicions) : toTags),
+    tags: (name) => read(name, tagsIn(nameOfColumn(name, sourceOf(name)))),
     links: (name) => read(name, lists === 'text' ? toLinksOfText : toLinks),
   }
   const readers: Partial<Record<FieldName, Reader<Row, unknown>>> = {}
@@ -67,10 +92,16 @@ export function readersOf<Row, Item>(
   return readers as Readers<Row, Item>
 }
 
-function seenTags(column: string, suspicions: Suspicions): typeof toTagsOfText {
+function seenTags(
+  column: string,
+  toTags: Conversions['tags'],
+  suspicions: Suspicions,
+  separators: readonly string[],
+): Conversions['tags'] {
+  const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
   return (cell) => {
-    const tags = toTagsOfText(cell)
-    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length)
+    const tags = toTags(cell)
+    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length, separator)
     return tags
   }
 }
@@ -79,43 +110,104 @@ function seenTags(column: string, suspicions: Suspicions): typeof toTagsOfText {
 interface Origin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
+  /** What a blank cell is read as, in words of the configuration; undefined where it stays blank. */
+  readonly constant?: string
 }
 
-function originOf<Row>(name: string, source: FieldSource | null, access: RowAccess<Row>): Origin<Row> {
-  if (source === null || source.kind === 'subtract') return { column: name, cell: () => null }
-  if (source.kind === 'value') return { column: name, cell: () => source.value }
-  const { column, whenBlank, label } = source
-  const cellOf = label ? access.label(column) : access.cell(column)
-  if (whenBlank === null) return { column, cell: cellOf }
-  const cell = (row: Row): Cell => {
-    const found = cellOf(row)
-    return isBlank(found) ? whenBlank : found
+/** What the CRM calls where a field comes from. */
+export function nameOfColumn(name: FieldName, source: FieldSource | null): string {
+  if (source?.kind === 'join') return source.columns.join(' + ')
+  return source?.kind === 'column' ? source.column : name
+}
+
+/** @param blank whether several columns are blank where any of them is, or only where all are */
+function originOf<Row>(
+  name: FieldName,
+  source: FieldSource | null,
+  access: RowAccess<Row>,
+  blank: 'any' | 'all' = 'all',
+): Origin<Row> {
+  const column = nameOfColumn(name, source)
+  if (source === null || source.kind === 'subtract' || source.kind === 'lasting') return { column, cell: () => null }
+  if (source.kind === 'value') return { column, cell: () => null, constant: source.value }
+  const { whenBlank } = source
+  const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
+  if (source.kind === 'join') {
+    const isBlankByOne = blank === 'any' && whenBlank !== null
+    const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
+    return { column, cell, ...constant }
   }
-  return { column, cell }
+  return { column, cell: columnCell(source, access), ...constant }
 }
 
+function columnCell<Row>({ column, label }: ColumnSource, access: RowAccess<Row>): (row: Row) => Cell {
+  return label ? access.label(column) : access.cell(column)
+}
+
+/** A day that is the midnight of a date-time beside a time of its own. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/
+
+function dayOf(text: string): string {
+  return text.charCodeAt(4) === HYPHEN && text.length >= 16 ? text.replace(MIDNIGHT, '$1') : text
+}
+
+const HYPHEN = 0x2d
+
+function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
+  return (row) => {
+    let text: string | null = null
+    for (const cellOf of cells) {
+      const cell = cellOf(row)
+      if (isBlank(cell)) {
+        if (isBlankByOne) return null
+        continue
+      }
+      const part = plainText(cell)
+      // What is no text is shown as what was found.
+      if (part === null) return cell
+      text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
+    }
+    return text
+  }
+}
+
+function blankAs(cell: Cell, constant: string): Cell {
+  return isBlank(cell) ? constant : cell
+}
+
+function lastingOf(source: FieldSource | null): number | null {
+  if (source?.kind === 'lasting') return source.lastingMs
+  const whenBlank = source?.kind === 'column' || source?.kind === 'join' ? source.whenBlank : null
+  return typeof whenBlank === 'object' && whenBlank !== null ? whenBlank.lastingMs : null
+}
+
+/** @param plain reads what the configuration says a blank cell is: its numbers are not written as the file's are */
 function cellReader<Row, Value>(
-  { column, cell }: Origin<Row>,
+  { column, cell, constant }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
   fault: WithheldFault = 'unreadable',
+  plain = convert,
 ): Reader<Row, Value> {
-  return (row) => {
+  const read = (row: Row): Value | Reason => {
     const value = convert(cell(row))
     return value instanceof Misfit ? new Reason(fault, column, value) : value
   }
+  if (constant === undefined) return read
+  const asPlain = plain(constant)
+  const written = asPlain instanceof Misfit ? convert(constant) : asPlain
+  const whenBlank = written instanceof Misfit ? new Reason(fault, column, written) : written
+  return (row) => (isBlank(cell(row)) ? whenBlank : read(row))
 }
 
 function dateReader<Row>(
-  { column, cell }: Origin<Row>,
-  wallZone: (row: Row) => Zone | Misfit,
-  convert: typeof toDateTime,
+  { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
-  notes: DateNotes,
 ): Reader<Row, DateTime> {
+  const convert = hasZone ? toWallDateTime : toDateTime
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn, notes)
+    const value = convert(cell(row), zone, showIn, rules, notes)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }
@@ -127,7 +219,7 @@ const MAX_INT32 = 2_147_483_647
 function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
-  int32In: (column: string) => typeof toInt32,
+  int32In: (column: string) => Conversions['int32'],
 ): Reader<Row, number> {
   const parts = columns.map((column) => ({ column, cellOf: access.cell(column), toNumber: int32In(column) }))
   return (row) => {
@@ -147,13 +239,19 @@ export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
   fault: WithheldFault,
+  toFlag: Conversions['flag'],
 ): readonly ((row: Row) => Reason | null)[] {
   if (condition === null) return []
-  if ('whenBlank' in condition) return [flagCondition(condition, access, fault)]
+  if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
   return condition.map((part) => oneOfCondition(part, access, fault))
 }
 
-function flagCondition<Row>({ column, whenBlank }: FlagColumn, access: RowAccess<Row>, fault: WithheldFault) {
+function flagCondition<Row>(
+  { column, whenBlank }: FlagColumn,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+  toFlag: Conversions['flag'],
+) {
   const cellOf = access.cell(column)
   return (row: Row): Reason | null => {
     const flag = toFlag(cellOf(row))

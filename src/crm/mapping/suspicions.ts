@@ -4,6 +4,7 @@ import type { Oddity } from '../../domain/oddity.ts'
 import type { Cell, RowAccess } from './cell.ts'
 import { isBlank, showCell } from './cell.ts'
 import type { DateNotes } from './dates.ts'
+import { dateNotes } from './dates.ts'
 
 interface Mark {
   readonly column: string
@@ -12,7 +13,7 @@ interface Mark {
 }
 
 const NO_MARKS: readonly Mark[] = []
-const COMMA = 'holds a comma, and no row has the semicolon that separates tags: each is read as one tag'
+const COMMA = 'holds a comma, and no row has the '
 const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
 const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
@@ -70,10 +71,10 @@ export class Suspicions {
     this.#isPartial = true
   }
 
-  /** To note the dates of one field in. */
-  datesIn(field: string): DateNotes {
+  /** To note the dates of one field in, and what the CRM calls it. */
+  datesIn(field: string, column = field): DateNotes {
     const { dates } = this.#columns
-    const notes = dates.get(field) ?? { wallTimes: 0, epochSeconds: 0 }
+    const notes = dates.get(field) ?? dateNotes(column)
     dates.set(field, notes)
     return notes
   }
@@ -93,9 +94,12 @@ export class Suspicions {
     if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
   }
 
-  seeTags(column: string, text: string, count: number): void {
+  /** @param separator what separates tags, in words */
+  seeTags(column: string, text: string, count: number, separator: string): void {
     if (count > 1) this.#hasSeparator = true
-    else if (count === 1 && text.includes(',')) this.#mark(column, COMMA, text)
+    else if (count === 1 && text.includes(',')) {
+      this.#mark(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
+    }
   }
 
   #mark(column: string, what: string, cell: Cell): void {
@@ -147,7 +151,7 @@ export class Suspicions {
     const found: Oddity[] = []
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
-      if (what === COMMA && this.#hasSeparator) continue
+      if (what.startsWith(COMMA) && this.#hasSeparator) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
         // Whoever asks for all faults of a row wants what would be suspicious in it too.
@@ -168,7 +172,12 @@ export class Suspicions {
   /** How many dates were read as wall times because they have no offset, by column. */
   get wallDates(): ReadonlyMap<string, number> {
     const { dates } = this.#isPartial ? this.#before : this.#columns
-    return new Map([...dates].flatMap(([field, { wallTimes }]) => (wallTimes > 0 ? [[field, wallTimes]] : [])))
+    return new Map([...dates.values()].flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
+  }
+
+  /** What the CRM calls the columns of dates. */
+  get dateColumns(): readonly string[] {
+    return Array.from(this.#columns.dates.values(), ({ column }) => column)
   }
 }
 

@@ -1,0 +1,30 @@
+import { currenciesOf, decimalSign, lookAtColumn } from '../proposal/column.ts'
+import { isNo, isYes } from '../operations/remedy.ts'
+import { isMonthFirst, quoted } from '../proposal/propose.ts'
+
+/** The key of a files CRM that would have such texts read, as the end of a sentence; null where none would. */
+export function textKeyFor(found: readonly string[], expected: string): string | null {
+  if (expected.includes('yes or no')) {
+    const words = [keyOf('yes', found.filter(isYes)), keyOf('no', found.filter(isNo))].filter((key) => key !== null)
+    return words.length === 0 ? null : words.join(' and ')
+  }
+  const column = lookAtColumn('', found)
+  if (expected.startsWith('a date-time')) {
+    const [first] = column.kind === 'date-time' ? column.formats : []
+    if (first === undefined) return expected.includes('crm.texts.dates') ? 'add their format to crm.texts.dates' : null
+    const other = column.formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
+    return `add ${first.written}${other === undefined ? '' : ` or ${other.written}, whichever is meant,`} to crm.texts.dates`
+  }
+  if (!expected.includes('number')) return null
+  const currencies = currenciesOf(found)
+  const currency = expected.startsWith('a number') ? keyOf('currency', currencies) : null
+  const { sign } = expected.includes('crm.texts.decimal') ? { sign: null } : decimalSign(found)
+  // Points are read without being said, but for what groups thousands beside them.
+  const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
+  const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
+  return [decimal, currency].filter((key) => key !== null).join(' and ') || null
+}
+
+function keyOf(key: string, words: readonly string[]): string | null {
+  return words.length === 0 ? null : `set crm.texts.${key}: [${words.map(quoted).join(', ')}]`
+}

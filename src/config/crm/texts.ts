@@ -1,0 +1,117 @@
+import type { DateFormat } from '../../domain/date-format.ts'
+import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
+import { openDecoder } from '../../domain/encoding.ts'
+import type { Key } from '../key.ts'
+import { leaf, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { section } from '../section.ts'
+import { wholeNumber } from '../values.ts'
+
+/** How the texts of a file are read that was not written for Marquee. */
+export interface TextSettings {
+  /** Null where nobody said it; a comma then, or what the file's own `sep=` says. */
+  readonly delimiter: string | null
+  /** By the name that TextDecoder gives it. */
+  readonly encoding: string
+  /** Null where nobody said it: a point, and nothing groups thousands. */
+  readonly decimal: '.' | ',' | null
+  /** What may stand before or behind a price. */
+  readonly currency: readonly string[]
+  /** After ISO 8601, in this order. */
+  readonly dates: readonly DateFormat[]
+  /** Besides true, yes, 1 and false, no, 0; in lower case. */
+  readonly yes: readonly string[]
+  readonly no: readonly string[]
+  /** What separates tags. */
+  readonly tags: readonly string[]
+  /** Rows above it are skipped; counted from 1. Null where nobody said it: the first row in which something stands. */
+  readonly headerRow: number | null
+}
+
+/** What is said of them; what is absent is said elsewhere, or as if nothing were. */
+export type SaidTexts = { readonly [Name in keyof TextSettings]?: NonNullable<TextSettings[Name]> }
+
+const DEFAULTS: TextSettings = {
+  delimiter: null,
+  encoding: 'utf-8',
+  decimal: null,
+  currency: [],
+  dates: [],
+  yes: [],
+  no: [],
+  tags: [';'],
+  headerRow: null,
+}
+
+/** What holds for one list: its own words, else those for all files. */
+export function textsOf(all: SaidTexts, own: SaidTexts): TextSettings {
+  return { ...DEFAULTS, ...all, ...own }
+}
+
+const delimiter = leaf<string>("one of ',', ';', '|' and tab", ({ value }) => {
+  if (value === 'tab') return '\t'
+  return typeof value === 'string' && [',', ';', '|', '\t'].includes(value) ? value : null
+})
+
+const encoding = leaf('an encoding such as utf-8, windows-1252 or utf-16le', ({ value }) =>
+  typeof value === 'string' ? (openDecoder(value)?.encoding ?? null) : null,
+)
+
+const decimal = leaf<'.' | ','>("'.' or ','", ({ value }) => (value === '.' || value === ',' ? value : null))
+
+const DATES = 'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
+
+const dates = wholeKey<readonly DateFormat[]>(DATES, (node) => {
+  if (node.kind !== 'list' || node.items.length === 0) return null
+  const formats: DateFormat[] = []
+  for (const item of node.items) {
+    const written = scalarOf(item)?.value
+    if (typeof written !== 'string') return null
+    const format = parseDateFormat(written.trim())
+    if (format instanceof BadDateFormat)
+      return new Wrong(`must be ${DATES}; ${JSON.stringify(written)} ${format.problem}`)
+    formats.push(format)
+  }
+  return formats
+})
+
+/** Texts; what YAML takes for a number or a boolean counts as it is written. */
+function words(allowed: string): Key<readonly string[]> {
+  return wholeKey(allowed, (node) => {
+    if (node.kind !== 'list') return null
+    const found = node.items.map((item) => scalarOf(item)?.value)
+    return found.every((value) => value !== undefined && value !== '') ? found.map(String) : null
+  })
+}
+
+const flagWords = (example: string): Key<readonly string[]> =>
+  words(`a list of words such as [${example}]`).map((found) => found.map((word) => word.trim().toLowerCase()))
+
+/** The keys of `texts`, for all files or for one list's. */
+export function textKeys(fallback: string): Key<SaidTexts> {
+  const or = (usual: string): string => (fallback === '' ? usual : fallback)
+  return section({
+    delimiter: delimiter.override(or("`','`")).says('What separates the cells of a CSV file: `,`, `;`, `|` or `tab`.'),
+    encoding: encoding.override(or('`utf-8`')).says('Its bytes: a label of the WHATWG Encoding standard.'),
+    decimal: decimal
+      .override(or("`'.'`"))
+      .says(
+        'The decimal sign. Where it is said, the other one and blanks may group thousands: `1.250,00`, `1,250.00`.',
+      ),
+    currency: words("a list of signs and words such as ['€', EUR]")
+      .override(or('`[]`'))
+      .says('What may stand before or behind a price, and is not read: `£12.00`, `18,50 EUR`.'),
+    dates: dates
+      .override(or('`[]`'))
+      .says(
+        'How dates are written, tried in this order after ISO 8601. A single letter takes one or two digits, a doubled one exactly two; `A` is AM or PM.',
+      ),
+    yes: flagWords('x, ja').override(or('`[]`')).says('What means yes besides true, yes and 1, in any case.'),
+    no: flagWords("nein, '-'").override(or('`[]`')).says('What means no besides false, no and 0, in any case.'),
+    tags: words("a list of separators such as [';', ',']")
+      .override(or("`[';']`"))
+      .says('What separates the tags in a cell.'),
+    headerRow: wholeNumber(1, 1000)
+      .override(or('`1`'))
+      .says('The row with the names of the columns; rows above it are skipped.'),
+  })
+}

@@ -1,0 +1,68 @@
+import { civilFromDays } from '../../domain/civil.ts'
+
+/** What a number format of Excel makes of a number (ECMA-376 part 1, 18.8.30 and 18.17.4). */
+export type NumberShape = 'number' | 'date' | 'time' | 'date-time'
+
+/** The formats that files do not spell out; 27 to 36 and 50 to 58 are dates in East Asian languages. */
+const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape])[] = [
+  [14, 17, 'date'],
+  [18, 21, 'time'],
+  [22, 22, 'date-time'],
+  [27, 36, 'date'],
+  [45, 47, 'time'],
+  [50, 58, 'date'],
+]
+
+export function shapeOfFormat(id: number, codes: ReadonlyMap<number, string>): NumberShape {
+  const code = codes.get(id)
+  if (code !== undefined) return shapeOfCode(code)
+  return BUILT_IN.find(([from, to]) => id >= from && id <= to)?.[2] ?? 'number'
+}
+
+/** @example shapeOfCode('dd/mm/yyyy\\ hh:mm') // 'date-time' */
+function shapeOfCode(code: string): NumberShape {
+  // Only the first section counts, without its texts, colours and languages; [h] is hours beyond a day.
+  const bare = code
+    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+    .replaceAll(/\[(h+|m+|s+)\]/gi, '$1')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .split(';', 1)
+    .join('')
+    .replaceAll(/am\/pm|a\/p/gi, 'h')
+  if (/general/i.test(bare)) return 'number'
+  const isTime = /[hs]/i.test(bare)
+  // Beside hours and seconds an m is minutes.
+  const isDate = /[yd]/i.test(bare) || (!isTime && /m/i.test(bare))
+  if (isDate) return isTime ? 'date-time' : 'date'
+  return isTime ? 'time' : 'number'
+}
+
+const DAY_SECONDS = 86_400
+/** From 1970-01-01 back to the day before the first one that Excel counts, and to that of old workbooks of the Macintosh. */
+const EPOCH_DAYS = -25_569
+const EPOCH_DAYS_1904 = -24_107
+
+/**
+ * The text of a number that is shown as a date or a time, to the second: `2026-12-24`, `19:30:00`, `2026-12-24 19:30:00`. Null
+ * where no calendar has it.
+ */
+export function serialText(serial: number, shape: Exclude<NumberShape, 'number'>, is1904: boolean): string | null {
+  // 9999-12-31 is 2,958,465.
+  if (!(serial >= 0 && serial < 2_958_466)) return null
+  const total = Math.round(serial * DAY_SECONDS)
+  const secondOfDay = total % DAY_SECONDS
+  const time = [secondOfDay / 3600, (secondOfDay / 60) % 60, secondOfDay % 60]
+    .map((part) => two(Math.floor(part)))
+    .join(':')
+  if (shape === 'time') return time
+  const days = (total - secondOfDay) / DAY_SECONDS
+  // Excel counts a 29 February 1900 that never was.
+  const sinceEpoch = is1904 ? days + EPOCH_DAYS_1904 : days + EPOCH_DAYS + (days < 60 ? 1 : 0)
+  const { year, month, day } = civilFromDays(sinceEpoch)
+  const date = `${year}-${two(month)}-${two(day)}`
+  return shape === 'date' && secondOfDay === 0 ? date : `${date} ${time}`
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
+}

@@ -1,0 +1,316 @@
+// An Excel workbook is a ZIP file of XML parts (ECMA-376). Of these only the list of sheets, one sheet, and the texts and styles of
+// its cells are read: links to elsewhere, macros and what else there is are never opened.
+
+import { Readable } from 'node:stream'
+import type { Entry, ZipFile } from 'yauzl'
+import { RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
+import { nearestName } from '../../config/nearest-name.ts'
+import { PAGE_ROWS } from '../../replica/port.ts'
+import type { Cell } from '../mapping/cell.ts'
+import { isBlank } from '../mapping/cell.ts'
+import type { TakeCsvRow } from './csv-parser.ts'
+import { numbered } from './csv-parser.ts'
+import type { OpenFile } from './found-file.ts'
+import type { NumberShape } from './number-formats.ts'
+import { Pace } from './pace.ts'
+import type { Batch, Gathering } from './read-batches.ts'
+import type { SyntaxFault } from './row-parser.ts'
+import type { SheetParts } from './sheet-parser.ts'
+import { PartParser, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
+
+/** One sheet of a workbook, and where its rows go. */
+export interface SheetReading<Item> {
+  readonly name: string
+  readonly file: OpenFile
+  readonly sizeBytes: number
+  /** What its parts may hold once they are unpacked. */
+  readonly limitBytes: number
+  readonly sheet: string | null
+  /** Null: the first row in which something stands. */
+  readonly headerRow: number | null
+  readonly rows: Gathering<Item>
+  /** Takes the header row, and gives what takes the rows below it. */
+  readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
+  readonly isGivenUp: () => boolean
+  /** Rows in which nothing stands, between others and below them; counted here. */
+  blankRows: number
+}
+
+/** What keeps a workbook from being read, thrown through the parts of its reading and caught where it began. */
+class Unreadable extends Error {
+  readonly fault: SyntaxFault
+
+  constructor(problem: string, more: Partial<SyntaxFault> = {}) {
+    super(problem)
+    this.fault = { line: 0, problem, ...more }
+  }
+}
+
+/** Reads a sheet from its first row and gives its rows in batches; between two of them requests pass. */
+export async function* readSheet<Item>(
+  reading: SheetReading<Item>,
+): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
+  try {
+    const parts = await openParts(reading)
+    const fault = yield* readRows(parts, reading)
+    if (fault === null) yield* reading.rows.take(PAGE_ROWS)
+    return fault
+  } catch (cause) {
+    if (cause instanceof Unreadable) return cause.fault
+    const isSystemError = cause instanceof Error && 'code' in cause && /^E[A-Z0-9]+$/.test(String(cause.code))
+    if (isSystemError || !(cause instanceof Error)) throw cause
+    // What the unpacking says of bytes that are no workbook; a file that is being written is looked at again.
+    return { line: 0, problem: `this is not a whole .xlsx workbook (${cause.message.slice(0, 120)})` }
+  }
+}
+
+/** The file as the unpacking asks for it. */
+class FileReader extends RandomAccessReader {
+  readonly #file: OpenFile
+
+  constructor(file: OpenFile) {
+    super()
+    this.#file = file
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(chunksOf(this.#file, start, end))
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (cause: Error | null) => void,
+  ): void {
+    void this.#fill(buffer.subarray(offset, offset + length), position, callback)
+  }
+
+  async #fill(target: Buffer, position: number, callback: (cause: Error | null) => void): Promise<void> {
+    let fault: Error | null = null
+    try {
+      await fill(this.#file, target, position)
+    } catch (cause) {
+      fault = cause instanceof Error ? cause : new Error('a file cannot be read', { cause })
+    }
+    callback(fault)
+  }
+
+  override close(callback: (cause: Error | null) => void): void {
+    callback(null)
+  }
+}
+
+async function fill(file: OpenFile, target: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < target.length;) {
+    const { bytesRead } = await file.read(target, done, target.length - done, position + done)
+    if (bytesRead === 0) throw new Unreadable('the workbook ends before it should')
+    done += bytesRead
+  }
+}
+
+const CHUNK_BYTES = 64 * 1024
+
+async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end; position += CHUNK_BYTES) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position))
+    await fill(file, chunk, position)
+    yield chunk
+  }
+}
+
+interface WorkbookParts extends SheetParts {
+  readonly zip: ZipFile
+  readonly sheet: Entry
+}
+
+const MOST_ENTRIES = 10_000
+
+async function openParts<Item>({
+  name,
+  file,
+  sizeBytes,
+  limitBytes,
+  sheet,
+  isGivenUp,
+}: SheetReading<Item>): Promise<WorkbookParts> {
+  await refuseOthers(file, sizeBytes)
+  const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
+    autoClose: false,
+    lazyEntries: true,
+  })
+  const entries = new Map<string, Entry>()
+  for await (const entry of zip.eachEntry()) {
+    entries.set(entry.fileName.replace(/^\//, ''), entry)
+    if (entries.size > MOST_ENTRIES) throw new Unreadable(`the workbook has more than ${MOST_ENTRIES} parts`)
+  }
+  let left = limitBytes
+  const take = (part: string): Entry | null => {
+    const entry = entries.get(part)
+    if (entry === undefined) return null
+    left -= entry.uncompressedSize
+    if (left < 0) throw new Unreadable(`the workbook unpacks to more than limits.memory allows (${limitBytes} bytes)`)
+    return entry
+  }
+  const read = async (part: string, parser: PartParser): Promise<boolean> => {
+    const entry = take(part)
+    if (entry === null) return false
+    for await (const _ of fed(zip, entry, parser, isGivenUp)) continue
+    return true
+  }
+  const book = await readBook(read)
+  const path = sheetPath(book, sheet, name)
+  const strings: string[] = []
+  const shapes: NumberShape[] = []
+  await read(book.paths.strings ?? 'xl/sharedStrings.xml', stringsParser(strings))
+  await read(book.paths.styles ?? 'xl/styles.xml', stylesParser(shapes))
+  const entry = take(path)
+  if (entry === null) throw new Unreadable(`the workbook lacks the part ${path}`)
+  return { zip, sheet: entry, strings, shapes, is1904: book.is1904 }
+}
+
+/** An old workbook, or one with a password, is a file of another kind by its first bytes. */
+async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
+  const head = Buffer.alloc(Math.min(4, sizeBytes))
+  await fill(file, head, 0)
+  const mark = head.toString('hex')
+  if (mark === 'd0cf11e0') {
+    throw new Unreadable(
+      'this is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
+    )
+  }
+  if (mark !== '504b0304') throw new Unreadable('this is not an Excel workbook (.xlsx), whatever it is called')
+}
+
+interface Book {
+  readonly sheets: readonly { readonly name: string; readonly relation: string }[]
+  readonly targets: ReadonlyMap<string, string>
+  readonly paths: { readonly strings: string | undefined; readonly styles: string | undefined }
+  readonly is1904: boolean
+}
+
+async function readBook(read: (name: string, parser: PartParser) => Promise<boolean>): Promise<Book> {
+  const sheets: { name: string; relation: string }[] = []
+  let is1904 = false
+  const isThere = await read(
+    'xl/workbook.xml',
+    new PartParser(
+      (name, attributes) => {
+        if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
+        if (name !== 'sheet') return
+        const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
+        sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '' })
+      },
+      () => {},
+    ),
+  )
+  if (!isThere) throw new Unreadable('this is a ZIP file, and not an Excel workbook (.xlsx)')
+  const targets = new Map<string, string>()
+  const byType = new Map<string, string>()
+  await read(
+    'xl/_rels/workbook.xml.rels',
+    new PartParser(
+      (name, { Id = '', Type = '', Target = '', TargetMode = '' }) => {
+        if (name !== 'Relationship' || TargetMode === 'External') return
+        const path = Target.startsWith('/') ? Target.slice(1) : `xl/${Target}`
+        targets.set(Id, path)
+        byType.set(Type.slice(Type.lastIndexOf('/') + 1), path)
+      },
+      () => {},
+    ),
+  )
+  return { sheets, targets, paths: { strings: byType.get('sharedStrings'), styles: byType.get('styles') }, is1904 }
+}
+
+function sheetPath({ sheets, targets }: Book, wanted: string | null, file: string): string {
+  const chosen = wanted === null ? sheets[0] : sheets.find(({ name }) => name === wanted)
+  if (chosen === undefined) {
+    const names = sheets.map(({ name }) => name)
+    const near = wanted === null ? null : nearestName(wanted, names)
+    const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+    const shown = names.slice(0, 20).map((name) => JSON.stringify(name))
+    const lacking = `${file} has no sheet ${JSON.stringify(wanted)}${hint}; it has ${shown.join(', ')}`
+    throw new Unreadable(lacking, wanted === null ? {} : { lacking })
+  }
+  const path = targets.get(chosen.relation)
+  if (path === undefined) throw new Unreadable(`the sheet ${JSON.stringify(chosen.name)} is not in the workbook`)
+  return path
+}
+
+/** Some rows: how often the pace is looked at. */
+const SLICE = 8 * 1024
+
+/** Feeds a part of the workbook to its parser, and lets requests pass in between. */
+async function* fed(
+  zip: ZipFile,
+  entry: Entry,
+  parser: PartParser,
+  isGivenUp: () => boolean,
+  pace = new Pace(),
+): AsyncGenerator<void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const refuse = (fault: Error | null): void => {
+    if (fault === null) return
+    throw new Unreadable(`${entry.fileName} is not XML as Excel writes it (${fault.message.slice(0, 120)})`)
+  }
+  const stream = await zip.openReadStreamPromise(entry)
+  const chunks: AsyncIterable<Buffer> = stream
+  try {
+    for await (const chunk of chunks) {
+      if (isGivenUp()) return
+      const text = decoder.decode(chunk, { stream: true })
+      for (let from = 0; from < text.length; from += SLICE) {
+        refuse(parser.feed(text.slice(from, from + SLICE)))
+        yield
+        if (pace.isOver) await pace.rest()
+      }
+    }
+    refuse(parser.feed(decoder.decode()) ?? parser.finish())
+  } finally {
+    stream.destroy()
+  }
+}
+
+function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
+  const names = new Set<string>()
+  return cells.map((cell) => {
+    if (isBlank(cell) || cell === null || typeof cell === 'object') return null
+    const name = numbered(String(cell), names)
+    names.add(name)
+    return name
+  })
+}
+
+async function* readRows<Item>(
+  { zip, sheet, ...parts }: WorkbookParts,
+  reading: SheetReading<Item>,
+): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
+  const { headerRow, rows, onHeader, isGivenUp } = reading
+  let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
+  let onRow: TakeCsvRow | null = null
+  // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
+  let above = (headerRow ?? 1) - 1
+  const parser = sheetParser(parts, (cells, row) => void waiting.push({ cells, row }))
+  const pace = new Pace()
+  for await (const _ of fed(zip, sheet, parser, isGivenUp, pace)) {
+    const taken = waiting
+    waiting = []
+    for (const { cells, row } of taken) {
+      if (onRow === null && headerRow !== null && row < headerRow) continue
+      reading.blankRows += Math.max(0, row - above - 1)
+      above = row
+      if (onRow === null) {
+        if (headerRow !== null && row > headerRow)
+          return { line: row, problem: `a header row is expected in row ${headerRow}` }
+        onRow = onHeader(columnNames(cells), row)
+        continue
+      }
+      const result = onRow(cells, row)
+      const fault = result instanceof Promise ? await result : result
+      if (fault !== null) return fault
+    }
+    if (pace.isOver || rows.size >= PAGE_ROWS) yield* rows.take(PAGE_ROWS)
+  }
+  return onRow === null ? { line: 1, problem: `a header row is expected in row ${headerRow ?? 1}` } : null
+}

@@ -1,0 +1,90 @@
+import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Cell, Reader } from './cell.ts'
+import { Misfit, Reason, isBlank } from './cell.ts'
+import type { DateNotes, DateRules } from './dates.ts'
+import { instantOf, noteWallTime, parseDate, shown } from './dates.ts'
+
+/** Where a date of a row comes from, and how its text is read. */
+export interface DateOrigin<Row> {
+  readonly column: string
+  readonly cell: (row: Row) => Cell
+  readonly wallZone: (row: Row) => Zone | Misfit
+  /** It says which zone it is in. */
+  readonly hasZone: boolean
+  readonly rules: DateRules
+  readonly notes: DateNotes
+}
+
+export interface FinishRules {
+  /** What is blank ends so long after Start. */
+  readonly lastingMs: number | null
+  /** The day comes from a column of its own: an end before its beginning on one day is the next day's. */
+  readonly isJoined: boolean
+}
+
+const DAY_SECONDS = 86_400
+
+/** Reads a Finish that depends on its Start. */
+export function finishReader<Row>(
+  finish: DateOrigin<Row>,
+  start: DateOrigin<Row>,
+  { lastingMs, isJoined }: FinishRules,
+  showIn: Zone,
+): Reader<Row, DateTime> {
+  const missing = new Reason('missing', finish.column, { expected: 'a date-time', found: null })
+
+  function finishOf(row: Row, cell: Cell): Instant | Reason {
+    const zone = finish.wallZone(row)
+    if (zone instanceof Misfit) return new Reason('unreadable', finish.column, zone)
+    const parsed = parseDate(cell, finish.rules, finish.hasZone)
+    if (parsed instanceof Misfit) return new Reason('unreadable', finish.column, parsed)
+    noteWallTime(parsed, finish.notes, finish.hasZone)
+    if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone)
+    const begun = startOf(start, row)
+    return instantOf(begun === null || begun instanceof Reason ? parsed : nextDay(parsed, begun.parsed), zone)
+  }
+
+  return (row) => {
+    const cell = finish.cell(row)
+    let instant: Instant | Reason
+    if (!isBlank(cell)) instant = finishOf(row, cell)
+    else if (lastingMs === null) return missing
+    else {
+      const begun = startOf(start, row)
+      if (begun === null) return missing
+      instant = begun instanceof Reason ? begun : later(begun.instant(), lastingMs)
+    }
+    if (instant instanceof Reason) return instant
+    const value = shown(instant, showIn, finish.notes, cell)
+    return value instanceof Misfit ? new Reason('unreadable', finish.column, value) : value
+  }
+}
+
+interface Begun {
+  readonly parsed: DateTimeText
+  readonly instant: () => Instant
+}
+
+function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row): Begun | Reason | null {
+  const found = cell(row)
+  if (isBlank(found)) return null
+  const parsed = parseDate(found, rules, hasZone)
+  if (parsed instanceof Misfit) return new Reason('unreadable', column, parsed)
+  const zone = wallZone(row)
+  if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
+  return { parsed, instant: () => instantOf(parsed, zone) }
+}
+
+function nextDay(finish: Extract<DateTimeText, { kind: 'wall' }>, start: DateTimeText): DateTimeText {
+  if (start.kind !== 'wall') return finish
+  const { seconds, ticks } = finish.wall
+  const isOneDay = Math.floor(seconds / DAY_SECONDS) === Math.floor(start.wall.seconds / DAY_SECONDS)
+  return isOneDay && seconds < start.wall.seconds
+    ? { kind: 'wall', wall: { seconds: seconds + DAY_SECONDS, ticks } }
+    : finish
+}
+
+function later({ epochSeconds, ticks }: Instant, ms: number): Instant {
+  return { epochSeconds: epochSeconds + ms / 1000, ticks }
+}

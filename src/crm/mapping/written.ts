@@ -1,0 +1,118 @@
+import type { TextSettings } from '../../config/crm/texts.ts'
+import type { Decimal } from '../../domain/number.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
+import type { Cell } from './cell.ts'
+import { Misfit, isBlank, plainText } from './cell.ts'
+import { splitTags, toDecimal, toFlag, toInt32, toTags, toTagsOfText } from './conversions.ts'
+import type { DateRules } from './dates.ts'
+import { dateRules } from './dates.ts'
+
+/** How the cells of a list become values. */
+export interface Conversions {
+  readonly int32: (cell: Cell) => number | Misfit
+  readonly decimal: (cell: Cell) => Decimal | Misfit
+  readonly flag: (cell: Cell) => boolean | null | Misfit
+  readonly tags: (cell: Cell) => readonly string[] | Misfit
+  readonly dates: DateRules
+}
+
+/** As the texts of a list are written; without `texts` as they are for Marquee. */
+export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | null): Conversions {
+  const usual = {
+    int32: toInt32,
+    decimal: toDecimal,
+    flag: toFlag,
+    tags: lists === 'text' ? toTagsOfText : toTags,
+    dates: dateRules(texts?.dates ?? []),
+  }
+  if (texts === null) return usual
+  const { decimal: sign, currency } = texts
+  const int32 = sign === null ? toInt32 : withSign(toInt32, 'a whole number', sign)
+  const decimal = sign === null ? toDecimal : withSign(toDecimal, 'a number', sign)
+  return {
+    ...usual,
+    int32,
+    decimal: currency.length === 0 ? decimal : withCurrency(decimal, currency),
+    flag: flagOf(texts),
+    tags: tagsOf(texts.tags),
+  }
+}
+
+type Convert<Value> = (cell: Cell) => Value | Misfit
+
+/** Thousands by threes, all with the same sign between them; then the fraction. */
+const NUMBERS = {
+  ',': /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
+  '.': /^([+-]?(?:\d{1,3}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
+} as const
+const SIGNS = { ',': ['comma', '1.250', '1.250,00'], '.': ['point', '1,250', '1,250.00'] } as const
+
+function withSign<Value>(
+  convert: Convert<Value>,
+  what: 'a number' | 'a whole number',
+  sign: '.' | ',',
+): Convert<Value> {
+  const [name, whole, broken] = SIGNS[sign]
+  const expected = `${what} with a decimal ${name}, such as ${what === 'a number' ? broken : whole} (crm.texts.decimal)`
+  return (cell) => {
+    if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
+    const plain = sign === '.' ? cell : pointed(cell)
+    const read = plain === null ? null : convert(plain)
+    if (read !== null && !(read instanceof Misfit)) return read
+    const match = NUMBERS[sign].exec(trimWhiteSpace(cell))
+    if (match === null) return new Misfit(expected, cell)
+    const [, digits = '', , fraction] = match
+    const ungrouped = digits.replaceAll(/[^\d+-]/g, '')
+    const value = convert(fraction === undefined ? ungrouped : `${ungrouped}.${fraction}`)
+    return value instanceof Misfit ? new Misfit(value.expected, cell) : value
+  }
+}
+
+/** Digits with one comma among them, or none, as nearly all numbers are; null for all else. */
+function pointed(text: string): string | null {
+  let comma = -1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x2c && comma === -1 && at > 0) comma = at
+    else if (code < 0x30 || code > 0x39) return null
+  }
+  return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
+}
+
+function withCurrency<Value>(convert: Convert<Value>, marks: readonly string[]): Convert<Value> {
+  return (cell) => {
+    if (typeof cell !== 'string') return convert(cell)
+    const text = trimWhiteSpace(cell)
+    const before = marks.find((mark) => text.startsWith(mark))
+    const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
+    if (before === undefined && after === undefined) return convert(cell)
+    const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
+    const value = isBlank(number) ? new Misfit('a number', cell) : convert(number)
+    return value instanceof Misfit ? new Misfit(value.expected, cell) : value
+  }
+}
+
+function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
+  const words = new Map([...yes.map((word) => [word, true] as const), ...no.map((word) => [word, false] as const)])
+  if (words.size === 0) return toFlag
+  const expected = `true or false, yes or no, 1 or 0, or one of ${[...words.keys()].join(', ')} (crm.texts)`
+  return (cell) => {
+    const text = plainText(cell)
+    const flag = text === null ? undefined : words.get(trimWhiteSpace(text).toLowerCase())
+    if (flag !== undefined) return flag
+    const usual = toFlag(cell)
+    return usual instanceof Misfit ? new Misfit(expected, cell) : usual
+  }
+}
+
+function tagsOf(separators: readonly string[]): Conversions['tags'] {
+  const [first, ...others] = separators
+  if (first === undefined) return toTags
+  if (first === ';' && others.length === 0) return toTagsOfText
+  return (cell) => {
+    if (typeof cell !== 'string') return toTags(cell)
+    let text = cell
+    for (const other of others) text = text.replaceAll(other, first)
+    return splitTags(text, first)
+  }
+}

@@ -1,0 +1,136 @@
+import { daysFromCivil, daysInMonth } from './civil.ts'
+import type { Wall } from './date-time.ts'
+import { trimWhiteSpace } from './white-space.ts'
+
+/** How people write dates, such as `DD.MM.YYYY hh:mm`, taken apart. */
+export interface DateFormat {
+  readonly written: string
+  readonly parts: readonly DatePart[]
+  readonly hasTime: boolean
+}
+
+/** A text that stands there as it is, or a number, by the place of its letter among all: a single letter takes one or two digits, a doubled one exactly two. */
+type DatePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly at: number; readonly least: number; readonly most: number }
+  /** AM or PM, in any case. */
+  | { readonly kind: 'half' }
+
+/** The rest of a sentence that begins with the format, such as `has no year`. */
+export class BadDateFormat {
+  readonly problem: string
+
+  constructor(problem: string) {
+    this.problem = problem
+  }
+}
+
+/** Letters that other programs take and this one does not, and what is meant by them. */
+const STRANGE: ReadonlyMap<string, string> = new Map([
+  ['H', 'hours are h or hh, also where they go to 23'],
+  ['y', 'the year is YYYY'],
+  ['d', 'days are D or DD'],
+  ['a', 'AM and PM are A'],
+])
+
+/**
+ * Takes a format apart. A letter counts once; what comes after, or is no such letter, stands for itself.
+ *
+ * @example parseDateFormat('DD.MM.YYYY hh.mm Uhr')
+ */
+export function parseDateFormat(written: string): DateFormat | BadDateFormat {
+  const parts: DatePart[] = []
+  const seen = new Set<string>()
+  for (const [run] of written.matchAll(/[A-Za-z]+|[^A-Za-z]+/g)) {
+    const letter = run.charAt(0)
+    const strange = /^([Hyda])\1*$/.test(run) ? STRANGE.get(letter) : undefined
+    if (strange !== undefined) return new BadDateFormat(`has ${run}: ${strange}`)
+    if (!/^[YMDhmsA]+$/.test(run)) {
+      parts.push({ kind: 'text', text: run })
+      continue
+    }
+    for (const [letters] of run.matchAll(/(.)\1*/g)) {
+      const fault = addLetters(letters, parts, seen)
+      if (fault !== null) return fault
+    }
+  }
+  const needed = ['Y', 'M', 'D'].find((letter) => !seen.has(letter))
+  if (needed !== undefined) return new BadDateFormat(`has no ${{ Y: 'year', M: 'month', D: 'day' }[needed] ?? ''}`)
+  for (const [letter, other] of ['mh', 'sm', 'Ah']) {
+    if (letter !== undefined && other !== undefined && seen.has(letter) && !seen.has(other)) {
+      return new BadDateFormat(`has ${letter} without ${other}`)
+    }
+  }
+  const isLoose = parts.some((part, index) => isOpen(part) && parts[index + 1]?.kind === 'number')
+  if (isLoose) return new BadDateFormat('has a single letter right before another number; double it')
+  return { written, parts, hasTime: seen.has('h') }
+}
+
+function isOpen(part: DatePart): boolean {
+  return part.kind === 'number' && part.least !== part.most
+}
+
+function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadDateFormat | null {
+  const letter = letters.charAt(0)
+  if (seen.has(letter)) {
+    parts.push({ kind: 'text', text: letters })
+    return null
+  }
+  seen.add(letter)
+  if (letter === 'A') {
+    parts.push({ kind: 'half' })
+    if (letters.length > 1) parts.push({ kind: 'text', text: letters.slice(1) })
+    return null
+  }
+  if (letter === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; it is YYYY')
+  if (letter === 'M' && letters.length > 2)
+    return new BadDateFormat('has a month in words, which is not read; it is M or MM')
+  const width = letter === 'Y' ? 4 : Math.min(letters.length, 2)
+  parts.push({ kind: 'number', at: NUMBER_LETTERS.indexOf(letter), least: width, most: Math.max(width, 2) })
+  // As in 19h30, which is hhhmm.
+  if (letters.length > width) parts.push({ kind: 'text', text: letters.slice(width) })
+  return null
+}
+
+const NUMBER_LETTERS: readonly string[] = ['Y', 'M', 'D', 'h', 'm', 's']
+/** What was read of each, used again for each text. */
+const NUMBERS = new Int32Array(NUMBER_LETTERS.length)
+
+/** What a text writes in a format, null where it does not fit; a date without a time is its midnight. */
+export function parseByFormat(text: string, { parts }: DateFormat): Wall | null {
+  const bare = trimWhiteSpace(text)
+  NUMBERS.fill(0)
+  let half: 'AM' | 'PM' | null = null
+  let at = 0
+  for (const part of parts) {
+    if (part.kind === 'text') {
+      if (!bare.startsWith(part.text, at)) return null
+      at += part.text.length
+    } else if (part.kind === 'half') {
+      const word = bare.slice(at, at + 2).toUpperCase()
+      if (word !== 'AM' && word !== 'PM') return null
+      half = word
+      at += 2
+    } else {
+      let number = 0
+      const from = at
+      while (at - from < part.most && isDigit(bare.charCodeAt(at))) number = number * 10 + bare.charCodeAt(at++) - 0x30
+      if (at - from < part.least) return null
+      NUMBERS[part.at] = number
+    }
+  }
+  return at === bare.length ? wallOf(half) : null
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+function wallOf(half: 'AM' | 'PM' | null): Wall | null {
+  const [Y, M, D] = [NUMBERS[0] ?? 0, NUMBERS[1] ?? 0, NUMBERS[2] ?? 0]
+  const [h, m, s] = [NUMBERS[3] ?? 0, NUMBERS[4] ?? 0, NUMBERS[5] ?? 0]
+  if (Y < 1 || M < 1 || M > 12 || D < 1 || D > daysInMonth(Y, M)) return null
+  if (h > 23 || m > 59 || s > 59 || (half !== null && (h < 1 || h > 12))) return null
+  const hour = half === null ? h : (h % 12) + (half === 'PM' ? 12 : 0)
+  return { seconds: daysFromCivil(Y, M, D) * 86_400 + hour * 3600 + m * 60 + s, ticks: 0 }
+}

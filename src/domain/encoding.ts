@@ -1,0 +1,10 @@
+/** A decoder that refuses what is not of the encoding, or where it is lenient replaces it by U+FFFD; null where the runtime does not know the label. */
+export function openDecoder(label: string, fatal = true): TextDecoder | null {
+  try {
+    // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the runtime knows more labels than its types do
+    return new TextDecoder(label as 'utf-8', { fatal })
+  } catch (cause) {
+    if (cause instanceof RangeError) return null
+    throw new Error(`the encoding ${label} cannot be opened`, { cause })
+  }
+}

@@ -1,0 +1,71 @@
+/** What columns are called that hold a field, in English, German, French, Spanish, Dutch and Italian; without accents and blanks. */
+export const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Id: words(
+    'id guid uuid nr nummer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
+  ),
+  Name: words(
+    'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
+  ),
+  VenueId: words(
+    'venue venueid ort spielort veranstaltungsort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
+  ),
+  Start: words(
+    'start startdate starttime beginn anfang datum date termin startet von debut heuredebut inicio fecha aanvang begin inizio data uhrzeit startzeit',
+  ),
+  Finish: words('finish end enddate endtime ende schluss bis fin heurefin final einde slot fine endzeit'),
+  TicketCapacity: words(
+    'ticketcapacity capacity platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti',
+  ),
+  TicketsAvailable: words(
+    'ticketsavailable available frei freieplatze restplatze verfugbar disponible disponibles libres beschikbaar vrij disponibili placeslibres',
+  ),
+  Sold: words('sold verkauft ticketssold vendu vendus vendidos vendidas verkocht venduti'),
+  Price: words('price preis prix precio prijs prezzo eintritt tarif tarief'),
+  Tags: words(
+    'tags tag genre sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
+  ),
+  ShowOnWeb: words(
+    'showonweb web online veroffentlicht published publish publie enligne publicado gepubliceerd pubblicato website freigegeben',
+  ),
+}
+
+export const VENUE_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Id: words('id guid uuid nr nummer number no code kennung ref numero venueid'),
+  Name: words(
+    'name venue titel ort spielort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
+  ),
+  AddressStreet1: words(
+    'addressstreet1 street address strasse adresse anschrift rue calle direccion straat adres via indirizzo',
+  ),
+  AddressStreet2: words('addressstreet2 street2 address2 adresse2 zusatz complement'),
+  AddressCity: words('addresscity city town stadt gemeinde ville ciudad stad citta comune'),
+  AddressPostalCode: words(
+    'addresspostalcode postalcode postcode zip zipcode plz postleitzahl codepostal cp codigopostal cap',
+  ),
+  AddressState: words('addressstate state county bundesland region provincia provincie'),
+  AddressCountry: words('addresscountry country land pays pais paese'),
+  Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad'),
+  Longitude: words('longitude lon lng long langengrad lange longitud longitudine lengtegraad'),
+  Telephone: words('telephone phone tel telefon telefono telefoon telefonnummer'),
+  Website: words('website url homepage web site webseite sitioweb sito'),
+  Description: words('description beschreibung descripcion beschrijving descrizione text info'),
+}
+
+/** Words of a column that says whether an event is on the web. */
+export const YES_WORDS: ReadonlySet<string> = new Set(
+  words('x ja yes y j wahr true 1 oui vrai si sí verdadero vero waar on'),
+)
+
+function words(list: string): readonly string[] {
+  return list.split(' ')
+}
+
+/** A name as it is compared: without case, accents, blanks and signs. */
+export function bareName(name: string): string {
+  return name
+    .normalize('NFD')
+    .replaceAll('ß', 'ss')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+}

@@ -1,0 +1,188 @@
+import { constants } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { parse } from 'csv-parse/sync'
+import { PLENTY } from '../crm/descriptors.ts'
+import { formatOf } from '../crm/files/file-format.ts'
+import { disguiseOf, openFile } from '../crm/files/found-file.ts'
+import { Gathering } from '../crm/files/read-batches.ts'
+import type { Cell } from '../crm/mapping/cell.ts'
+import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
+import { parseCell } from '../crm/mapping/parse-cell.ts'
+import { openDecoder } from '../domain/encoding.ts'
+import { trimWhiteSpace } from '../domain/white-space.ts'
+
+/** A file as it was found: its columns, and how it has to be read to find them. */
+export interface Table {
+  readonly path: string
+  readonly file: string
+  readonly isWorkbook: boolean
+  /** JSON says itself what its values are. */
+  readonly isTyped: boolean
+  readonly encoding: string
+  readonly delimiter: string | null
+  readonly headerRow: number
+  readonly header: readonly string[]
+  /** The values of each column, in the order of the header; blank ones are null. */
+  readonly rows: readonly (readonly (string | null)[])[]
+}
+
+/** Why a file cannot be looked at: the rest of a sentence that begins with its name. */
+export class Unlooked {
+  readonly problem: string
+
+  constructor(problem: string) {
+    this.problem = problem
+  }
+}
+
+const MOST_BYTES = 256 * 1024 * 1024
+
+export async function lookAt(path: string): Promise<Table | Unlooked> {
+  const format = formatOf(path)
+  if (format === null) return new Unlooked('is not a .csv, .json, .ndjson or .xlsx file')
+  let bytes: Buffer
+  try {
+    bytes = await readFile(path)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+    return new Unlooked(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+  }
+  if (bytes.length > MOST_BYTES) return new Unlooked('is larger than 256 MB; look at a part of it')
+  const about = { path, file: basename(path), isWorkbook: false, isTyped: false, encoding: 'utf-8', delimiter: null }
+  if (format === 'xlsx') {
+    const rows = await sheetRows(path, bytes.length)
+    return rows instanceof Unlooked ? rows : { ...about, isWorkbook: true, ...withHeader(rows) }
+  }
+  const disguise = disguiseOf(bytes)
+  if (disguise !== null) return new Unlooked(`cannot be read: ${disguise}`)
+  const encoding = encodingOf(bytes)
+  const text =
+    openDecoder(encoding)
+      ?.decode(bytes)
+      .replace(/^\ufeff/, '') ?? ''
+  if (format !== 'csv') {
+    const rows = jsonTable(text, format)
+    return rows instanceof Unlooked ? rows : { ...about, isTyped: true, ...withHeader(rows) }
+  }
+  const said = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(text)
+  const body = said === null ? text : text.slice(said[0].length)
+  const delimiter = said?.[1] ?? delimiterOf(body)
+  try {
+    return { ...about, encoding, delimiter, ...withHeader(csvTable(body, delimiter)) }
+  } catch (cause) {
+    return new Unlooked(`is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`)
+  }
+}
+
+function encodingOf(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
+  return isUtf8(bytes) ? 'utf-8' : 'windows-1252'
+}
+
+type Numbered = readonly { readonly row: number; readonly cells: readonly (string | null)[] }[]
+
+const SOME_ROWS = 50
+
+/** The separator by which most rows have one and the same width, of at least two. */
+function delimiterOf(text: string): string {
+  const end = text.split('\n', SOME_ROWS).join('\n').length
+  let best = ','
+  let bestScore = 0
+  for (const delimiter of [',', ';', '\t', '|']) {
+    const widths = new Map<number, number>()
+    for (const line of text.slice(0, end).split(/\r?\n|\r/)) {
+      const width = line.replaceAll(/"(?:[^"]|"")*"/g, '').split(delimiter).length
+      if (width > 1) widths.set(width, (widths.get(width) ?? 0) + 1)
+    }
+    const score = Math.max(0, ...[...widths].map(([width, count]) => count * 100 + width))
+    if (score > bestScore) [best, bestScore] = [delimiter, score]
+  }
+  return best
+}
+
+function csvTable(text: string, delimiter: string): Numbered {
+  const rows: string[][] = parse(text, {
+    delimiter,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: false,
+  })
+  return rows.map((cells, index) => ({ row: index + 1, cells: cells.map(valueOf) }))
+}
+
+function valueOf(cell: Cell): string | null {
+  return isBlank(cell) ? null : typeof cell === 'boolean' ? String(cell) : plainText(cell)
+}
+
+function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | Unlooked {
+  const parts = format === 'json' ? [text] : text.split('\n').filter((line) => trimWhiteSpace(line) !== '')
+  const items: Cell[] = []
+  for (const part of parts) {
+    const parsed = parseCell(part)
+    if (!parsed.ok) return new Unlooked('is not JSON')
+    if (format === 'ndjson') items.push(parsed.cell)
+    else if (isList(parsed.cell)) for (const item of parsed.cell) items.push(item)
+    else return new Unlooked('does not hold a list')
+  }
+  const objects = items.filter((item) => isObject(item))
+  const header = [...new Set(objects.flatMap((item) => Object.keys(item)))]
+  const rows = objects.map((item, index) => ({
+    row: index + 2,
+    cells: header.map((name) => valueOf(item[name] ?? null)),
+  }))
+  return [{ row: 1, cells: header }, ...rows]
+}
+
+async function sheetRows(path: string, sizeBytes: number): Promise<Numbered | Unlooked> {
+  const { readSheet } = await import('../crm/files/workbook.ts')
+  const file = openFile(path, constants.O_RDONLY, PLENTY)
+  const found: { row: number; cells: readonly (string | null)[] }[] = []
+  const add = (cells: readonly Cell[], row: number): null => {
+    found.push({ row, cells: cells.map(valueOf) })
+    return null
+  }
+  try {
+    const onHeader = (cells: readonly Cell[], row: number): typeof add => {
+      add(cells, row)
+      return add
+    }
+    const reading = { name: basename(path), file, sizeBytes, limitBytes: 2e9, sheet: null, headerRow: null, onHeader }
+    const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false, blankRows: 0 })
+    for (;;) {
+      const next = await batches.next()
+      if (next.done !== true) continue
+      return next.value === null ? found : new Unlooked(`cannot be read: ${next.value.problem}`)
+    }
+  } finally {
+    file.close()
+  }
+}
+
+function widthOf(cells: readonly (string | null)[]): number {
+  return cells.filter((cell) => cell !== null).length
+}
+
+/** The header is the first row that is as wide as the widest of the rows that many are as wide as. */
+function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'> {
+  const filled = rows.filter(({ cells }) => cells.some((cell) => cell !== null))
+  const widest = Math.max(0, ...filled.slice(0, SOME_ROWS).map(({ cells }) => widthOf(cells)))
+  const at = Math.max(
+    0,
+    filled.findIndex(({ cells }) => widthOf(cells) > widest / 2),
+  )
+  const header = filled[at]
+  const names: string[] = []
+  const columns: number[] = []
+  for (const [index, name] of (header?.cells ?? []).entries()) {
+    if (name === null) continue
+    let own = name
+    for (let number = 2; names.includes(own); number++) own = `${name} (${number})`
+    names.push(own)
+    columns.push(index)
+  }
+  const values = filled.slice(at + 1).map(({ cells }) => columns.map((index) => cells[index] ?? null))
+  return { headerRow: header?.row ?? 1, header: names, rows: values }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { dirname, relative } from 'node:path'
+import type { Line, ListProposal, Proposal } from './propose.ts'
+import { OPEN, quoted } from './propose.ts'
+
+/** The `crm` section of a configuration, with what was seen as comments, the questions that are open, and what no file said. */
+export interface Written {
+  readonly text: string
+  readonly questions: readonly string[]
+  readonly missing: readonly string[]
+}
+
+export function writeProposal({ events, venues, needsNamespace, needsZone }: Proposal, cwd: string): Written {
+  const first = events ?? venues
+  const directory = first === null ? '.' : dirname(first.table.path)
+  const lists = [
+    ...(events === null ? [] : listLines('events', events, directory)),
+    ...(venues === null ? [] : listLines('venues', venues, directory)),
+  ]
+  const namespace: Line = {
+    key: 'idNamespace',
+    value: randomUUID(),
+    evidence: 'ids here are no GUIDs; keep it: ids follow from it',
+  }
+  const lines = [
+    '  kind: files',
+    `  directory: ${quoted(relative(cwd, directory) || '.')}`,
+    ...(needsNamespace ? written([namespace], 2) : []),
+    ...lists,
+  ]
+  const all = [events, venues].flatMap((list) => (list === null ? [] : [...list.fields, ...list.more, ...list.texts]))
+  const open = all.filter(({ value }) => value.includes(OPEN) || value === '[]')
+  const missing = [
+    ...(needsZone ? ['timeZone: the dates have no offset, and are read in UTC until it is said'] : []),
+    ...(events === null ? ['events: no file was given that has dates, as events have'] : []),
+    ...(venues === null
+      ? ['venues: no file of venues was given; a venues.csv of the one line Id,Name is an empty list']
+      : []),
+  ]
+  return {
+    text: [...lines, ...missing.map((what) => `  # ${what}`), ''].join('\n'),
+    questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
+    missing,
+  }
+}
+
+function listLines(name: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
+  const file = relative(directory, table.path)
+  return [
+    `  ${name}:`,
+    ...written([{ key: 'from', value: quoted(file), evidence: `${table.rows.length.toLocaleString('en')} rows` }], 4),
+    ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
+    '    fields:',
+    ...written(fields, 6),
+    ...written(more, 4),
+  ]
+}
+
+function written(lines: readonly Line[], indent: number): readonly string[] {
+  // A comment ends with its line, whatever the file holds.
+  return lines.map(({ key, value, evidence }) => {
+    const comment = evidence.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) || value === '[]' ? 'QUESTION: ' : ''}${comment}`
+  })
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'bun:test'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+
+const CONFIGURATION = `operations: null
+crm:
+  kind: files
+  directory: .
+  idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11
+  texts: { delimiter: ';', dates: [DD.MM.YYYY hh:mm] }
+  events:
+    from: Spielplan.csv
+    fields: { Id: Nr, Name: Titel, Start: Beginn, Finish: { join: [Tag, Ende] }, TicketCapacity: Plätze, TicketsAvailable: Frei, Price: Preis, Tags: Sparte }
+    showOnWeb: { Web: [x] }
+    active: null
+  venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
+`
+const HEADER = 'Nr;Titel;Beginn;Tag;Ende;Plätze;Frei;Preis;Sparte;Web'
+const ROWS = [
+  '1;Figaro;21.06.2036 19:30;21.06.2036;22:00;100;120;18.50;Oper, Gala;x',
+  '2;Tosca;22.06.2036 19:30;21.06.2036;22:00;1.000;0;18.50;Oper;x',
+  '3;Faust;22.06.2036 19.30 Uhr;22.06.2036;22:00;100;0;18,50;Oper;x',
+  ';;;;;;;;;',
+  '4;Carmen;23.06.2036 19:30;23.06.2036;22:00;100;0;12;Oper;nein',
+]
+
+interface Report {
+  readonly groups: readonly { readonly column: string; readonly count: number; readonly remedy: string }[]
+  readonly suspicious: readonly { readonly column: string; readonly what: string; readonly example: string }[]
+  readonly zone: unknown
+  readonly warnings: readonly string[]
+}
+
+describe('check of a file as it was exported speaks of its columns and its words (issue 18)', () => {
+  it.each(['bun', 'node'] as const)('%s: in groups, in what is suspicious, and in what to set', async (runtime) => {
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION,
+      'Spielplan.csv': [HEADER, ...ROWS, ''].join('\n'),
+      'Orte.csv': 'Name\n',
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
+    const { groups, suspicious, zone, warnings } = JSON.parse(stdout) as Report
+    expect(groups.map(({ column, count, remedy }) => [column, count, remedy])).toEqual([
+      ['Beginn', 1, expect.stringContaining('add DD.MM.YYYY hh.mm Uhr to crm.texts.dates') as never],
+      ['Preis', 1, 'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.'],
+      ['Web', 1, 'Mark what should be on the web: x in Web, a column in this very spelling.'],
+    ])
+    expect(suspicious.map(({ column, what }) => `${column} ${what}`)).toEqual([
+      'Sparte holds a comma, and no row has the semicolon that separates tags: each is read as one tag',
+      'Frei is above Plätze',
+      'Plätze ends in .000, most likely a thousand, and is read as a whole number without it',
+      'Tag + Ende is before Beginn',
+      'Beginn has no offset, and is read in UTC because timeZone was never set',
+      'Tag + Ende has no offset, and is read in UTC because timeZone was never set',
+    ])
+    expect(suspicious[1]?.example).toBe('Spielplan.csv, line 2: Frei is 120, and Plätze 100')
+    expect(zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 7 })
+    expect(warnings).toContainEqual('Spielplan.csv: 1 blank row is skipped')
+  })
+})

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readCrm } from '../../src/commands/assemble.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { idsOf } from '../../src/crm/mapping/ids.ts'
+import type { SheetCell } from '../support/workbook-file.ts'
+import { serial, workbook, zip } from '../support/workbook-file.ts'
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'marquee-workbook-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const HEADER = ['Nr', 'Titel', 'Datum', 'Von', 'Bis', 'Preis', 'Plätze', 'Sparte', 'Web'] as const
+const FIELDS = `{ Id: Nr, Name: Titel, Start: { join: [Datum, Von] }, Finish: { join: [Datum, Bis] }, Price: Preis, TicketCapacity: Plätze, Tags: Sparte }`
+/** 2036-06-21 and 19:30. */
+const [DAY, TIME] = [49_847, 0.8125]
+const ROW: readonly SheetCell[] = [
+  7,
+  'Figaro',
+  serial(DAY, 'date'),
+  serial(TIME, 'time'),
+  serial(0.9375, 'ownTime'),
+  25.5,
+  250,
+  'Oper;Gala',
+  true,
+]
+
+interface Read {
+  readonly event: unknown
+  readonly said: string | undefined
+  readonly size: number
+  /** What an operator is told though nothing is wrong. */
+  readonly noticed: readonly string[]
+}
+
+async function read(
+  bytes: Buffer,
+  { from = 'Saison.xlsx', memory = '2GB', texts = '', fields = FIELDS, showOnWeb = '{ Web: [true, x] }' } = {},
+): Promise<Read> {
+  writeFileSync(join(folder, 'Saison.xlsx'), bytes)
+  const block = `{ from: ${from}, fields: ${fields}, showOnWeb: ${showOnWeb}, texts: { ${texts} } }`
+  writeFileSync(join(folder, 'venues.csv'), 'Id,Name\n')
+  const text = `limits: { memory: ${memory} }\ntimeZone: Europe/Berlin\ncrm: { kind: files, directory: ., idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11, events: ${block} }`
+  const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
+  const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const { marquee, failures, observations } = await readCrm(loaded.configuration)
+  const { list } = marquee.replica.events
+  const id = idsOf(loaded.configuration.crm)?.('7')[0]
+  const withheld = Array.from(
+    list.withheldRows(),
+    ({ withheld: { where, column, found } }) => `${where}: ${column} ${found}`,
+  )
+  return {
+    event: id === undefined ? null : list.get(id),
+    said: failures[0]?.failure.message ?? withheld[0],
+    size: list.served,
+    noticed: observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
+  }
+}
+
+function book(...rows: readonly (readonly SheetCell[])[]): Buffer {
+  return workbook([{ name: 'Spielplan', rows: [HEADER, ...rows] }])
+}
+
+describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
+  it('is read by its own types: dates and times, numbers to the last digit, booleans', async () => {
+    const { event, size } = await read(book(ROW))
+    expect(size).toBe(1)
+    expect(event).toMatchObject({
+      Name: 'Figaro',
+      Start: '2036-06-21T19:30:00+02:00',
+      Finish: '2036-06-21T22:30:00+02:00',
+      Price: '25.5',
+      TicketCapacity: 250,
+      Tags: ['Oper', 'Gala'],
+    })
+  })
+
+  it.each([
+    ['19.989999999999998', '19.99'],
+    ['1.0000000000000001E-2', '0.01'],
+    ['0.1', '0.1'],
+    ['1E3', '1000'],
+    ['12345678.9', '12345678.9'],
+  ])('reads the number that Excel stores as %p as %p', async (stored, Price) => {
+    const { event } = await read(book(ROW.with(5, { xml: `<c s="7"><v>${stored}</v></c>` })))
+    expect(event).toMatchObject({ Price })
+  })
+
+  it.each([
+    ['a date and a time in one cell', serial(DAY + TIME, 'dateTime'), null, '2036-06-21T19:30:00+02:00'],
+    ['a format of somebody’s own', serial(DAY + TIME, 'ownDateTime'), null, '2036-06-21T19:30:00+02:00'],
+    ['a day with an hour that is not shown', serial(DAY + TIME, 'ownDate'), null, '2036-06-21T19:30:00+02:00'],
+    [
+      'the midnight of a date-time beside a time',
+      serial(DAY, 'dateTime'),
+      serial(TIME, 'time'),
+      '2036-06-21T19:30:00+02:00',
+    ],
+    ['a time to the nearest second', serial(DAY, 'date'), serial(0.812_499_999, 'time'), '2036-06-21T19:30:00+02:00'],
+    ['a time that has a day', serial(DAY, 'date'), serial(DAY + TIME, 'time'), '2036-06-21T19:30:00+02:00'],
+    ['texts', '2036-06-21', '19:30', '2036-06-21T19:30:00+02:00'],
+  ] as const)('reads %s', async (_, day, time, Start) => {
+    const fields = FIELDS.replace('{ join: [Datum, Bis] }', '{ lasting: 2h30m }')
+    const { event } = await read(book(ROW.with(2, day).with(3, time)), { fields })
+    expect(event).toMatchObject({ Start })
+  })
+
+  it('withholds a day without a time, unless a format has such days', async () => {
+    const rows = book(ROW.with(3, null))
+    expect((await read(rows)).said).toBe('Saison.xlsx, row 2: Datum + Von "2036-06-21"')
+    expect((await read(rows, { texts: 'dates: [DD.MM.YYYY]' })).event).toMatchObject({
+      Start: '2036-06-21T00:00:00+02:00',
+    })
+  })
+
+  it('counts days as old workbooks of the Macintosh do', async () => {
+    const rows = [HEADER, ROW.with(2, serial(DAY - 1462, 'date'))]
+    const { event } = await read(workbook([{ name: 'x', rows }], { is1904: true }))
+    expect(event).toMatchObject({ Start: '2036-06-21T19:30:00+02:00' })
+  })
+
+  it('takes what a formula came to, and texts in the cell', async () => {
+    const formula = { xml: '<c t="str"><f>A2&amp;WEBSERVICE("http://127.0.0.1:9")</f><v>Fi_x000D_garo</v></c>' }
+    expect((await read(book(ROW.with(1, formula)))).event).toMatchObject({ Name: 'Fi\rgaro' })
+    const inline = { xml: '<c t="inlineStr"><is><r><t>Fi</t></r><r><t>garo</t></r></is></c>' }
+    expect((await read(book(ROW.with(1, inline)))).event).toMatchObject({ Name: 'Figaro' })
+  })
+
+  it('withholds a row with an error in a mapped column', async () => {
+    const { said } = await read(book(ROW.with(5, { xml: '<c t="e"><v>#REF!</v></c>' })))
+    expect(said).toBe('Saison.xlsx, row 2: Preis {"error":"#REF!"}')
+  })
+
+  it('reads the sheet that is named, and the first one otherwise', async () => {
+    const bytes = workbook([
+      { name: 'Deckblatt', rows: [['Titel']] },
+      { name: 'Spielplan', rows: [['Saison 2036'], [], HEADER, [], ROW] },
+    ])
+    const from = (sheet: string): string => `{ file: Saison.xlsx, sheet: ${sheet} }`
+    expect((await read(bytes, { from: from('Spielplan'), texts: 'headerRow: 3' })).event).toMatchObject({
+      Name: 'Figaro',
+    })
+    expect((await read(bytes, { from: from('Spielpan') })).said).toBe(
+      'Saison.xlsx has no sheet "Spielpan"; did you mean "Spielplan"?; it has "Deckblatt", "Spielplan"',
+    )
+    expect((await read(bytes)).said).toContain('Saison.xlsx has no column "Nr" (crm.events.fields.Id)')
+  })
+
+  it.each([
+    [
+      'an old workbook',
+      Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+      'this is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
+    ],
+    ['a text', Buffer.from('Nr;Titel\n'), 'this is not an Excel workbook (.xlsx), whatever it is called'],
+    ['another ZIP file', zip([['word/document.xml', '<w/>']]), 'this is a ZIP file, and not an Excel workbook (.xlsx)'],
+  ])('says what %s is', async (_, bytes, problem) => {
+    expect((await read(bytes)).said).toBe(`Saison.xlsx: ${problem}`)
+  })
+
+  it('refuses a file that is cut off wherever it is, and never ends for it', async () => {
+    const bytes = book(ROW)
+    for (let part = 1; part < 12; part++) {
+      const { said, size } = await read(bytes.subarray(0, Math.floor((bytes.length * part) / 12)))
+      expect(size).toBe(0)
+      expect(said).toStartWith('Saison.xlsx')
+    }
+  })
+
+  it('refuses a sheet whose XML ends before it should: rows would be lost', async () => {
+    const cut = workbook([{ name: 'x', rows: [HEADER, [...ROW, { xml: '</row></sheetData><!--' }]] }])
+    const { said, size } = await read(cut)
+    expect(size).toBe(0)
+    expect(said).toContain('is not XML as Excel writes it')
+  })
+
+  it('refuses a document type, and what would unpack to more than it may', async () => {
+    const bomb = '<!DOCTYPE a [<!ENTITY b "bb">]><workbook/>'
+    expect((await read(zip([['xl/workbook.xml', bomb]]))).said).toContain('a document type is declared')
+    const large = book(
+      ROW,
+      Array.from({ length: 10_000 }, () => 'x'.repeat(100)),
+    )
+    expect((await read(large, { memory: '20KB' })).said).toContain('limits.memory')
+    // It says less than it is.
+    const lying = zip([['xl/workbook.xml', `<workbook>${' '.repeat(50_000_000)}</workbook>`]], 100)
+    expect((await read(lying)).said).toContain('not a whole .xlsx workbook')
+  })
+
+  it('counts the rows between others in which nothing stands, whether they are in the file or not', async () => {
+    const bytes = workbook([{ name: 'x', rows: [HEADER, [], [' '], ROW] }])
+    expect((await read(bytes)).noticed).toEqual(['Saison.xlsx: 2 blank rows are skipped'])
+  })
+
+  it('reads the header that is named, of two; the first cell of merged ones; and never what is beside the sheet', async () => {
+    const merged = ROW.with(1, 'Figaro').with(7, null)
+    const extra: readonly (readonly [string, string])[] = [
+      ['xl/vbaProject.bin', '\u0000\u0001Attribute VB_Name'],
+      ['xl/externalLinks/externalLink1.xml', '<externalLink><externalBook r:id="rId1"/></externalLink>'],
+    ]
+    const rows = [['Saison', null, 'Zeit', null, null, 'Verkauf'], HEADER, merged]
+    const bytes = workbook([{ name: 'x', rows }], { extra })
+    const { event, size } = await read(bytes, { texts: 'headerRow: 2' })
+    expect([size, event]).toEqual([1, expect.objectContaining({ Name: 'Figaro', Tags: [] })])
+  })
+
+  it('numbers columns of one name', async () => {
+    const rows = [HEADER.with(8, 'Preis'), ROW.with(8, 12)]
+    const { event } = await read(workbook([{ name: 'x', rows }]), {
+      fields: FIELDS.replace('Price: Preis', "Price: 'Preis (2)'"),
+      showOnWeb: 'null',
+    })
+    expect(event).toMatchObject({ Price: '12' })
+  })
+
+  it('reads all rows that a sheet can have', async () => {
+    const cells = sheetRowXml(7)
+    const rows = Array.from({ length: 1_048_574 }, (_, index) => `<row r="${index + 3}">${cells}</row>`).join('')
+    const { size, said } = await read(withRows(rows), { memory: '1GB' })
+    // One id in all of them: the first is served, each other is withheld, and none is lost.
+    expect(size).toBe(1)
+    expect(said).toStartWith('Saison.xlsx, row 3: Nr')
+  }, 120_000)
+
+  it('passes over ten million empty cells and a million rows', async () => {
+    const empty = '<c s="1"/>'.repeat(100)
+    const rows = Array.from({ length: 100_000 }, (_, index) => `<row r="${index + 3}">${empty}</row>`).join('')
+    const parts = book(ROW)
+    expect((await read(parts)).size).toBe(1)
+    const { event, size } = await read(withRows(rows))
+    expect([size, event]).toEqual([1, expect.objectContaining({ Name: 'Figaro' })])
+  }, 60_000)
+})
+
+/** A row of the sheet that ROW is in, without its texts. */
+function sheetRowXml(id: number): string {
+  return `<c><v>${id}</v></c><c/><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c>`
+}
+
+/** The workbook of ROW, and further rows as they stand in a sheet. */
+function withRows(rows: string): Buffer {
+  return workbook([
+    { name: 'x', rows: [HEADER, [...ROW, { xml: `</row>${rows}<row r="900000"><c/>`.replace('<c', '<c') }]] },
+  ])
+}
