@@ -15,6 +15,7 @@ import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
 import type { FaultGroup } from './fault-groups.ts'
 import { faultGroups } from './fault-groups.ts'
+import type { TextKeyFor } from './text-keys.ts'
 
 interface WithheldReport {
   readonly kind: 'event' | 'venue'
@@ -75,6 +76,7 @@ export function reportOf(
   { marquee: { replica, suspicions }, failures, observations, diagnoses }: CrmRead,
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
+  textKeyFor: TextKeyFor,
 ): Report & Asides {
   const events = inOrder(replica.events.list.withheldRows())
   const venues = inOrder(replica.venues.list.withheldRows())
@@ -89,7 +91,10 @@ export function reportOf(
   const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
   const nothing = nothingServed(replica)
   const mistakes = [...rows.events, ...rows.venues].filter((row) => !isOnPurpose(row.withheld)).length
-  const groups = byMistake([...faultGroups('event', rows.events), ...faultGroups('venue', rows.venues)])
+  const groups = byMistake([
+    ...faultGroups('event', rows.events, textKeyFor),
+    ...faultGroups('venue', rows.venues, textKeyFor),
+  ])
   const warnings = [
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),

@@ -13,6 +13,7 @@ import { columnsRead } from '../crm/files/list-file.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from './fault-groups.ts'
+import type { TextKeyFor } from './text-keys.ts'
 
 export interface CheckOptions {
   readonly config?: string
@@ -35,7 +36,7 @@ export async function check(
   }
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings])
+  const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings], await textKeysOf(crm))
   if (!json) {
     printReport(report, found.configuration.crm, surroundings)
     const line = notYetOverLine(crm)
@@ -45,6 +46,14 @@ export async function check(
   if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
   if (strict && (report.mistakes > 0 || report.suspicious.length > 0 || report.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
+}
+
+/** What names keys for what cannot be read; most lists have nothing of it, and do not wait until it is loaded. */
+async function textKeysOf({ marquee: { replica }, failures }: CrmRead): Promise<TextKeyFor> {
+  const { events, venues } = replica
+  if (failures.length === 0 && events.list.withheld + venues.list.withheld === 0) return () => null
+  const { textKeyFor } = await import('./text-keys.ts')
+  return textKeyFor
 }
 
 /** What `/api/events` would begin with; null where lists are off. */

@@ -1,7 +1,7 @@
 import type { RowFault, WithheldFault } from '../domain/withheld.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import { insteadOf, textFound } from '../operations/remedy.ts'
-import { textKeyFor } from './text-keys.ts'
+import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 
@@ -30,7 +30,11 @@ interface Tally {
 }
 
 /** All faults of these rows, which come in their order: mistakes first, then by how many rows have them. */
-export function faultGroups(kind: 'event' | 'venue', rows: Iterable<WithheldRow>): readonly FaultGroup[] {
+export function faultGroups(
+  kind: 'event' | 'venue',
+  rows: Iterable<WithheldRow>,
+  textKeyFor: TextKeyFor,
+): readonly FaultGroup[] {
   const tallies = new Map<string, Tally>()
   for (const { id, withheld } of rows) {
     const { where, also = [] } = withheld
@@ -50,23 +54,28 @@ export function faultGroups(kind: 'event' | 'venue', rows: Iterable<WithheldRow>
     .toSorted(
       (left, right) => Number(isOnPurpose(left.fault)) - Number(isOnPurpose(right.fault)) || right.count - left.count,
     )
-    .map((tally) => groupOf(kind, tally))
+    .map((tally) => groupOf(kind, tally, textKeyFor))
 }
 
-function groupOf(kind: FaultGroup['kind'], { fault, count, values, examples }: Tally): FaultGroup {
+function groupOf(
+  kind: FaultGroup['kind'],
+  { fault, count, values, examples }: Tally,
+  textKeyFor: TextKeyFor,
+): FaultGroup {
   const found = [...values]
     .toSorted(([, left], [, right]) => right - left)
     .slice(0, MOST_FOUND)
     .map(([value, times]) => ({ value, count: times }))
   const { column } = fault
-  const remedy = remedyOf(fault, found, examples[0]?.where ?? '')
+  const remedy = remedyOf(fault, found, IN_TEXT.test(examples[0]?.where ?? '') ? textKeyFor : noKey)
   return { kind, column, fault: fault.fault, count, found, examples, remedy }
 }
 
+const noKey: TextKeyFor = () => null
 /** Where a row of a text file stands, whose texts have keys. */
 const IN_TEXT = /\.(?:csv|tsv|txt), line \d+$/i
 
-function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], where: string): string {
+function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'
   switch (fault) {
     case 'no-id':
@@ -82,7 +91,7 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
       const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
       const [first, second] = told
       const values = found.map(({ value }) => value)
-      const key = expected === null || !IN_TEXT.test(where) ? null : textKeyFor(values, expected)
+      const key = expected === null ? null : textKeyFor(values, expected)
       const end = key === null ? '.' : `, or ${key}.`
       if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}${end}`
       if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`

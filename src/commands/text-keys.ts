@@ -2,8 +2,10 @@ import { currenciesOf, decimalSign, lookAtColumn } from '../proposal/column.ts'
 import { isNo, isYes } from '../operations/remedy.ts'
 import { isMonthFirst, quoted } from '../proposal/propose.ts'
 
+export type TextKeyFor = (found: readonly string[], expected: string) => string | null
+
 /** The key of a files CRM that would have such texts read, as the end of a sentence; null where none would. */
-export function textKeyFor(found: readonly string[], expected: string): string | null {
+export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.includes('yes or no')) {
     const words = [keyOf('yes', found.filter(isYes)), keyOf('no', found.filter(isNo))].filter((key) => key !== null)
     return words.length === 0 ? null : words.join(' and ')

@@ -28,7 +28,7 @@ interface Status {
   readonly lists: { readonly events: { readonly served: number; readonly lastError: string | null } }
 }
 
-describe('a workbook that somebody has open in Excel (issue 18)', () => {
+describe('a workbook that somebody has open in Excel (SURFACE: Files as they are exported)', () => {
   it.each(['bun', 'node'] as const)(
     '%s: is read as any file that changes, and what was served stays',
     async (runtime) => {

@@ -31,7 +31,7 @@ interface Report {
   readonly warnings: readonly string[]
 }
 
-describe('check of a file as it was exported speaks of its columns and its words (issue 18)', () => {
+describe('check of a file as it was exported speaks of its columns and its words (SURFACE: Files as they are exported)', () => {
   it.each(['bun', 'node'] as const)('%s: in groups, in what is suspicious, and in what to set', async (runtime) => {
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION,
