@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
-import type { Written } from '../proposal/write-proposal.ts'
+import type { WrittenProposal } from '../proposal/write-proposal.ts'
 import { commandLine } from './launcher.ts'
 import type { Surroundings } from './surroundings.ts'
 import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -56,7 +56,7 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
 }
 
 /** How the files are read, or why they cannot be looked at. */
-async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<Written | string[]> {
+async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt, Unlooked }, { propose }, { writeProposal }] = await Promise.all([

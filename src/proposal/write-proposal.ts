@@ -4,13 +4,13 @@ import type { Line, ListProposal, Proposal } from './propose.ts'
 import { OPEN, quoted } from './propose.ts'
 
 /** The `crm` section of a configuration, with what was seen as comments, the questions that are open, and what no file said. */
-export interface Written {
+export interface WrittenProposal {
   readonly text: string
   readonly questions: readonly string[]
   readonly missing: readonly string[]
 }
 
-export function writeProposal({ events, venues, needsNamespace, needsZone }: Proposal, cwd: string): Written {
+export function writeProposal({ events, venues, needsNamespace, needsZone }: Proposal, cwd: string): WrittenProposal {
   const first = events ?? venues
   const directory = first === null ? '.' : dirname(first.table.path)
   const lists = [
