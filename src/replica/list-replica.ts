@@ -65,8 +65,10 @@ export class ListReplica<Item> implements Aged {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      this.refresh.start(0)
-      if (source.reportsChanges) this.audit.start(settings.fullReadEveryMs)
+      this.refresh.start(options.carried?.firstReadInMs ?? 0)
+      // Where another went on auditing, the next one is due when its own would have been.
+      const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
+      if (source.reportsChanges) this.audit.start(Math.max(0, settings.fullReadEveryMs - auditedMs))
       if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
       source.onHint?.(() => {
         this.refresh.hint()
