@@ -1,11 +1,9 @@
 import type { Time } from '../replica/time.ts'
-import type { LogPosition } from './entries.ts'
 import { decodeEntry, idOf, isSame } from './entries.ts'
 import type { FollowingOptions } from './follower.ts'
 import { Following } from './follower.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
-import type { Manifest } from './store-base.ts'
 import { loadChunks, readManifest } from './store-base.ts'
 
 export interface RebaseOptions extends Pick<FollowingOptions, 'time' | 'marks' | 'beatMs'> {
@@ -51,11 +49,6 @@ export class Rebase {
     this.#options.ignored(why)
   }
 
-  /** The rows were never what the base holds at once: before all that they include is in the log, nothing is served. */
-  servesFrom({ to }: Manifest): LogPosition {
-    return to
-  }
-
   async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
     if (this.#time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits } = this.#options
@@ -70,7 +63,7 @@ export class Rebase {
       this.reject(manifest)
       return null
     }
-    const { from, lists: states } = manifest
+    const { from, to, lists: states } = manifest
     const [first] = await session.ask((store) => store.readFrom(idOf(from), 1))
     const begin = first === undefined ? null : decodeEntry(first, signing)
     if (begin === null || 'refused' in begin || !isSame(begin.position, from)) {
@@ -86,6 +79,6 @@ export class Rebase {
       return null
     }
     this.needsBase = false
-    return new Following({ ...this.#options, lists, position: from, until: this.servesFrom(manifest), states })
+    return new Following({ ...this.#options, lists, position: from, until: to, states })
   }
 }
