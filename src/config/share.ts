@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { isLoopback } from './addresses.ts'
 import { leaf, Wrong } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
@@ -12,6 +13,8 @@ const url = leaf(URL_ALLOWED, ({ value, reference }) => {
   if (given.protocol !== 'rediss:' && given.protocol !== 'redis:') return null
   if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
     return new Wrong('must end with the number of a database, such as /0', true)
+  if (/%(?![\da-f]{2})/i.test(given.username + given.password))
+    return new Wrong('holds a % without two hex digits; write %25', true)
   // It mostly holds a password.
   return new Secret(value.trim(), reference ?? IN_THE_FILE)
 })
