@@ -47,8 +47,8 @@ export async function check(
 }
 
 /** What `/api/events` would begin with; null where lists are off. */
-function notYetOverLine({ marquee: { replica } }: CrmRead): string | null {
-  const { index, served } = replica.events.list
+function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
+  const { index, served } = lists.events.list
   if (index === null) return null
   const count = index.countFrom(systemTime.now().wallMs)
   return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
@@ -115,9 +115,9 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
 }
 
 /** The first records of each list as they would be published, in the order of the CRM. */
-function printRecords({ marquee: { replica, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
+function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
   for (const list of ['events', 'venues'] as const) {
-    const records = replica[list].list
+    const records = lists[list].list
     const ids = suspicions[list].firstIds.filter((id) => records.serves(id)).slice(0, most)
     out(`\nThe first ${counted(ids.length, list.slice(0, -1))} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))

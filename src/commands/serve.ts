@@ -38,7 +38,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const observe: Observe = (observation) => {
     telemetry.observe(observation)
     keeper?.note(observation)
-    watched.note(observation, marquee.replica)
+    watched.note(observation, marquee.lists)
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
@@ -53,7 +53,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
   // The public's lists come first: what the operations face is made of is loaded while they are read.
-  marquee.replica.start()
+  marquee.reading.start()
   const opening = openAside(running, runtime.listenFetch, surroundings)
   const hungUp = onHangUp({
     running,
@@ -85,9 +85,10 @@ export async function serve(option: string | undefined, surroundings: Surroundin
 /** Loaded only where a base is kept. */
 async function keeperOf(configuration: Configuration, marquee: Marquee, observe: Observe): Promise<BaseKeeper | null> {
   const { base } = configuration
-  if (base === null) return null
+  // What instances share has a base in their store.
+  if (base === null || configuration.share !== null) return null
   const { keepBase } = await import('./base.ts')
-  return keepBase(base.directory, configuration, marquee, systemTime, observe)
+  return keepBase(base.directory, configuration, marquee.replica, marquee, systemTime, observe)
 }
 
 async function open(
@@ -147,10 +148,10 @@ function whyNotListening(cause: unknown, { host, port }: { host: string; port: n
 }
 
 /** The first attempt at both lists, or a while: what comes first. */
-async function firstRead({ replica }: Marquee): Promise<void> {
+async function firstRead({ reading }: Marquee): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const cancel = systemTime.after(FIRST_READ_MS, resolve)
-  await Promise.race([Promise.all([replica.events.refresh.attempt(), replica.venues.refresh.attempt()]), late])
+  await Promise.race([reading.untilRead(), late])
   cancel()
 }
 
@@ -158,19 +159,17 @@ async function firstRead({ replica }: Marquee): Promise<void> {
 const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
 
 /** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
-function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
+function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
   const now = systemTime.now()
-  if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
+  if (lists.events.ageMs(now) !== null && lists.venues.ageMs(now) !== null) return true
   return telemetry.requests
     .counts()
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
 /** The read of the other list that is under way, or a while: it may tell of more. */
-async function otherRead({ replica: { events, venues } }: Marquee): Promise<void> {
-  const running = [events.refresh, venues.refresh].filter((cycle) => cycle.isRunning)
-  const reads = running.map((cycle) => cycle.attempt())
-  await Promise.race([Promise.all(reads), pause(FIRST_READ_MS)])
+async function otherRead({ reading }: Marquee): Promise<void> {
+  await Promise.race([reading.untilReadsEnd(), pause(FIRST_READ_MS)])
 }
 
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
@@ -179,8 +178,8 @@ const LAST_READS_MS = 1000
 /** How long what the operations listener answers last may take. */
 const LAST_ANSWERS_MS = 1000
 
-async function endReads({ crm, replica }: Marquee): Promise<void> {
-  const refreshed = replica.stop()
+async function endReads({ crm, reading }: Marquee): Promise<void> {
+  const refreshed = reading.stop()
   await crm.close()
   await refreshed
 }

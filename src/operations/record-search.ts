@@ -1,6 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { ListReplica } from '../replica/list-replica.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { ToldList, ToldLists } from '../replica/held-lists.ts'
 import { SERVED } from '../replica/shard.ts'
 import type { Moment } from '../replica/time.ts'
 import { SearchTurns } from './search-turns.ts'
@@ -28,12 +27,12 @@ const DAY_MS = 24 * 3_600_000
 
 /** Looks through the records that are served, in slices between which requests pass: nothing is kept for it. */
 export class RecordSearch {
-  readonly #replica: Replica
+  readonly #lists: ToldLists
   readonly #pause: () => Promise<void>
   readonly #turns: SearchTurns
 
-  constructor(replica: Replica, pause: () => Promise<void>, turns: SearchTurns = new SearchTurns()) {
-    this.#replica = replica
+  constructor(lists: ToldLists, pause: () => Promise<void>, turns: SearchTurns = new SearchTurns()) {
+    this.#lists = lists
     this.#pause = pause
     this.#turns = turns
   }
@@ -65,10 +64,9 @@ export class RecordSearch {
   ): Promise<Found> {
     let records: ShownRecord[] = []
     let [total, sincePause] = [0, 0]
-    const look = async <Item extends { readonly Name: string | null }>(replica: ListReplica<Item>): Promise<void> => {
-      const { list, reader } = replica
-      const since =
-        withinMs === Number.POSITIVE_INFINITY ? -withinMs : Math.max(now.monotonicMs - withinMs, reader.loadedAtMs)
+    const look = async <Item extends { readonly Name: string | null }>(told: ToldList<Item>): Promise<void> => {
+      const { list, loadedAtMs } = told
+      const since = withinMs === Number.POSITIVE_INFINITY ? -withinMs : Math.max(now.monotonicMs - withinMs, loadedAtMs)
       for (const shard of list.shards) {
         for (let slot = 0; slot < shard.slots; slot++) {
           const changedAt = shard.changedAt[slot] ?? 0
@@ -93,8 +91,8 @@ export class RecordSearch {
         if (signal.aborted) return
       }
     }
-    await look(this.#replica.events)
-    await look(this.#replica.venues)
+    await look(this.#lists.events)
+    await look(this.#lists.venues)
     return { total, records: newest(records) }
   }
 }

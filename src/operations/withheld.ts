@@ -2,7 +2,7 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
 import { FAULTS } from '../replica/packed-withheld.ts'
 import { insteadOf, textFound } from './remedy.ts'
-import type { RecordList } from '../replica/record-list.ts'
+import type { ToldList } from '../replica/held-lists.ts'
 import { WITHHELD } from '../replica/shard.ts'
 
 export interface WithheldWords {
@@ -61,9 +61,12 @@ function because(column: string | null, shown: string): string {
 }
 
 /** How many rows of a list are withheld for each reason. Builds nothing for a row: it is asked for every few seconds. */
-export function countWithheld<Item>({ shards, extras }: RecordList<Item>): Readonly<Record<WithheldFault, number>> {
+export function countWithheld<Item>({
+  list: { shards },
+  extraCounts,
+}: ToldList<Item>): Readonly<Record<WithheldFault, number>> {
   const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
-  const byNumber = Float64Array.from(extras.counts)
+  const byNumber = Float64Array.from(extraCounts)
   for (const { slots, state, fault } of shards) {
     for (let slot = 0; slot < slots; slot++) {
       const number = fault[slot] ?? 0

@@ -1,9 +1,11 @@
-import type { Aged } from './admission.ts'
 import type { BaseList } from './base.ts'
 import { Cycle } from './cycle.ts'
 import type { Attempt } from './cycle.ts'
 import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
+import type { Drift } from './drift.ts'
+import type { Freshness } from './freshness.ts'
+import type { ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -17,7 +19,7 @@ export interface RefreshSettings {
 }
 
 /** One list as it is held here, and the cycles of reads that keep it up to date. */
-export class ListReplica<Item> implements Aged {
+export class ListReplica<Item> implements ToldList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly refresh: Cycle
@@ -139,6 +141,34 @@ export class ListReplica<Item> implements Aged {
     return (
       this.reader.belief.braked ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
     )
+  }
+
+  get freshness(): Freshness {
+    return this.reader.freshness
+  }
+
+  get braked(): boolean {
+    return this.reader.braked
+  }
+
+  get isLoaded(): boolean {
+    return this.reader.isLoaded
+  }
+
+  get loadedAtMs(): number {
+    return this.reader.loadedAtMs
+  }
+
+  get extraCounts(): Float64Array {
+    return this.list.extras.counts
+  }
+
+  get drift(): Drift {
+    return this.reader.drift
+  }
+
+  get nextReadInMs(): number {
+    return this.refresh.nextTryInMs
   }
 
   get nextTryInMs(): number {

@@ -129,6 +129,22 @@ export class Replica {
     }
   }
 
+  /** The operator says that the shorter lists are right; returns those that were not believed. */
+  acceptShorter(): readonly string[] {
+    return [this.events, this.venues].filter(({ braked }) => braked).map((list) => list.acceptShorter())
+  }
+
+  /** Resolves when both lists were read, or could not be: at once, or with the reads under way. */
+  async untilRead(): Promise<void> {
+    await Promise.all([this.events.refresh.attempt(), this.venues.refresh.attempt()])
+  }
+
+  /** Resolves when no read is under way. */
+  async untilReadsEnd(): Promise<void> {
+    const running = [this.events.refresh, this.venues.refresh].filter((cycle) => cycle.isRunning)
+    await Promise.all(running.map((cycle) => cycle.attempt()))
+  }
+
   async stop(): Promise<void> {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }

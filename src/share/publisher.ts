@@ -164,6 +164,7 @@ export class Publisher {
     await this.sendOwed(session)
     const head = {
       kind: 'beat',
+      instance,
       ages,
       instances: this.marks.size,
       standIns: this.marks.fit(instance, readersWhenLost - 1),

@@ -51,7 +51,7 @@ function event({ replica }: Rig, number: number): EventRecord | null {
 /** What `explain` says of how its columns could be read. */
 function mapped({ replica, crm }: Rig, number: number): { readonly ok?: boolean; readonly detail?: string } {
   const told = explainId(idOf(number), {
-    replica,
+    lists: replica,
     now: time.now(),
     mayAnswer: () => true,
     idsOf: null,

@@ -11,4 +11,5 @@ export const systemWire: Wire = {
   inTheWorld: later,
   here: later,
   isCut: false,
+  name: 'a test',
 }
