@@ -1,8 +1,11 @@
 import { textOf as bodyText } from '../formats/body.ts'
 import { printable } from '../observe/printable.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Asides, Report } from './check-report.ts'
 import { NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
+import type { ShareSettings } from './share.ts'
 import { systemTime } from '../replica/time.ts'
 import type { CrmRead } from './assemble.ts'
 import { readCrm } from './assemble.ts'
@@ -34,9 +37,20 @@ export async function check(
   }
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings])
+  const { share } = found.configuration
+  const { lists } = crm.marquee
+  const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
+  const store = share === null ? NO_STORE : await checkStore(share, found.configuration, recordBytes)
+  const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
+  const read = reportOf(crm, found.configuration, warnings)
+  const report = {
+    ...read,
+    ok: read.ok && store.problems.length === 0,
+    problems: [...read.problems, ...store.problems],
+  }
   if (!json) {
-    printReport(report, surroundings)
+    printReport({ ...report, ok: read.ok }, surroundings)
+    if (store.server !== null) surroundings.out(printable(`What instances share is in ${store.server}.`))
     const line = notYetOverLine(crm)
     if (line !== null) surroundings.out(line)
     if (show > 0) printRecords(crm, show, surroundings)
@@ -44,6 +58,18 @@ export async function check(
   if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
   if (strict && (report.mistakes > 0 || report.suspicious.length > 0 || report.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
+}
+
+const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
+
+/** Loaded only where something is shared. */
+async function checkStore(
+  share: ShareSettings,
+  configuration: Configuration,
+  recordBytes: number,
+): Promise<StoreChecked> {
+  const { checkShare } = await import('./check-share.ts')
+  return checkShare(share, configuration, recordBytes)
 }
 
 /** What `/api/events` would begin with; null where lists are off. */

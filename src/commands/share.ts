@@ -50,7 +50,7 @@ const MOST_BEAT_MS = 500
 const LOOK_MS = 10
 
 /** The store that the section names, for instances of this configuration. */
-export function storeOf({ url, ca, name }: ShareSettings, configuration: Configuration): RedisStore {
+function storeOf({ url, ca, name }: ShareSettings, configuration: Configuration): RedisStore {
   return new RedisStore({ url, ca, name }, sharedScope(configuration))
 }
 
@@ -59,7 +59,7 @@ export function sharedScope(configuration: Configuration): string {
   return scopeOf(configuration, [BASE_FORMAT, RECORDS])
 }
 
-export function signingOf({ key }: ShareSettings, configuration: Configuration): Signing {
+function signingOf({ key }: ShareSettings, configuration: Configuration): Signing {
   const keys = key?.reveal().split('\n') ?? []
   return new Signing(
     sharedScope(configuration),
@@ -82,11 +82,13 @@ export class Sharing {
   #lastError: string | null = null
   #fleet: FleetNews | null = null
   #unfit = ''
+  #isStoreLost = false
 
   constructor(options: SharingOptions) {
     this.#options = options
     const { configuration, settings, crm, freshness, limits, time, pause } = options
-    this.#store = new WatchedStore(storeOf(settings, configuration), () => time.now().monotonicMs)
+    const unreached = (why: string): void => this.#unreached(why)
+    this.#store = new WatchedStore(storeOf(settings, configuration), () => time.now().monotonicMs, unreached)
     this.#share = new Share({
       store: this.#store,
       signing: signingOf(settings, configuration),
@@ -179,7 +181,7 @@ export class Sharing {
       instances: told?.instances ?? 0,
       versions: told?.versions ?? [],
       standsIn: told?.standsIn ?? [],
-      lastError: this.#lastError,
+      lastError: this.#lastError ?? this.#store.failure,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
   }
@@ -247,8 +249,16 @@ export class Sharing {
     return this.#replica
   }
 
+  /** Where there never was a connection, that is said here. */
+  #unreached(why: string): void {
+    if (this.#share.isConnected || this.#isStoreLost) return
+    this.#tell({ kind: 'store-lost', why })
+  }
+
   #tell(news: ShareNews): void {
     const { observe } = this.#options
+    if (news.kind === 'store-lost') this.#isStoreLost = true
+    if (news.kind === 'store-found') this.#isStoreLost = false
     if (news.kind === 're-based') this.#rebases.set(news.why, (this.#rebases.get(news.why) ?? 0) + 1)
     const why = 'why' in news ? news.why : null
     if (news.kind === 'store-lost' || news.kind === 'base-ignored' || news.kind === 'entry-refused')

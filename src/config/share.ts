@@ -56,7 +56,10 @@ export const share = section({
 })
 
 /** Whether what is sent to the store can be read on the way. */
-export function isPlainStore({ url: secret }: { readonly url: Secret }): boolean {
-  const { protocol, hostname } = new URL(secret.reveal())
-  return protocol === 'redis:' && !isLoopback(hostname.replaceAll(/^\[|\]$/g, ''))
+export function isPlainStore(given: { readonly url: Secret }): boolean {
+  return given.url.reveal().startsWith('redis:') && !isLoopbackStore(given)
+}
+
+export function isLoopbackStore(given: { readonly url: Secret }): boolean {
+  return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
 }

@@ -81,6 +81,14 @@ class FollowedTold<Item> implements ToldList<Item> {
   }
 }
 
+function isRead<Item>(served: ServedList<Item>): served is ListReplica<Item> {
+  return served instanceof ListReplica
+}
+
+function isFollowed<Item>(served: ServedList<Item>): served is FollowedList<Item> {
+  return served instanceof FollowedList
+}
+
 /** What operators are told of whichever list takes the other's place, each made once. */
 export class Views<Item> {
   readonly #hasOwnAvailability: boolean
@@ -91,9 +99,9 @@ export class Views<Item> {
   }
 
   of(served: ServedList<Item>): ToldList<Item> {
-    if (served instanceof ListReplica) return served
+    if (isRead(served)) return served
     if (this.#last?.of === served) return this.#last.view
-    if (!(served instanceof FollowedList)) throw new Error('a list is neither read here nor followed')
+    if (!isFollowed(served)) throw new Error('a list is neither read here nor followed')
     const view = new FollowedTold<Item>(served, this.#hasOwnAvailability)
     this.#last = { of: served, view }
     return view

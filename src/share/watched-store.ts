@@ -37,18 +37,30 @@ export class WatchedStore implements Store {
   /** Not verified: to be believed where the entry was. */
   fleet: FleetNews | null = null
   base: KnownBase | null = null
+  /** Why no connection could be made; null since one was. */
+  failure: string | null = null
   readonly #store: Store
   readonly #nowMs: () => number
+  readonly #failed: (why: string) => void
   #topTerm = 0
   #manifest = ''
 
-  constructor(store: Store, nowMs: () => number) {
+  constructor(store: Store, nowMs: () => number, failed: (why: string) => void) {
     this.#store = store
     this.#nowMs = nowMs
+    this.#failed = failed
   }
 
   async connect(): Promise<StoreConnection> {
-    return new WatchedConnection(await this.#store.connect(), this)
+    try {
+      const connection = await this.#store.connect()
+      this.failure = null
+      return new WatchedConnection(connection, this)
+    } catch (cause) {
+      this.failure = cause instanceof Error ? cause.message : 'the connection failed'
+      this.#failed(this.failure)
+      throw cause
+    }
   }
 
   see({ id, h, b }: StoredEntry, direction: Direction): void {
@@ -76,8 +88,8 @@ export class WatchedStore implements Store {
     if (typeof manifest !== 'string' || manifest === this.#manifest) return
     this.#manifest = manifest
     const { chunks } = fieldsOf(manifest)
-    const sum = (of: string): number =>
-      Array.isArray(chunks) ? chunks.reduce<number>((total, chunk) => total + numberOf(Object(chunk), of), 0) : 0
+    const given: readonly unknown[] = Array.isArray(chunks) ? chunks : []
+    const sum = (of: string): number => given.reduce<number>((total, chunk) => total + numberOf(chunk, of), 0)
     this.base = { rows: sum('rows'), bytes: sum('bytes'), atMs: this.#nowMs() }
   }
 }
@@ -154,14 +166,19 @@ class WatchedConnection implements StoreConnection {
 /** The fields of what was JSON; none where it is anything else. */
 function fieldsOf(json: string): Fields {
   try {
-    return Object(JSON.parse(json))
+    const given: unknown = JSON.parse(json)
+    return fieldsIn(given)
   } catch {
     return {}
   }
 }
 
-function numberOf(fields: Fields, name: string): number {
-  const value = fields[name]
+function fieldsIn(given: unknown): Fields {
+  return typeof given === 'object' && given !== null ? Object.fromEntries(Object.entries(given)) : {}
+}
+
+function numberOf(given: unknown, name: string): number {
+  const value = fieldsIn(given)[name]
   return typeof value === 'number' ? value : 0
 }
 

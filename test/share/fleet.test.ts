@@ -35,7 +35,10 @@ async function started(): Promise<Instance> {
 const others = (than: Instance): readonly Instance[] => fleet.instances.filter((one) => one !== than)
 
 /** What callers of these got while `happens` happened. */
-async function called(of: readonly Instance[], happens: () => Promise<void>): Promise<{ wrong: readonly string[]; unavailable: number }> {
+async function called(
+  of: readonly Instance[],
+  happens: () => Promise<void>,
+): Promise<{ wrong: readonly string[]; unavailable: number }> {
   let isOver = false
   fleet.beginWriting()
   const calls = of.map((instance) => fleet.call(instance, () => isOver))
@@ -170,10 +173,16 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       expect((await fourth.status())?.share.role).toBe('follower')
       expect(fourth.process.child.stdout).not.toContain('read-ended')
 
-      const client = new RedisStore({ url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' }, scopeIn(redis))
+      const client = new RedisStore(
+        { url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' },
+        scopeIn(redis),
+      )
       const connection = await client.connect()
       const entries = await connection.readFrom('0-0', 100_000)
-      const bodies = entries.flatMap(({ h, b }) => [h, ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')])])
+      const bodies = entries.flatMap(({ h, b }) => [
+        h,
+        ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')]),
+      ])
       const blobs: string[] = []
       for (const name of keysIn(redis, ':base')) {
         const bytes = await connection.getBlob(name)

@@ -8,8 +8,8 @@ import type { MarqueeProcess } from '../support/marquee-process.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
 
-export const BOUND_MS = 10_000
-export const EVENT = '00000001-0000-4000-8000-000000000000'
+const BOUND_MS = 10_000
+const EVENT = '00000001-0000-4000-8000-000000000000'
 const VENUE = 'f0000000-0000-4000-8000-000000000000'
 const WRITE_EVERY_MS = 40
 
@@ -133,7 +133,10 @@ export class RealFleet {
   }
 
   /** Asks an instance again and again until `end` says so; tells what it answered that it must not, and how often it was 502. */
-  async call(instance: Instance, end: () => boolean): Promise<{ readonly wrong: readonly string[]; unavailable: number; answers: number }> {
+  async call(
+    instance: Instance,
+    end: () => boolean,
+  ): Promise<{ readonly wrong: readonly string[]; unavailable: number; answers: number }> {
     const wrong: string[] = []
     let [unavailable, answers, last] = [0, 0, 0]
     while (!end()) {

@@ -21,7 +21,7 @@ const LIMIT_MS = 250
 
 type Given = Partial<Omit<RedisSettings, 'url'>>
 
-export function storeAt(url: string | Secret, given: Given = {}): RedisStore {
+function storeAt(url: string | Secret, given: Given = {}): RedisStore {
   const secret = typeof url === 'string' ? new Secret(url, IN_THE_FILE) : url
   return new RedisStore({ url: secret, ca: null, name: 'marquee', ...given }, SCOPE)
 }

@@ -4,8 +4,8 @@ import { createClient, RESP_TYPES } from '@redis/client'
 import { codeOf } from '../../observe/system-error.ts'
 import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
-import type { Reply } from './replies.ts'
-import { entriesOf, failureOf, listOf, strange, textOf } from './replies.ts'
+import type { RawReply } from './replies.ts'
+import { entriesOf, storeFailureOf, listOf, strange, textIn } from './replies.ts'
 
 /** A text that nothing shows, and that its source may replace by another. */
 export interface StoreAddress {
@@ -28,7 +28,7 @@ const RENEW_EVERY = 1000
 /** At most so many entries an answer: a body may have 4 MB. */
 const MOST_ENTRIES = 16
 
-type Command = (parts: readonly (string | Buffer)[]) => Promise<Reply>
+type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 
 /**
  * Redis or Valkey from 6.2 on. The client neither reconnects, queues nor sends again: all three would tell of a store that is
@@ -49,13 +49,13 @@ export class RedisStore implements Store {
     try {
       return await this.#open()
     } catch (cause) {
-      const failure = failureOf(cause)
+      const failure = storeFailureOf(cause)
       if (failure.fault !== 'refused') throw failure
       // The password may have been replaced by another since.
       const read = await this.#url.refresh()
       if (!read.ok || read.secret === this.#url) throw failure
       this.#url = read.secret
-      return this.#open().catch((again: unknown) => Promise.reject(failureOf(again)))
+      return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
     }
   }
 
@@ -77,7 +77,7 @@ export class RedisStore implements Store {
     client.on('error', () => {})
     const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
     const connection = new RedisConnection(
-      (parts) => bytes.sendCommand<Reply>([...parts]),
+      (parts) => bytes.sendCommand<RawReply>([...parts]),
       () => client.destroy(),
       name,
       this.#scope,
@@ -116,7 +116,7 @@ export class RedisConnection implements StoreConnection {
   }
 
   async greet(): Promise<void> {
-    if (textOf(await this.#command('PING')) !== 'PONG') throw strange()
+    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
   }
 
   async append({ id, h, b, s }: StoredEntry, mayCreate: boolean): Promise<Appended> {
@@ -125,7 +125,7 @@ export class RedisConnection implements StoreConnection {
     try {
       const added = await this.#command('XADD', this.#log, ...create, id, ...fields)
       if (added === null) return 'no-log'
-      if (textOf(added) !== id) throw strange()
+      if (textIn(added) !== id) throw strange()
     } catch (cause) {
       // XADD says so of an id that is not above the top: it is how exactly one of many claims is accepted.
       if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
@@ -136,10 +136,11 @@ export class RedisConnection implements StoreConnection {
   }
 
   async #renew(): Promise<void> {
-    const scopes = `${this.#name}:scopes`
-    for (const key of [this.#log, this.#marks, scopes]) await this.#command('PEXPIRE', key, String(EXPIRES_MS))
+    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, String(EXPIRES_MS))
+    for (const key of [this.#log, this.#marks]) await expire(key)
     // For `check` alone; in a cluster it may lie elsewhere.
-    await this.#command('HSET', scopes, this.#scope, '1').catch(() => {})
+    const scopes = `${this.#name}:scopes`
+    await Promise.all([this.#command('HSET', scopes, this.#scope, '1'), expire(scopes)]).catch(() => {})
   }
 
   async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
@@ -185,7 +186,7 @@ export class RedisConnection implements StoreConnection {
   }
 
   async readMarks(): Promise<ReadonlyMap<string, string>> {
-    const flat = listOf(await this.#command('HGETALL', this.#marks)).map(textOf)
+    const flat = listOf(await this.#command('HGETALL', this.#marks)).map(textIn)
     const marks = new Map<string, string>()
     for (let at = 0; at + 1 < flat.length; at += 2) marks.set(flat[at] ?? '', flat[at + 1] ?? '')
     return marks
@@ -195,17 +196,44 @@ export class RedisConnection implements StoreConnection {
     if (instances.length > 0) await this.#command('HDEL', this.#marks, ...instances)
   }
 
+  /** No instance has this scope any more. */
+  async forget(): Promise<void> {
+    await this.#command('HDEL', `${this.#name}:scopes`, this.#scope)
+  }
+
+  /** What the server says of itself, by name. */
+  async info(): Promise<ReadonlyMap<string, string>> {
+    const lines = textIn(await this.#command('INFO')).split('\r\n')
+    return new Map(lines.flatMap((line) => (line.includes(':') ? [[before(line), after(line)] as const] : [])))
+  }
+
+  /** The scopes besides ours that have a log under the same name. */
+  async otherScopes(): Promise<readonly string[]> {
+    const named = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
+    const others = named.filter((scope, at) => at % 2 === 0 && scope !== this.#scope)
+    const exist = await Promise.all(others.map((scope) => this.#command('EXISTS', `${this.#name}:{${scope}}:log`)))
+    return others.filter((_, at) => exist[at] === 1)
+  }
+
   destroy(): void {
     this.#end()
   }
 
-  async #command(...parts: readonly (string | Buffer)[]): Promise<Reply> {
+  async #command(...parts: readonly (string | Buffer)[]): Promise<RawReply> {
     try {
       return await this.#send(parts)
     } catch (cause) {
-      throw failureOf(cause)
+      throw storeFailureOf(cause)
     }
   }
+}
+
+function before(line: string): string {
+  return line.slice(0, line.indexOf(':'))
+}
+
+function after(line: string): string {
+  return line.slice(line.indexOf(':') + 1)
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -5,27 +5,27 @@ import type { StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
 
 /** A raw reply, its texts as bytes. */
-export type Reply = Buffer | number | string | null | undefined | readonly Reply[]
+export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]
 
-export function listOf(reply: Reply): readonly Reply[] {
+export function listOf(reply: RawReply): readonly RawReply[] {
   return typeof reply !== 'object' || reply === null || Buffer.isBuffer(reply) ? [] : reply
 }
 
-export function textOf(reply: Reply): string {
+export function textIn(reply: RawReply): string {
   return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
 }
 
 /** An entry with other fields than ours is one that has no head: what reads it refuses it. */
-export function entriesOf(reply: Reply): readonly StoredEntry[] {
+export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   return listOf(reply).map((entry) => {
     const [id, given] = listOf(entry)
     const fields = listOf(given)
-    const field = (name: string): Reply => {
-      for (let at = 0; at + 1 < fields.length; at += 2) if (textOf(fields[at]) === name) return fields[at + 1]
+    const field = (name: string): RawReply => {
+      for (let at = 0; at + 1 < fields.length; at += 2) if (textIn(fields[at]) === name) return fields[at + 1]
       return null
     }
     const [h, b, s] = [field('h'), field('b'), field('s')]
-    return { id: textOf(id), h: textOf(h), b: Buffer.isBuffer(b) ? b : null, s: s === null ? null : textOf(s) }
+    return { id: textIn(id), h: textIn(h), b: Buffer.isBuffer(b) ? b : null, s: s === null ? null : textIn(s) }
   })
 }
 
@@ -38,7 +38,7 @@ export function strange(): StoreFailure {
   return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
 }
 
-export function failureOf(cause: unknown): StoreFailure {
+export function storeFailureOf(cause: unknown): StoreFailure {
   if (cause instanceof StoreFailure) return cause
   if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
   // What was sent may be repeated in it, the password too.
