@@ -48,7 +48,7 @@ export async function openOperations(
   const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
   const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
   const sharing = 'status' in marquee.reading ? marquee.reading : null
-  const base = (): BaseStanding | null => running.keeper?.standing() ?? null
+  const base = (): BaseStanding | null => running.keeper?.standing() ?? sharing?.status().base ?? null
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running

@@ -1,10 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
 import { unpack } from '../../src/share/frame-body.ts'
 import { RedisStore } from '../../src/share/redis/redis-store.ts'
 import type { Runtime } from '../support/child.ts'
+import { ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { exposed } from '../support/exposed-metrics.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
@@ -65,6 +69,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const reader = await started()
       fleet.write()
       await fleet.untilEqual()
+      const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## Where several')
+      const described = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
       for (const instance of fleet.instances) {
         const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
         const isReader = instance === reader
@@ -73,6 +79,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         expect(sampleOf(text, 'marquee_share_connected')).toBe(1)
         expect(sampleOf(text, 'marquee_share_instances')).toBe(3)
         expect((sampleOf(text, 'marquee_crm_requests_total{outcome="ok"}') ?? 0) > 0).toBe(isReader)
+        const shared = exposed(text).filter(({ name }) => name.startsWith('marquee_share_'))
+        expect(shared.map(({ name, type }) => `${name} ${type}`).toSorted()).toEqual(described.toSorted())
         const told = await instance.status()
         expect(told?.lists.events.withheld).toBe(1)
         expect(told?.share.standsIn.length).toBe(2)
