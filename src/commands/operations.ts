@@ -101,6 +101,7 @@ export async function openOperations(
         lists,
         now,
         idsOf,
+        readBy: sharing?.readBy ?? null,
         mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })

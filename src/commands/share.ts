@@ -164,6 +164,12 @@ export class Sharing {
     return isReader ? (this.#replica?.acceptShorter() ?? null) : null
   }
 
+  /** The instance that reads the CRM for this one; null where none is known, or this one does. */
+  get readBy(): string | null {
+    const { role, reader } = this.status()
+    return role === 'follower' ? reader : null
+  }
+
   status(): ShareStatus {
     const { role, isConnected, instance, position } = this.#share
     const { time } = this.#options

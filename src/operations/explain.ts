@@ -36,6 +36,8 @@ export interface ExplainOptions {
   readonly mayAnswer: (list: ListName) => boolean
   /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
+  /** The instance that reads the CRM, where it is another one. */
+  readonly readBy?: string | null
   /** What there is to say of a row that is served all the same. */
   readonly remarkOn: (list: ListName, id: Guid) => string | null
 }
@@ -95,6 +97,11 @@ function notListed({ lists, now }: ExplainOptions): Step {
   return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
 }
 
+/** Where what was found in a row is known, which goes to no other; empty where that is here. */
+function readBy({ readBy: instance = null }: ExplainOptions): string {
+  return instance === null ? '' : `Instance ${instance} read it, and tells what was found in it.`
+}
+
 /** What keeps a list from being read, as a sentence; empty where nothing does. */
 function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
   if (lastFailure === null) return ''
@@ -112,7 +119,11 @@ function explainIn<Item>(
   if (row === null) return null
   // A read that found nothing changed mentions no row, and yet tells that the row is still there.
   const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
-  const listed = [`It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`, troubleOf(from)]
+  const listed = [
+    `It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`,
+    readBy(options),
+    troubleOf(from),
+  ]
   const steps: Step[] = [
     idStep(id, asked),
     { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },

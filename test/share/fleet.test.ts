@@ -90,6 +90,24 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   )
 
   it(
+    'explain a row with who read it, and what was found in it only there; a shorter list is accepted there too',
+    async () => {
+      const reader = await started()
+      const [follower] = others(reader)
+      const ask = async (instance: Instance | undefined, path: string, method = 'GET') =>
+        askOperations(`${instance?.process.listening.operations}${path}`, { method })
+      const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
+      const [there, here] = [await ask(reader, broken), await ask(follower, broken)]
+      expect(there?.text).toContain('a found value')
+      expect(here?.text).not.toContain('a found value')
+      expect(here?.text).toContain(`Instance ${(await reader.status())?.share.instance} read it`)
+      expect((await ask(reader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
+      expect((await ask(follower, 'accept', 'POST'))?.status).toBe(409)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
     'go on when the reader is killed: nobody gets 502, an old answer or an older one than before',
     async () => {
       const reader = await started()
