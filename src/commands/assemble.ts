@@ -16,7 +16,7 @@ import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../replica/admission.ts'
 import type { Crm, CrmFailure, Diagnosis } from '../replica/port.ts'
-import type { HeldLists, ToldLists } from '../replica/held-lists.ts'
+import type { ToldLists } from '../replica/held-lists.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
@@ -97,25 +97,24 @@ export async function assemble(
       : await openShare({ ...parts, configuration, settings: share, freshness, keepsIndexes: () => keepsIndexes })
   const isAlone = reading instanceof Replica
   if (keepsIndexes && isAlone) await reading.keepIndexes()
-  const held: HeldLists = isAlone ? reading : reading.held
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = (settings: Configuration): Service =>
     new Service({
-      held,
+      held: reading,
       admissions,
       negotiate: createNegotiator(),
       time,
       basePath: listen.basePath,
       boundMs: freshness.boundMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: settings.lists ? new Lists(held, formatter, timeZone) : null,
+      lists: settings.lists ? new Lists(reading, formatter, timeZone) : null,
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
     })
   const marquee: Marquee = {
     crm,
-    lists: isAlone ? reading : reading.told,
+    lists: reading,
     reading,
     get replica() {
       if (isAlone) return reading

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
 import { scopeOf } from '../config/scope.ts'
+import { isLoopbackStore } from '../config/share.ts'
 import { RECORDS } from '../crm/mapping/records-number.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -10,7 +11,7 @@ import type { Observe } from '../observe/observation.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
 import type { RecordLists } from '../replica/frames.ts'
-import type { HeldLists, ToldLists } from '../replica/held-lists.ts'
+import type { ToldLists } from '../replica/held-lists.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import type { Carried } from '../replica/base.ts'
 import type { Crm } from '../replica/port.ts'
@@ -18,7 +19,7 @@ import { newLists, Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import type { LogPosition } from '../share/entries.ts'
 import { idOf } from '../share/entries.ts'
-import { Views } from '../share/followed-told.ts'
+import { CurrentList } from '../share/current-list.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
 import type { ShareNews } from '../share/member.ts'
 import { Share } from '../share/share.ts'
@@ -68,10 +69,9 @@ function signingOf({ key }: ShareSettings, configuration: Configuration): Signin
 }
 
 /** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
-export class Sharing {
-  /** What is answered from now. */
-  readonly held: HeldLists
-  readonly told: ToldLists
+export class Sharing implements ToldLists {
+  readonly events: CurrentList<EventRecord>
+  readonly venues: CurrentList<VenueRecord>
   readonly #options: SharingOptions
   readonly #store: WatchedStore
   readonly #share: Share
@@ -106,27 +106,15 @@ export class Sharing {
       newReplica: (lists, carried, readEnded) => this.#newReplica(lists, carried, readEnded),
     })
     const share = this.#share
-    this.held = {
-      get events() {
-        return share.served.events
-      },
-      get venues() {
-        return share.served.venues
-      },
-    }
-    const events = new Views<EventRecord>(crm.events.availabilityEveryMs !== null)
-    const venues = new Views<VenueRecord>(crm.venues.availabilityEveryMs !== null)
-    this.told = {
-      get events() {
-        return events.of(share.served.events)
-      },
-      get venues() {
-        return venues.of(share.served.venues)
-      },
-    }
+    this.events = new CurrentList(() => share.served.events, crm.events.availabilityEveryMs !== null)
+    this.venues = new CurrentList(() => share.served.venues, crm.venues.availabilityEveryMs !== null)
   }
 
   start(): void {
+    const { settings, observe } = this.#options
+    if (settings.key === null && !isLoopbackStore(settings)) {
+      observe({ kind: 'share-changed', what: 'unsigned', detail: null })
+    }
     this.#share.start()
   }
 
@@ -139,7 +127,7 @@ export class Sharing {
   /** Resolves when both lists may be answered from, as far as that is known. */
   async untilRead(): Promise<void> {
     const { time } = this.#options
-    while (this.held.events.ageMs(time.now()) === null || this.held.venues.ageMs(time.now()) === null) {
+    while (this.events.ageMs(time.now()) === null || this.venues.ageMs(time.now()) === null) {
       await new Promise<void>((resolve) => void time.after(LOOK_MS, resolve))
     }
   }

@@ -71,6 +71,8 @@ export type ShareChange =
   | 'entry-refused'
   /** The CRM cannot be read from here: others would have to. */
   | 'unfit'
+  /** There is no key, and the store is on another machine. */
+  | 'unsigned'
 
 export interface ReadReport {
   readonly list: string

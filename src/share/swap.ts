@@ -1,5 +1,6 @@
 import type { Moment, Time } from '../replica/time.ts'
 import type { ServedList } from './followed-list.ts'
+import { FollowedList } from './followed-list.ts'
 import type { Served } from './follower.ts'
 
 /**
@@ -24,7 +25,10 @@ export class Swap {
     // The same rows, brought up to date by other means.
     const isSame = next.events.list === this.served.events.list
     if (!isSame && !this.isLater(next)) return false
+    const { events, venues } = this.served
     this.served = next
+    // Who waits for what was served until now looks again.
+    for (const list of [events, venues]) if (list instanceof FollowedList) list.help()
     if (!isSame) this.#changes = -1
     return true
   }
