@@ -29,8 +29,7 @@ export async function accept(config: string | undefined, surroundings: Surroundi
   const reply = await askRunning(read.configuration, 'POST', '/accept')
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
   if (lists === null) {
-    const why = reply.kind === 'not-running' ? reply.message : whyRefused(reply)
-    surroundings.error(`nothing was accepted: ${why}`)
+    surroundings.error(`nothing was accepted: ${whyNotAccepted(reply)}`)
     return ANSWER_IS_NO
   }
   surroundings.out(
@@ -39,6 +38,12 @@ export async function accept(config: string | undefined, surroundings: Surroundi
       : `accepted: the shorter list of ${lists.join(' and ')} is read now`,
   )
   return FINE
+}
+
+function whyNotAccepted(reply: Awaited<ReturnType<typeof askRunning>>): string {
+  if (reply.kind === 'not-running') return reply.message
+  if (reply.status !== 409) return whyRefused(reply)
+  return `another instance reads the CRM: say it there (${reply.address}/status names it, as share.reader)`
 }
 
 /** The lists that an instance says it will believe; null where that is not what it says. */

@@ -15,14 +15,21 @@ import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../replica/admission.ts'
 import type { Crm, CrmFailure, Diagnosis } from '../replica/port.ts'
+import type { ToldLists } from '../replica/held-lists.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
 import type { DescriptorReserve } from '../runtime/descriptors.ts'
+import type { Sharing, SharingOptions } from './share.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
   readonly crm: Crm
+  /** What is told of both lists as they are now, whoever reads them. */
+  readonly lists: ToldLists
+  /** Reads the CRM for this instance alone, or shares what one of several reads. */
+  readonly reading: Replica | Sharing
+  /** The first of the two; a bug where it is the other. */
   readonly replica: Replica
   readonly admissions: Admissions
   readonly limits: Configuration['limits']
@@ -76,25 +83,31 @@ export async function assemble(
     ...(reserve === null ? {} : { descriptors: reserve }),
   })
   const formatter = new Formatter(representation)
-  const replica = new Replica({
+  let keepsIndexes = configuration.lists
+  const parts = {
     crm,
     formatter,
-    settings: freshness,
     limits,
     time,
     observe,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
-  })
-  if (configuration.lists) await replica.keepIndexes()
+    pause: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  }
+  const { share } = configuration
+  const reading =
+    share === null
+      ? new Replica({ ...parts, settings: freshness })
+      : await openShare({ ...parts, configuration, settings: share, freshness, keepsIndexes: () => keepsIndexes })
+  const isAlone = reading instanceof Replica
+  if (keepsIndexes && isAlone) await reading.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
   // Loaded where they are on: a start without them is the quicker for it.
   const openLists = async (): Promise<Lists> => {
     const { Lists: Opened } = await import('../http/lists.ts')
-    return new Opened(replica, formatter, timeZone)
+    return new Opened(reading, formatter, timeZone)
   }
   const serviceOf = async (settings: Configuration): Promise<Service> =>
     new Service({
-      replica,
+      held: reading,
       admissions,
       negotiate: createNegotiator(),
       time,
@@ -108,7 +121,12 @@ export async function assemble(
     })
   const marquee: Marquee = {
     crm,
-    replica,
+    lists: reading,
+    reading,
+    get replica() {
+      if (isAlone) return reading
+      throw new Error('the CRM is not read for this instance alone')
+    },
     admissions,
     limits,
     service: await serviceOf(configuration),
@@ -121,14 +139,23 @@ export async function assemble(
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
       Object.assign(representation, next.representation)
-      replica.adopt(JSON.stringify(representation) !== before)
-      if (!next.lists) replica.dropIndexes()
-      // Until what is held is in order, a list is answered with 502.
-      else if (replica.events.list.index === null) void replica.keepIndexes()
+      keepsIndexes = next.lists
+      reading.adopt(JSON.stringify(representation) !== before)
+      if (isAlone) {
+        if (!next.lists) reading.dropIndexes()
+        // Until what is held is in order, a list is answered with 502.
+        else if (reading.events.list.index === null) void reading.keepIndexes()
+      }
       marquee.service = service
     },
   }
   return marquee
+}
+
+/** Loaded only where something is shared. */
+async function openShare(options: SharingOptions): Promise<Sharing> {
+  const { Sharing } = await import('./share.ts')
+  return new Sharing(options)
 }
 
 /** What tells of this instance; null where `describe` is off. */
@@ -160,7 +187,7 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   // Nothing is served, and nothing is described.
-  const silent = { ...configuration, describe: false }
+  const silent = { ...configuration, describe: false, share: null }
   const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
   const venuesRead = await venues.refresh.attempt()

@@ -3,6 +3,7 @@ import { scopeOf } from '../config/scope.ts'
 import { RECORDS } from '../crm/mapping/records-number.ts'
 import type { Observe } from '../observe/observation.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
+import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { BaseFile } from '../share/base-file.ts'
 import { BaseKeeper } from '../share/base-keeper.ts'
@@ -12,7 +13,8 @@ import type { Marquee } from './assemble.ts'
 export function keepBase(
   directory: string,
   configuration: Configuration,
-  { replica, limits }: Pick<Marquee, 'replica' | 'limits'>,
+  replica: Replica,
+  { limits }: Pick<Marquee, 'limits'>,
   time: Time,
   observe: Observe,
 ): BaseKeeper {

@@ -7,7 +7,7 @@ import { columnsRead } from '../crm/files/list-file.ts'
 import { withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { ToldLists } from '../replica/held-lists.ts'
 import type { Diagnosis } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
@@ -73,13 +73,13 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
 
 /** What the reading of both lists came to. */
 export function reportOf(
-  { marquee: { replica, suspicions }, failures, observations, diagnoses }: CrmRead,
+  { marquee: { lists, suspicions }, failures, observations, diagnoses }: CrmRead,
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
 ): Report & Asides {
-  const events = inOrder(replica.events.list.withheldRows())
-  const venues = inOrder(replica.venues.list.withheldRows())
+  const events = inOrder(lists.events.list.withheldRows())
+  const venues = inOrder(lists.venues.list.withheldRows())
   const withheld = [...withheldOf('event', events), ...withheldOf('venue', venues)]
   // What would be wrong with the rows of a list that could not be read is told in the same round.
   const rows = {
@@ -89,7 +89,7 @@ export function reportOf(
   const ignoredOf = ignoredColumns(observations, diagnoses)
   const datesWithoutOffset = [...suspicions.events.wallDates.values()].reduce((sum, count) => sum + count, 0)
   const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
-  const nothing = nothingServed(replica)
+  const nothing = nothingServed(lists)
   const mistakes = [...rows.events, ...rows.venues].filter((row) => !isOnPurpose(row.withheld)).length
   const groups = byMistake([
     ...faultGroups('event', rows.events, textKeyFor),
@@ -101,17 +101,17 @@ export function reportOf(
     ...nothing,
     ...misspeltColumns(ignoredOf, crm),
     ...zoneToCome(groups, zone, suspicions.events),
-    ...eventsWithoutVenue(replica),
+    ...eventsWithoutVenue(lists),
   ]
   return {
     ok: failures.length === 0,
-    events: replica.events.list.served,
-    venues: replica.venues.list.served,
+    events: lists.events.list.served,
+    venues: lists.venues.list.served,
     groups,
     suspicious: [
-      ...suspiciousIn('event', suspicions.events, replica.events.list),
+      ...suspiciousIn('event', suspicions.events, lists.events.list),
       ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
-      ...suspiciousIn('venue', suspicions.venues, replica.venues.list),
+      ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
     zone,
     withheld,
@@ -188,7 +188,7 @@ function ignoredColumns(
 }
 
 /** A renamed column takes all rows down, and the rows' own faults do not say that. */
-function nothingServed({ events, venues }: Replica): readonly string[] {
+function nothingServed({ events, venues }: ToldLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, extras }) => {
     const count = withheld + extras.length
     return served > 0 || count === 0 ? [] : [`no ${kind.name} at all would be served: every row is withheld`]
@@ -228,7 +228,7 @@ function zoneToCome(
   ]
 }
 
-function eventsWithoutVenue({ events, venues }: Replica): readonly string[] {
+function eventsWithoutVenue({ events, venues }: ToldLists): readonly string[] {
   if (venues.list.size === 0) return []
   let count = 0
   let first = ''

@@ -1,9 +1,12 @@
 import { textOf as bodyText } from '../formats/body.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Asides, Report } from './check-report.ts'
 import { NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
+import type { ShareSettings } from './share.ts'
 import { systemTime } from '../replica/time.ts'
 import type { CrmRead } from './assemble.ts'
 import { readCrm } from './assemble.ts'
@@ -36,9 +39,20 @@ export async function check(
   }
   if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const report = reportOf(crm, found.configuration, [...found.warnings, ...crm.warnings], await textKeysOf(crm))
+  const { share } = found.configuration
+  const { lists } = crm.marquee
+  const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
+  const store = share === null ? NO_STORE : await checkStore(share, found.configuration, recordBytes)
+  const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
+  const read = reportOf(crm, found.configuration, warnings, await textKeysOf(crm))
+  const report = {
+    ...read,
+    ok: read.ok && store.problems.length === 0,
+    problems: [...read.problems, ...store.problems],
+  }
   if (!json) {
-    printReport(report, found.configuration.crm, surroundings)
+    printReport({ ...report, ok: read.ok }, found.configuration.crm, surroundings)
+    if (store.server !== null) surroundings.out(printable(`What instances share is in ${store.server}.`))
     const line = notYetOverLine(crm)
     if (line !== null) surroundings.out(line)
     if (show > 0) printRecords(crm, show, surroundings)
@@ -49,16 +63,28 @@ export async function check(
 }
 
 /** What names keys for what cannot be read; most lists have nothing of it, and do not wait until it is loaded. */
-async function textKeysOf({ marquee: { replica }, failures }: CrmRead): Promise<TextKeyFor> {
-  const { events, venues } = replica
+async function textKeysOf({ marquee: { lists }, failures }: CrmRead): Promise<TextKeyFor> {
+  const { events, venues } = lists
   if (failures.length === 0 && events.list.withheld + venues.list.withheld === 0) return () => null
   const { textKeyFor } = await import('./text-keys.ts')
   return textKeyFor
 }
 
+const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
+
+/** Loaded only where something is shared. */
+async function checkStore(
+  share: ShareSettings,
+  configuration: Configuration,
+  recordBytes: number,
+): Promise<StoreChecked> {
+  const { checkShare } = await import('./check-share.ts')
+  return checkShare(share, configuration, recordBytes)
+}
+
 /** What `/api/events` would begin with; null where lists are off. */
-function notYetOverLine({ marquee: { replica } }: CrmRead): string | null {
-  const { index, served } = replica.events.list
+function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
+  const { index, served } = lists.events.list
   if (index === null) return null
   const count = index.countFrom(systemTime.now().wallMs)
   return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
@@ -129,9 +155,9 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
 }
 
 /** The first records of each list as they would be published, in the order of the CRM. */
-function printRecords({ marquee: { replica, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
+function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
   for (const list of ['events', 'venues'] as const) {
-    const records = replica[list].list
+    const records = lists[list].list
     const ids = suspicions[list].firstIds.filter((id) => records.serves(id)).slice(0, most)
     out(`\nThe first ${counted(ids.length, list.slice(0, -1))} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))

@@ -63,9 +63,9 @@ async function fromRunning(
 async function fromCrm(id: string, configuration: Configuration, { error }: Surroundings): Promise<Explained> {
   const { marquee, failures } = await readCrm(configuration)
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
-  const { replica, idsOf, crm } = marquee
+  const { lists, idsOf, crm } = marquee
   const options: ExplainOptions = {
-    replica,
+    lists,
     now: systemTime.now(),
     mayAnswer: () => true,
     idsOf,

@@ -41,14 +41,14 @@ export async function openOperations(
 ): Promise<Listener> {
   const { marquee, telemetry } = running
   const freshness = (): RefreshSettings => running.configuration.freshness
-  const { replica, admissions, idsOf, crm } = marquee
+  const { lists, admissions, idsOf, crm } = marquee
   const { requests, reads, history, observe } = telemetry
-  const lists = { events: replica.events, venues: replica.venues }
   const waiting = (): number => admissions.waiting
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
-  const ready = (): boolean => !running.stopping && isReady(replica, freshness(), systemTime.now())
+  const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
   const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
-  const base = (): BaseStanding | null => running.keeper?.standing() ?? null
+  const sharing = 'status' in marquee.reading ? marquee.reading : null
+  const base = (): BaseStanding | null => running.keeper?.standing() ?? sharing?.status().base ?? null
   const status = (): Status => {
     const now = systemTime.now()
     const { stopping } = running
@@ -59,30 +59,32 @@ export async function openOperations(
       stopping,
       waiting: waiting(),
       base: base(),
+      share: sharing?.status() ?? null,
       ignoredColumns,
       suspicious,
       mistakenAtMs,
       zone,
     }
-    return statusOf({ replica, settings: freshness(), now, ...told })
+    return statusOf({ lists, settings: freshness(), now, ...told })
   }
   const metrics = metricsOf({
-    replica,
+    lists,
     requests,
     reads,
     time: systemTime,
     isReady: ready,
     waiting,
     base,
+    share: sharing === null ? null : () => sharing.counts(),
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),
   })
   const turns = new SearchTurns()
   const search = new WithheldSearch((list) => lists[list].list.withheldBatches(), breathe, turns)
-  const records = new RecordSearch(replica, breathe, turns)
+  const records = new RecordSearch(lists, breathe, turns)
   const sampling = new Sampling(() => {
-    const ages = Object.values(lists).map((list) => list.ageMs(systemTime.now()))
+    const ages = [lists.events, lists.venues].map((list) => list.ageMs(systemTime.now()))
     const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
     return {
       ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
@@ -97,9 +99,10 @@ export async function openOperations(
     explain(id) {
       const now = systemTime.now()
       return explainId(id, {
-        replica,
+        lists,
         now,
         idsOf,
+        readBy: sharing?.readBy ?? null,
         mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })
@@ -111,10 +114,8 @@ export async function openOperations(
     reads: () => history.reads,
     metrics: () => expose(metrics),
     accept() {
-      const accepted = Object.values(lists)
-        .filter((list) => list.reader.braked)
-        .map((list) => list.acceptShorter())
-      if (accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
+      const accepted = marquee.reading.acceptShorter()
+      if (accepted !== null && accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
       return accepted
     },
     onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),

@@ -40,7 +40,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const observe: Observe = (observation) => {
     telemetry.observe(observation)
     keeper?.note(observation)
-    watched.note(observation, marquee.replica)
+    watched.note(observation, marquee.lists)
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
@@ -55,8 +55,8 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
   // The public's lists come first: what else there is to load and write waits for them, but not long.
-  marquee.replica.start()
-  const firstReads = attempts(marquee)
+  marquee.reading.start()
+  const firstReads = marquee.reading.untilRead()
   const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
     openAside(running, runtime.listenFetch, surroundings),
   )
@@ -92,9 +92,10 @@ export async function serve(option: string | undefined, surroundings: Surroundin
 /** Loaded only where a base is kept. */
 async function keeperOf(configuration: Configuration, marquee: Marquee, observe: Observe): Promise<BaseKeeper | null> {
   const { base } = configuration
-  if (base === null) return null
+  // What instances share has a base in their store.
+  if (base === null || configuration.share !== null) return null
   const { keepBase } = await import('./base.ts')
-  return keepBase(base.directory, configuration, marquee, systemTime, observe)
+  return keepBase(base.directory, configuration, marquee.replica, marquee, systemTime, observe)
 }
 
 async function open(
@@ -153,28 +154,21 @@ function whyNotListening(cause: unknown, { host, port }: { host: string; port: n
   return `${where} cannot be listened on (${code})`
 }
 
-/** An attempt at both lists: those that are under way, or begun now. */
-async function attempts({ replica: { events, venues } }: Marquee): Promise<void> {
-  await Promise.all([venues.refresh.attempt(), events.refresh.attempt()])
-}
-
 /** What is answered without a record. */
 const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
 
 /** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
-function hasServed({ marquee: { replica }, telemetry }: Running): boolean {
+function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
   const now = systemTime.now()
-  if (replica.events.ageMs(now) !== null && replica.venues.ageMs(now) !== null) return true
+  if (lists.events.ageMs(now) !== null && lists.venues.ageMs(now) !== null) return true
   return telemetry.requests
     .counts()
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
 /** The read of the other list that is under way, or a while: it may tell of more. */
-async function otherRead({ replica: { events, venues } }: Marquee): Promise<void> {
-  const running = [events.refresh, venues.refresh].filter((cycle) => cycle.isRunning)
-  const reads = running.map((cycle) => cycle.attempt())
-  await within(systemTime, FIRST_READ_MS, Promise.all(reads))
+async function otherRead({ reading }: Marquee): Promise<void> {
+  await within(systemTime, FIRST_READ_MS, reading.untilReadsEnd())
 }
 
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
@@ -183,8 +177,8 @@ const LAST_READS_MS = 1000
 /** How long what the operations listener answers last may take. */
 const LAST_ANSWERS_MS = 1000
 
-async function endReads({ crm, replica }: Marquee): Promise<void> {
-  const refreshed = replica.stop()
+async function endReads({ crm, reading }: Marquee): Promise<void> {
+  const refreshed = reading.stop()
   await crm.close()
   await refreshed
 }

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
+import { withheldIn } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './launcher.ts'
@@ -66,7 +67,7 @@ export function startUp(
 
 /** Whether anything can be served, for a person. */
 function standingOf(
-  { replica: { events, venues } }: Marquee,
+  { lists: { events, venues } }: Marquee,
   toldBy: string,
 ): { readonly isGood: boolean; readonly sentence: string } {
   const failure = events.lastFailure ?? venues.lastFailure
@@ -78,12 +79,12 @@ function standingOf(
   if (events.ageMs(now) === null || venues.ageMs(now) === null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
-  const empty = [events.list, venues.list].find((list) => list.served === 0 && list.withheld + list.extras.length > 0)
+  const empty = [events, venues].find((told) => told.list.served === 0 && withheldIn(told) > 0)
   if (empty !== undefined) {
-    const rows = `there are ${counted(empty.withheld + empty.extras.length, 'row')}`
-    return { isGood: false, sentence: `Serving ${served}: no ${empty.kind.name}, though ${rows}; ${toldBy}` }
+    const rows = `there are ${counted(withheldIn(empty), 'row')}`
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.list.kind.name}, though ${rows}; ${toldBy}` }
   }
-  const withheld = [events.list, venues.list].reduce((sum, list) => sum + list.withheld + list.extras.length, 0)
+  const withheld = withheldIn(events) + withheldIn(venues)
   const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
 }
@@ -92,8 +93,8 @@ function counted(count: number, one: string): string {
   return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 }
 
-function firstId({ replica }: Marquee): string | null {
-  const { list } = replica.events
+function firstId({ lists }: Marquee): string | null {
+  const { list } = lists.events
   for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
   return null
 }

@@ -3,7 +3,7 @@ import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { HeldLists } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 
@@ -30,13 +30,13 @@ export class SuspicionWatch {
     return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
   }
 
-  note(observation: Observation, replica: Replica): void {
+  note(observation: Observation, lists: HeldLists): void {
     if (observation.kind !== 'read-ended') return
     const { outcome, kind, rows, newlyWithheld } = observation.read
     const list = observation.read.list === 'venues' ? 'venues' : 'events'
     if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
     if (outcome !== 'ok' || rows === 0 || kind === 'availability') return
-    this.found[list] = this.#suspicions[list].list((id) => replica[list].list.serves(id))
+    this.found[list] = this.#suspicions[list].list((id) => lists[list].list.serves(id))
     for (const { column, what, count, where } of this.found[list]) {
       if (this.#isNew(`${list} ${column} ${what}`))
         this.#observe({ kind: 'suspicious', list, column, what, count, where })

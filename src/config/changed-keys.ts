@@ -2,7 +2,14 @@ import type { Configuration } from './configuration.ts'
 import { Secret } from './secret.ts'
 
 /** What only a restart changes: listeners, all that the records held here were made by, and where they are kept. */
-const FIXED = ['listen', 'operations', 'timeZone', 'crm', 'base'] as const satisfies readonly (keyof Configuration)[]
+const FIXED = [
+  'listen',
+  'operations',
+  'timeZone',
+  'crm',
+  'base',
+  'share',
+] as const satisfies readonly (keyof Configuration)[]
 
 /** The keys whose values differ; `fixed` are those that only a restart changes. */
 export function changedKeys(
@@ -27,9 +34,9 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** A secret of the CRM whose source is read again whenever it is refused needs no restart where its text is another. */
+/** A secret of the CRM or the store whose source is read again whenever it is refused needs no restart where its text is another. */
 function isSame(before: Secret, after: Secret, key: string): boolean {
-  const rotates = key.startsWith('crm.') && before.isReread && before.from === after.from
+  const rotates = (key.startsWith('crm.') || key === 'share.url') && before.isReread && before.from === after.from
   return rotates || before.reveal() === after.reveal()
 }
 

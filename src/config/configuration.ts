@@ -9,6 +9,7 @@ import { GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
 import type { Findings, Problem } from './problem.ts'
 import { byKind } from './section.ts'
+import { isPlainStore } from './share.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** What the `crm` section may hold, one kind each. A new CRM is a file in crm/ and its line here. */
@@ -49,6 +50,9 @@ interface Broken {
   readonly because: string
   readonly message: string
 }
+
+/** What is told through a store is some beats old. */
+const SHARED_BOUND_MS = 1000
 
 /** What holds between several keys. It is asked only where those keys have no problem themselves. */
 interface Rule {
@@ -91,6 +95,31 @@ const RULES: readonly Rule[] = [
       if (crm?.kind !== 'postgres' || (crm.sweepEveryMs ?? 0) <= freshness.boundMs) return null
       const message = 'is longer than freshness.bound: every answer would have to wait for its own sweep'
       return { key: 'crm.sweepEvery', because: 'freshness.bound', message }
+    },
+  },
+  {
+    reads: ['share', 'share.url', 'share.allowInsecure'],
+    check({ share }) {
+      if (share === null || share.allowInsecure || !isPlainStore(share)) return null
+      const message =
+        'must begin with rediss:, since it carries secrets; share.allowInsecure: true takes it all the same'
+      return { key: 'share.url', because: 'share', message }
+    },
+  },
+  {
+    reads: ['share', 'freshness', 'freshness.bound'],
+    check({ share, freshness: { boundMs } }) {
+      if (share === null || boundMs >= SHARED_BOUND_MS) return null
+      const message = 'must be at least 1s where share is set: what is told through a store is some beats old'
+      return { key: 'freshness.bound', because: 'share', message }
+    },
+  },
+  {
+    reads: ['share', 'freshness', 'freshness.bound', 'freshness.refreshEvery'],
+    check({ share, freshness: { boundMs, refreshEveryMs } }) {
+      if (share === null || refreshEveryMs <= boundMs / 2) return null
+      const message = 'must be at most half of freshness.bound where share is set'
+      return { key: 'freshness.refreshEvery', because: 'share', message }
     },
   },
 ]

@@ -4,6 +4,7 @@ import { duration, flag, path, secretText, size, text, timeZone, wholeNumber } f
 import type { Key } from './key.ts'
 import type { SettingsOf } from './section.ts'
 import { list, section } from './section.ts'
+import { share } from './share.ts'
 
 const port = (usual: number): Key<number> =>
   wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')
@@ -123,6 +124,10 @@ export const GENERAL = {
       return given === null || directory === null ? null : { directory }
     })
     .says('What a restart goes on from instead of reading both lists in full; null switches it off.'),
+  share: share
+    .orNull()
+    .optional('this instance stands alone')
+    .says('What several instances share, of which one reads the CRM (docs/instances.md).'),
   log: section({
     requests: flag()
       .default(false)

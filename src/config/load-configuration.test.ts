@@ -44,6 +44,7 @@ describe('a configuration', () => {
       describe: true,
       limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
       base: { directory: '/etc/.marquee' },
+      share: null,
       log: { requests: false },
     })
     expect(timeZone.id).toBe('UTC')
@@ -72,12 +73,23 @@ representation:
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
 base: { directory: ./state }
+share: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, beat: 100ms, readersWhenLost: all }
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
     )
-    const { operations, timeZone, crm, isTimeZoneSet, ...rest } = configuration
+    const { operations, timeZone, crm, isTimeZoneSet, share, ...rest } = configuration
     expect(isTimeZoneSet).toBe(true)
+    const { url, ...shared } = share ?? {}
+    expect(url?.reveal()).toBe('rediss://store.example.org:6380/1')
+    expect(shared).toEqual({
+      key: null,
+      name: 'two',
+      ca: '/etc/ca.pem',
+      beatMs: 100,
+      readersWhenLost: Number.POSITIVE_INFINITY,
+      allowInsecure: false,
+    })
     expect(rest).toEqual({
       listen: { host: '::1', port: 0, basePath: '/Events%20now/%C3%A9' },
       freshness: {
@@ -273,7 +285,7 @@ crm:
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
       'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
-      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
     ])
   })

@@ -13,6 +13,7 @@ const REL = 'must be a link relation without blanks, such as tickets'
 const HREF = 'must be a URL without blanks, such as https://tickets.example.org/{Id}'
 const KINDS = 'one of files, dataverse, postgres'
 const SECRET = 'must not be written in the file; give { env: NAME } or { file: PATH }'
+const STORE = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 const TOKEN = 'must be letters, digits and -._~+/ (a bearer token), given as { env: NAME } or { file: PATH }'
 const VARIABLE = 'must name an environment variable, of letters, digits and _: { env: NAME }'
 
@@ -38,19 +39,52 @@ const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'toString: 1',
-    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
+    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
   ],
   [
     '<<: { a: 1 }',
-    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
+    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
   ],
   [
     '8080: 1',
-    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
+    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
   ],
   [
     '"a\\nb": 1',
-    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, log, crm',
+    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
+  ],
+  // The store that instances share
+  ['share: {}', `2: share.url is missing; it must be ${STORE}`],
+  ['share: { url: store:6379 }', `2: share.url is "store:6379"; it must be ${STORE}`],
+  ['share: { url: "http://store" }', `2: share.url is "http://store"; it must be ${STORE}`],
+  ['share: { url: "rediss://store/main" }', '2: share.url must end with the number of a database, such as /0'],
+  ['share: { url: "rediss://:word@store" }', `2: share.url ${SECRET}: it is a URL with a password in it`],
+  ['share: { url: "rediss://50%@store" }', '2: share.url holds a % without two hex digits; write %25'],
+  [
+    'share: { url: "redis://store:6379" }',
+    '2: share.url must begin with rediss:, since it carries secrets; share.allowInsecure: true takes it all the same',
+  ],
+  ['share: { url: "rediss://store", key: "x" }', `2: share.key ${SECRET}`],
+  [
+    'share: { url: "rediss://store", key: { env: BLANKS } }',
+    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one or two lines of at least 32 bytes each, given as { env: NAME } or { file: PATH }',
+  ],
+  [
+    'share: { url: "rediss://store", name: "a:b" }',
+    '2: share.name is "a:b"; it must be letters, digits, _ and -, such as marquee',
+  ],
+  ['share: { url: "rediss://store", beat: 10ms }', `2: share.beat is "10ms"; it ${DURATION}, at least 50ms`],
+  [
+    'share: { url: "rediss://store", readersWhenLost: 0 }',
+    '2: share.readersWhenLost is 0; it must be a whole number from 1 on, or all',
+  ],
+  [
+    'share: { url: "rediss://store" }\nfreshness: { bound: 999ms }',
+    '3: freshness.bound must be at least 1s where share is set: what is told through a store is some beats old',
+  ],
+  [
+    'share: { url: "rediss://store" }\nfreshness: { bound: 2s, refreshEvery: 1001ms }',
+    '3: freshness.refreshEvery must be at most half of freshness.bound where share is set',
   ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],

@@ -17,20 +17,20 @@ const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 
 /** The pages of one list, joined from the bytes of its records (contract §4.2). */
 export class ListPages<Item> {
-  readonly #list: RecordList<Item>
+  readonly list: RecordList<Item>
   readonly #formatter: Formatter
   readonly #ready: ReadyPages
   #joined: Buffer = Buffer.alloc(0)
 
   constructor(list: RecordList<Item>, formatter: Formatter) {
-    this.#list = list
+    this.list = list
     this.#formatter = formatter
     this.#ready = new ReadyPages(list.ready.makeRoomForPages())
   }
 
   /** The page as of `nowMs`, epoch ms; null while nothing is known. */
   page(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
-    const { index, changes } = this.#list
+    const { index, changes } = this.list
     if (index === null || !index.isWhole) return null
     const key = `${shape}?${hrefOf('', query.named, query.afterGiven)}`
     const ready = this.#ready.read(key, changes, nowMs)
@@ -41,7 +41,7 @@ export class ListPages<Item> {
   }
 
   #make(index: ListIndex, query: ListQuery, shape: Shape, nowMs: number): ReadyPage {
-    const { name } = this.#list.kind
+    const { name } = this.list.kind
     const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
     const { count, bytes } = this.#join(index, rows, shape)
     const last = rows[count - 1]
@@ -56,7 +56,7 @@ export class ListPages<Item> {
       body,
       etag: etagOf(body),
       next: next === null ? null : this.#formatter.pathOf(next),
-      changes: this.#list.changes,
+      changes: this.list.changes,
       goodFromMs: query.from === null ? nowMs : -Infinity,
       goodUntilMs: query.from === null ? goodUntilMs : Infinity,
     }
@@ -70,7 +70,7 @@ export class ListPages<Item> {
     for (const handle of rows) {
       if (bytes > LARGEST_PAGE_BYTES) break
       const [shard, slot] = index.rowOf(handle)
-      const body = this.#list.bodyAt(shard, slot, shape)
+      const body = this.list.bodyAt(shard, slot, shape)
       if (body === null) throw new Error('a listed row is not served')
       // Copied at once: what the next one needs may be written over it.
       this.#reserve(bytes + between.length + body.length)

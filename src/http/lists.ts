@@ -4,7 +4,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { Zone } from '../domain/zone.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { HeldLists } from '../replica/held-lists.ts'
 import { ListPages } from './list-pages.ts'
 import type { ListQuery } from './list-query.ts'
 import { readListQuery } from './list-query.ts'
@@ -13,13 +13,17 @@ import type { ReadyPage } from './ready-pages.ts'
 
 /** `/api/events` and `/api/venues`, where lists are on (contract §4). */
 export class Lists {
-  readonly #events: ListPages<EventRecord>
-  readonly #venues: ListPages<VenueRecord>
+  #events: ListPages<EventRecord>
+  #venues: ListPages<VenueRecord>
+  readonly #held: HeldLists
+  readonly #formatter: Formatter
   readonly #zone: Zone
 
-  constructor({ events, venues }: Replica, formatter: Formatter, zone: Zone) {
-    this.#events = new ListPages(events.list, formatter)
-    this.#venues = new ListPages(venues.list, formatter)
+  constructor(held: HeldLists, formatter: Formatter, zone: Zone) {
+    this.#events = new ListPages(held.events.list, formatter)
+    this.#venues = new ListPages(held.venues.list, formatter)
+    this.#held = held
+    this.#formatter = formatter
     this.#zone = zone
   }
 
@@ -30,6 +34,10 @@ export class Lists {
 
   /** The page as of `nowMs`, epoch ms; null while nothing is known. */
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
+    const { events, venues } = this.#held
+    // Others may have taken their place.
+    if (this.#events.list !== events.list) this.#events = new ListPages(events.list, this.#formatter)
+    if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)
     return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
   }
 }

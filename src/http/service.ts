@@ -9,9 +9,8 @@ import { bodyOf } from '../formats/body.ts'
 import type { MediaType } from '../formats/media-types.ts'
 import { isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../replica/admission.ts'
-import type { ListReplica } from '../replica/list-replica.ts'
+import type { HeldList, HeldLists } from '../replica/held-lists.ts'
 import type { Representation } from '../replica/record-list.ts'
-import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { Answer, Call, RequestWatch } from './call.ts'
 import { traceIdOf, withOwnBody } from './call.ts'
@@ -25,7 +24,7 @@ import type { Described, RecordResource, Route } from './route.ts'
 import { routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
-  readonly replica: Replica
+  readonly held: HeldLists
   readonly admissions: Admissions
   readonly negotiate: (accept: string | null) => MediaType
   readonly time: Time
@@ -122,9 +121,7 @@ export class Service {
     if (lists === null) return this.#refuse(call, 'bad-id')
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-    return this.#admit(call, [this.#options.replica[resource]], (ageMs) =>
-      this.#page(call, lists, resource, query, ageMs),
-    )
+    return this.#admit(call, [this.#options.held[resource]], (ageMs) => this.#page(call, lists, resource, query, ageMs))
   }
 
   #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
@@ -138,7 +135,7 @@ export class Service {
   }
 
   #find(call: Call, resource: RecordResource, id: Guid): Answer | Promise<Answer> {
-    const { events, venues } = this.#options.replica
+    const { events, venues } = this.#options.held
     switch (resource) {
       case 'event':
         return this.#admit(call, [events], (ageMs) => this.#record(call, events, id, 'event-not-found', ageMs))
@@ -161,7 +158,7 @@ export class Service {
   }
 
   #venueOf(id: Guid): Guid | null {
-    const venue = this.#options.replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
+    const venue = this.#options.held.events.list.get(id)?.VenueId ?? EMPTY_GUID
     return venue === EMPTY_GUID ? null : venue
   }
 
@@ -201,7 +198,7 @@ export class Service {
     return { ...refusal, fields: refusal.fields.with('Retry-After', String(retryAfterS)) }
   }
 
-  #record<Item>(call: Call, from: ListReplica<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
+  #record<Item>(call: Call, from: HeldList<Item>, id: Guid, otherwise: Refusal, ageMs: number): Answer {
     const mediaType = this.#options.negotiate(call.header('accept'))
     const representation = from.list.represent(id, shapeOf[mediaType])
     if (representation === null) return this.#refuse(call, otherwise, ageMs)

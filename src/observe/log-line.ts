@@ -1,6 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Observation, ReadReport, WithheldCount } from './observation.ts'
+import type { Observation, ReadReport, ShareChange, WithheldCount } from './observation.ts'
 import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -103,6 +103,8 @@ export function logLine(observation: Observation): LogLine | null {
       const message = `the base cannot be written: ${reason}; a start without one reads the lists in full`
       return { level: 'warn', message, fields: { reason } }
     }
+    case 'share-changed':
+      return shareLine(observation.what, observation.detail)
     case 'request-answered': {
       const { method, path, status, type, durationMs, traceId, route } = observation.request
       const durationMsRounded = Math.round(durationMs * 1000) / 1000
@@ -159,4 +161,24 @@ function readLine(read: ReadReport): LogLine | null {
   const took = `${rows} rows in ${durationMs} ms (${kind})`
   const message = `${list}: ${served} served, ${withheld} withheld, ${changed} changed; read ${took}`
   return { level: 'info', message, fields }
+}
+
+const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
+  'took-reading': ['info', 'this instance reads the CRM for all now'],
+  'lost-reading': ['warn', 'this instance no longer reads the CRM for all'],
+  'reads-alone': ['warn', 'nobody was heard of in the store: this instance reads the CRM for itself'],
+  'store-lost': ['error', 'the store is lost; it is tried again and again'],
+  'store-found': ['info', 'the store answers'],
+  're-based': ['warn', 'this instance begins again with the base in the store'],
+  'base-written': ['info', 'the base in the store is written'],
+  'base-ignored': ['warn', 'the base in the store is not used'],
+  'entry-refused': ['error', 'what is in the store is not believed; share.key must be the same for all'],
+  unsigned: ['warn', 'share.key is not set: whoever can write to the store decides what is served'],
+  unfit: ['warn', 'this instance could not read the CRM if it had to'],
+}
+
+function shareLine(what: ShareChange, detail: string | null): LogLine {
+  const [level, message] = SHARE_LINES[what]
+  if (detail === null) return { level, message, fields: {} }
+  return { level, message: `${message}: ${printable(detail)}`, fields: { detail: printable(detail) } }
 }

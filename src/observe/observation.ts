@@ -49,6 +49,8 @@ export type Observation =
   | { readonly kind: 'base-ignored'; readonly reason: string }
   | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
   | { readonly kind: 'base-not-written'; readonly reason: string }
+  /** What this instance is to the others that share what one of them reads, or what became of their store. */
+  | { readonly kind: 'share-changed'; readonly what: ShareChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** SIGHUP: these keys have other values now. */
@@ -56,6 +58,21 @@ export type Observation =
   /** SIGHUP, and all stays as it was: why, a sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
+
+export type ShareChange =
+  | 'took-reading'
+  | 'lost-reading'
+  | 'reads-alone'
+  | 'store-lost'
+  | 'store-found'
+  | 're-based'
+  | 'base-written'
+  | 'base-ignored'
+  | 'entry-refused'
+  /** The CRM cannot be read from here: others would have to. */
+  | 'unfit'
+  /** There is no key, and the store is on another machine. */
+  | 'unsigned'
 
 export interface ReadReport {
   readonly list: string

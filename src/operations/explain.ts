@@ -1,8 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID, parseGuid } from '../domain/guid.ts'
-import type { ListReplica } from '../replica/list-replica.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { ToldList, ToldLists } from '../replica/held-lists.ts'
 import type { Moment } from '../replica/time.ts'
 import { faultWords, withheldWords } from './withheld.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
@@ -32,11 +31,13 @@ export interface Explanation {
 }
 
 export interface ExplainOptions {
-  readonly replica: Replica
+  readonly lists: ToldLists
   readonly now: Moment
   readonly mayAnswer: (list: ListName) => boolean
   /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
+  /** The instance that reads the CRM, where it is another one. */
+  readonly readBy?: string | null
   /** What there is to say of a row that is served all the same. */
   readonly remarkOn: (list: ListName, id: Guid) => string | null
 }
@@ -46,7 +47,7 @@ export function explainId(asked: string, options: ExplainOptions): Explanation {
   const guid = parseGuid(asked)
   const own = options.idsOf?.(asked) ?? []
   const ids = guid === null ? own : [guid, ...own]
-  const { events, venues } = options.replica
+  const { events, venues } = options.lists
   for (const id of ids) {
     const found = explainIn(events, 'event', id, asked, options) ?? explainIn(venues, 'venue', id, asked, options)
     if (found !== null) return found
@@ -69,11 +70,11 @@ function idStep(id: Guid, asked: string): Step {
 const MOST_ROWS = 20
 
 /** A text that is not an id may still be what a row of the CRM has for one. */
-function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
+function explainNoId(asked: string, { lists }: ExplainOptions): Explanation {
   const quoted = JSON.stringify(asked)
   const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
-  for (const { list } of [replica.events, replica.venues]) {
+  for (const { list } of [lists.events, lists.venues]) {
     for (const found of [quoted, asked]) {
       for (const { withheld } of list.extras.holding(found)) {
         if (withheld.fault !== 'no-id' || withheld.found !== found) continue
@@ -86,24 +87,29 @@ function explainNoId(asked: string, { replica }: ExplainOptions): Explanation {
   return notShown(asked, null, steps)
 }
 
-function notListed({ replica, now }: ExplainOptions): Step {
-  const lists = [replica.events, replica.venues]
-  const ages = lists.map((list) => list.ageMs(now))
-  const troubles = [troubleOf(replica.events), troubleOf(replica.venues)].filter((trouble) => trouble !== '')
+function notListed({ lists, now }: ExplainOptions): Step {
+  const both = [lists.events, lists.venues]
+  const ages = both.map((list) => list.ageMs(now))
+  const troubles = [troubleOf(lists.events), troubleOf(lists.venues)].filter((trouble) => trouble !== '')
   const known = ages.includes(null)
     ? "The CRM's lists have not been read in full yet, so nothing is known of it."
     : `It is in neither list of the CRM, as of ${agoText(Math.max(...ages.map((age) => age ?? 0)))} ago: it was deleted, was never there, or Marquee's user may not see it.`
   return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
 }
 
+/** Where what was found in a row is known, which goes to no other; empty where that is here. */
+function readBy({ readBy: instance = null }: ExplainOptions): string {
+  return instance === null ? '' : `Instance ${instance} read it, and tells what was found in it.`
+}
+
 /** What keeps a list from being read, as a sentence; empty where nothing does. */
-function troubleOf<Item>({ list, lastFailure }: ListReplica<Item>): string {
+function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
   if (lastFailure === null) return ''
   return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
 }
 
 function explainIn<Item>(
-  from: ListReplica<Item>,
+  from: ToldList<Item>,
   kind: ExplainedKind,
   id: Guid,
   asked: string,
@@ -113,7 +119,11 @@ function explainIn<Item>(
   if (row === null) return null
   // A read that found nothing changed mentions no row, and yet tells that the row is still there.
   const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
-  const listed = [`It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`, troubleOf(from)]
+  const listed = [
+    `It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`,
+    readBy(options),
+    troubleOf(from),
+  ]
   const steps: Step[] = [
     idStep(id, asked),
     { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
@@ -125,7 +135,7 @@ function explainIn<Item>(
 }
 
 /** Other rows with the same id: they are left out, and the admin may have meant one of them. */
-function twinSteps<Item>({ list }: ListReplica<Item>, id: Guid): readonly Step[] {
+function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
   const steps: Step[] = []
   for (const extra of list.extras.holding(id)) {
     if (extra.id !== id) continue
@@ -164,7 +174,7 @@ interface AnsweredBody {
 }
 
 interface Answered<Item> {
-  readonly from: ListReplica<Item>
+  readonly from: ToldList<Item>
   readonly kind: ExplainedKind
   readonly id: Guid
   readonly row: HeldRow
@@ -182,7 +192,7 @@ const LONGEST_BODY = 65_536
 /** The steps of a row that is held to be served. */
 function answerSteps<Item>({ from, kind, id, row, options }: Answered<Item>): AnswerSteps {
   const { now, mayAnswer, remarkOn } = options
-  const { freshness } = from.reader
+  const { freshness } = from
   const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
   const remark = remarkOn(from.list.kind.name, id)
   const isCurrent = mayAnswer(from.list.kind.name)
@@ -207,19 +217,19 @@ function answerSteps<Item>({ from, kind, id, row, options }: Answered<Item>): An
 }
 
 /** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
-function venueStep(id: Guid, { replica }: ExplainOptions): Step {
-  const venue = replica.events.list.get(id)?.VenueId ?? EMPTY_GUID
+function venueStep(id: Guid, { lists }: ExplainOptions): Step {
+  const venue = lists.events.list.get(id)?.VenueId ?? EMPTY_GUID
   if (venue === EMPTY_GUID) {
     return { step: 'venue', ok: true, detail: 'No venue is assigned, so its venue is answered with 404.' }
   }
-  const row = replica.venues.list.inspect(venue)
+  const row = lists.venues.list.inspect(venue)
   if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${venue} is on the web too.` }
   const why =
     row === null ? "is not in the CRM's list of venues" : 'is not on the web: have its id explained to learn why'
   return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
 }
 
-function represent<Item>({ list }: ListReplica<Item>, id: Guid): readonly AnsweredBody[] {
+function represent<Item>({ list }: ToldList<Item>, id: Guid): readonly AnsweredBody[] {
   return SHAPES.flatMap((shape) => {
     const held = list.represent(id, shape)
     if (held === null) return []
@@ -230,9 +240,9 @@ function represent<Item>({ list }: ListReplica<Item>, id: Guid): readonly Answer
 }
 
 /** Whether the lists have it, where they are on. */
-function listDetail(kind: ExplainedKind, id: Guid, { replica, now }: ExplainOptions): readonly string[] {
-  if (replica[`${kind}s`].list.index === null) return []
-  const event = kind === 'event' ? replica.events.list.get(id) : null
+function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
+  if (lists[`${kind}s`].list.index === null) return []
+  const event = kind === 'event' ? lists.events.list.get(id) : null
   if (event === null) return ['It is in /api/venues.']
   const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start
   const isOver = isBefore(tickOfDateTime(end), { ms: Math.floor(now.wallMs), ticks: 0 })

@@ -1,15 +1,18 @@
 import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import { WHOLE_ROW } from '../replica/drift.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { ToldLists } from '../replica/held-lists.ts'
+import { withheldIn } from '../replica/held-lists.ts'
 import type { Time } from '../replica/time.ts'
 import type { Metric, Sample } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
+import type { ShareCounts } from './share-status.ts'
+import { shareMetrics } from './share-status.ts'
 import type { BaseStanding } from './status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
 
 export interface MetricsOptions {
-  readonly replica: Replica
+  readonly lists: ToldLists
   readonly requests: RequestMeter
   readonly reads: ReadMeter
   readonly time: Time
@@ -18,6 +21,8 @@ export interface MetricsOptions {
   readonly waiting: () => number
   /** What a restart goes on from; null where there is none. */
   readonly base: () => BaseStanding | null
+  /** Null where this instance stands alone. */
+  readonly share: (() => ShareCounts) | null
   /** Log lines that could not be written. */
   readonly droppedLines: () => number
   readonly version: string
@@ -50,6 +55,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     ...listMetrics(options),
     ...readMetrics(options),
     ...baseMetrics(options),
+    ...shareMetrics(options.share),
     {
       name: 'marquee_log_lines_dropped_total',
       help: 'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
@@ -103,23 +109,23 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
 }
 
 /** What is held of each list, and how old it is. */
-function listMetrics({ replica: { events, venues }, time }: MetricsOptions): readonly Metric[] {
-  const lists = [events, venues] as const
+function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
+  const both = (): readonly [ToldLists['events'], ToldLists['venues']] => [lists.events, lists.venues]
   return [
     {
       name: 'marquee_data_age_seconds',
       help: 'How old a list is: since it was confirmed, and since it was last read in full; absent before the first read.',
       type: 'gauge',
-      samples: () => lists.flatMap((replica) => agesOf(replica, time)),
+      samples: () => both().flatMap((told) => agesOf(told, time)),
     },
     {
       name: 'marquee_records',
       help: 'Records that are served, and rows of the CRM that are withheld.',
       type: 'gauge',
       samples: () =>
-        lists.flatMap(({ list }) => [
-          { labels: { list: list.kind.name, state: 'served' }, value: list.served },
-          { labels: { list: list.kind.name, state: 'withheld' }, value: list.withheld + list.extras.length },
+        both().flatMap((told) => [
+          { labels: { list: told.list.kind.name, state: 'served' }, value: told.list.served },
+          { labels: { list: told.list.kind.name, state: 'withheld' }, value: withheldIn(told) },
         ]),
     },
     {
@@ -127,8 +133,8 @@ function listMetrics({ replica: { events, venues }, time }: MetricsOptions): rea
       help: 'Rows of the CRM that are not served, by reason.',
       type: 'gauge',
       samples: () => [
-        ...withheldBy('events', countWithheld(events.list)),
-        ...withheldBy('venues', countWithheld(venues.list)),
+        ...withheldBy('events', countWithheld(lists.events.list)),
+        ...withheldBy('venues', countWithheld(lists.venues.list)),
       ],
     },
     {
@@ -136,7 +142,7 @@ function listMetrics({ replica: { events, venues }, time }: MetricsOptions): rea
       help: 'The same by column; a row with several faults counts under each. (row) where the whole row is meant.',
       type: 'gauge',
       samples: () =>
-        lists.flatMap(({ list }) =>
+        both().flatMap(({ list }) =>
           faultCounts(list).map(({ column, fault, count }) => ({
             labels: { list: list.kind.name, column: column ?? WHOLE_ROW, reason: fault },
             value: count,
@@ -147,29 +153,27 @@ function listMetrics({ replica: { events, venues }, time }: MetricsOptions): rea
       name: 'marquee_brake_engaged',
       help: '1 while a list that got much shorter is not believed until `./marquee accept`.',
       type: 'gauge',
-      samples: () =>
-        lists.map(({ list, reader }) => ({ labels: { list: list.kind.name }, value: reader.braked ? 1 : 0 })),
+      samples: () => both().map(({ list, braked }) => ({ labels: { list: list.kind.name }, value: braked ? 1 : 0 })),
     },
     {
       name: 'marquee_drift_records_total',
       help: 'Records that had changed without the CRM reporting it; found by full reads.',
       type: 'counter',
-      samples: () =>
-        lists.map(({ list, reader }) => ({ labels: { list: list.kind.name }, value: reader.drift.records })),
+      samples: () => both().map(({ list, drift }) => ({ labels: { list: list.kind.name }, value: drift.records })),
     },
     {
       name: 'marquee_drift_columns_total',
       help: 'The same by column; (row) where the whole row came, went, or changed between served and withheld.',
       type: 'counter',
       samples: () =>
-        lists.flatMap(({ list, reader }) =>
-          [...reader.drift.byColumn].map(([column, value]) => ({ labels: { list: list.kind.name, column }, value })),
+        both().flatMap(({ list, drift }) =>
+          [...drift.byColumn].map(([column, value]) => ({ labels: { list: list.kind.name, column }, value })),
         ),
     },
   ]
 }
 
-function agesOf({ list, reader: { freshness } }: Replica['events'] | Replica['venues'], time: Time): Sample[] {
+function agesOf({ list, freshness }: ToldLists['events'] | ToldLists['venues'], time: Time): Sample[] {
   const now = time.now()
   const ages = { confirmed: freshness.confirmedAgeMs(now), audited: freshness.auditedAgeMs(now) }
   return Object.entries(ages).flatMap(([age, ageMs]) =>

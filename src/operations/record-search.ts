@@ -1,6 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { ListReplica } from '../replica/list-replica.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { ToldList, ToldLists } from '../replica/held-lists.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { FREE, SERVED, WITHHELD } from '../replica/shard.ts'
 import type { Moment } from '../replica/time.ts'
@@ -33,12 +32,12 @@ const DAY_MS = 24 * 3_600_000
 
 /** Looks through what is held, in slices between which requests pass: nothing is kept for it. */
 export class RecordSearch {
-  readonly #replica: Replica
+  readonly #lists: ToldLists
   readonly #pause: () => Promise<void>
   readonly #turns: SearchTurns
 
-  constructor(replica: Replica, pause: () => Promise<void>, turns: SearchTurns = new SearchTurns()) {
-    this.#replica = replica
+  constructor(lists: ToldLists, pause: () => Promise<void>, turns: SearchTurns = new SearchTurns()) {
+    this.#lists = lists
     this.#pause = pause
     this.#turns = turns
   }
@@ -71,15 +70,15 @@ export class RecordSearch {
       records.push(record)
       if (records.length > 2 * MOST_SHOWN) records = first(records)
     }
-    const look = async <Item extends { readonly Name: string | null }>(replica: ListReplica<Item>): Promise<void> => {
-      const { list, reader } = replica
+    const look = async <Item extends { readonly Name: string | null }>(told: ToldList<Item>): Promise<void> => {
+      const { list, loadedAtMs } = told
       const { name: of, packing } = list.kind
       const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
         const name = withheld?.name ?? ''
         if (withheld === null || isIt?.(name) !== true) return
         keep({ list: of, id, name, changedAgoMs: 0, reason: faultWords(withheld).reason })
       }
-      const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, reader.loadedAtMs) : Number.NEGATIVE_INFINITY
+      const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
       for (const shard of list.shards) {
         for (let slot = 0; slot < shard.slots; slot++) {
           const isWanted = shard.state[slot] === SERVED ? (shard.changedAt[slot] ?? 0) > since : isIt !== null
@@ -104,8 +103,8 @@ export class RecordSearch {
         keepWithheld(id, withheld)
       }
     }
-    await look(this.#replica.events)
-    await look(this.#replica.venues)
+    await look(this.#lists.events)
+    await look(this.#lists.venues)
     return { total, records: first(records) }
   }
 }

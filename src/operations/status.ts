@@ -3,11 +3,13 @@ import type { Oddity } from '../domain/oddity.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
 import type { FaultCount } from '../replica/fault-counts.ts'
-import type { ListReplica, RefreshSettings } from '../replica/list-replica.ts'
-import type { Replica } from '../replica/replica.ts'
+import type { HeldLists, ToldList, ToldLists } from '../replica/held-lists.ts'
+import { withheldIn } from '../replica/held-lists.ts'
+import type { RefreshSettings } from '../replica/list-replica.ts'
 import type { Standing } from '../replica/freshness.ts'
 import { standingOf } from '../replica/freshness.ts'
 import type { Moment } from '../replica/time.ts'
+import type { ShareStatus } from './share-status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
 
 type StatusGroup = Pick<FaultCount, 'column' | 'fault' | 'count'>
@@ -60,6 +62,8 @@ export interface Status {
   readonly waiting: number
   /** What a restart goes on from; null where there is none. */
   readonly base: BaseStanding | null
+  /** Absent where this instance stands alone. */
+  readonly share?: ShareStatus
   readonly settings: RefreshSettings
   /** What dates without an offset are read in, whether somebody said so, and how many there are. */
   readonly zone: StatusOptions['zone']
@@ -67,7 +71,7 @@ export interface Status {
 }
 
 export interface StatusOptions {
-  readonly replica: Replica
+  readonly lists: ToldLists
   readonly settings: RefreshSettings
   readonly now: Moment
   readonly version: string
@@ -75,6 +79,7 @@ export interface StatusOptions {
   readonly stopping: boolean
   readonly waiting: number
   readonly base: BaseStanding | null
+  readonly share: ShareStatus | null
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
   /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
@@ -84,15 +89,16 @@ export interface StatusOptions {
 
 /** What `/status` says: whether answers may be given, and how each list is. */
 export function statusOf(options: StatusOptions): Status {
-  const { replica, settings, now, version, startedAt, stopping, waiting, base } = options
-  const { events, venues } = replica
+  const { lists, settings, now, version, startedAt, stopping, waiting, base, share } = options
+  const { events, venues } = lists
   return {
-    ready: !stopping && isReady(replica, settings, now),
+    ready: !stopping && isReady(lists, settings, now),
     stopping,
     version,
     startedAt,
     waiting,
     base,
+    ...(share === null ? {} : { share }),
     settings,
     zone: options.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
@@ -100,7 +106,7 @@ export function statusOf(options: StatusOptions): Status {
 }
 
 /** Both lists were read in full, and neither is past what may be answered. */
-export function isReady({ events, venues }: Replica, settings: RefreshSettings, now: Moment): boolean {
+export function isReady({ events, venues }: HeldLists, settings: RefreshSettings, now: Moment): boolean {
   return mayAnswer(events, settings, now) && mayAnswer(venues, settings, now)
 }
 
@@ -114,29 +120,29 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
 }
 
 function listStatus<Item>(
-  replica: ListReplica<Item>,
+  told: ToldList<Item>,
   { now, settings, ignoredColumns, suspicious, mistakenAtMs }: StatusOptions,
 ): ListStatus {
-  const { list, reader, refresh } = replica
-  const { freshness, drift, braked } = reader
+  const { list, freshness, drift, braked, isLoaded } = told
+  const withheld = withheldIn(told)
   const mistakenAt = mistakenAtMs[list.kind.name]
   return {
     served: list.served,
     ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
-    withheld: list.withheld + list.extras.length,
+    withheld,
     withheldByReason: countWithheld(list),
     groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
     newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
-    servesNothing: reader.isLoaded && list.served === 0 && list.withheld + list.extras.length > 0,
+    servesNothing: isLoaded && list.served === 0 && withheld > 0,
     suspicious: suspicious[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
-    standing: standingOf(replica.ageMs(now), settings),
-    answers: mayAnswer(replica, settings, now),
+    standing: standingOf(told.ageMs(now), settings),
+    answers: mayAnswer(told, settings, now),
     confirmedAgeMs: freshness.confirmedAgeMs(now),
     auditedAgeMs: freshness.auditedAgeMs(now),
-    ...(replica.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
-    lastError: replica.lastFailure?.message ?? null,
-    nextTryInMs: refresh.nextTryInMs,
+    ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
+    lastError: told.lastFailure?.message ?? null,
+    nextTryInMs: told.nextReadInMs,
     braked,
     drift: Object.fromEntries(drift.byColumn),
   }

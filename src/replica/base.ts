@@ -1,5 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from './frames.ts'
+import type { Freshness } from './freshness.ts'
 import { FAULTS } from './packed-withheld.ts'
 import type { Cursor } from './port.ts'
 import { cursorOf } from './port.ts'
@@ -17,6 +18,18 @@ export interface BaseList {
   readonly extras: readonly number[]
   /** As of when the list was last read in full, by the wall clock; null where nobody knows. */
   readonly auditedAtMs: number | null
+}
+
+/** What another reader of the same list knew, and this one goes on from; its rows are in the list. */
+export interface Carried extends Pick<BaseList, 'cursor' | 'extras'> {
+  /** Ages go on counting. */
+  readonly freshness: Freshness
+  readonly isLoaded: boolean
+  /** Why the list is not believed to have got so short; and whether the operator said that it is right. */
+  readonly braked: string | null
+  readonly accepting: boolean
+  /** The first read must not begin before: what the CRM asked for is obeyed by whoever comes next. */
+  readonly firstReadInMs: number
 }
 
 export type BaseLists = Readonly<Record<ListName, BaseList>>

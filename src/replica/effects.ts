@@ -28,6 +28,8 @@ export class Effects implements WriteListener {
   #versions: Uint32Array = new Uint32Array(0)
   #marks = 0
   readonly #removed = new Set<Guid>()
+  /** Called when something is owed where nothing was. */
+  onOwed: (() => void) | null = null
 
   /** The list tells it from now on. */
   constructor(list: TellingList) {
@@ -50,6 +52,7 @@ export class Effects implements WriteListener {
   note(row: number): void {
     this.before?.note(row)
     this.#mark(row)
+    this.#tell()
   }
 
   noteVersion(row: number): void {
@@ -59,6 +62,7 @@ export class Effects implements WriteListener {
     if ((((this.#written[word] ?? 0) | (this.#versions[word] ?? 0)) & bit) !== 0) return
     this.#marks++
     this.#versions[word] = (this.#versions[word] ?? 0) | bit
+    this.#tell()
   }
 
   /** Its id is kept. */
@@ -67,6 +71,11 @@ export class Effects implements WriteListener {
     const word = this.#wordOf(row)
     this.#unmark(word, 1 << row)
     this.#removed.add(id)
+    this.#tell()
+  }
+
+  #tell(): void {
+    if (this.owed === 1) this.onOwed?.()
   }
 
   /** What was taken of this id did not arrive: it is owed again. */

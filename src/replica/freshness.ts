@@ -41,6 +41,10 @@ export class Freshness {
     return Math.max(elapsedMs(this.#details, now), elapsedMs(this.#availability, now))
   }
 
+  detailsAgeMs(now: Moment): number | null {
+    return this.#details === null ? null : elapsedMs(this.#details, now)
+  }
+
   availabilityAgeMs(now: Moment): number | null {
     return this.#availability === null ? null : elapsedMs(this.#availability, now)
   }

@@ -2,15 +2,15 @@ import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
-import type { BaseList } from './base.ts'
+import type { BaseList, Carried } from './base.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from './packed-withheld.ts'
 import { Pages } from './pages.ts'
-import type { CrmFailure, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
-import { failed } from './port.ts'
+import type { CrmFailure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
+import { failed, failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -19,6 +19,7 @@ import { Turns } from './waiting.ts'
 import { WithheldTally } from './withheld-tally.ts'
 
 export interface ListReaderOptions<Item> {
+  readonly carried?: Carried
   readonly list: RecordList<Item>
   readonly source: Source<Item>
   readonly time: Time
@@ -49,7 +50,7 @@ interface Read<Item> {
 
 /** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
 export class ListReader<Item> {
-  readonly freshness: Freshness = new Freshness()
+  readonly freshness: Freshness
   readonly drift: Drift = new Drift()
   readonly arrivals: Arrivals = new Arrivals()
   readonly belief: Belief = new Belief()
@@ -75,6 +76,22 @@ export class ListReader<Item> {
   constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
     this.#options = options
     this.#settings = settings
+    const { carried } = options
+    this.freshness = carried?.freshness ?? new Freshness()
+    if (carried?.isLoaded !== true) return
+    const now = options.time.now()
+    ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
+    options.list.extras = PackedRows.counted(carried.extras)
+    this.#cursor.take(carried.cursor)
+    this.confirmSince(now)
+    if (carried.braked !== null) this.belief.braked = failureOf('braked', carried.braked)
+    if (carried.accepting) this.belief.acceptShorter(now.monotonicMs)
+  }
+
+  /** What another reader could go on from; null where it has to read all rows. */
+  get travellingCursor(): Cursor | null {
+    const { text } = this.#cursor
+    return text !== null && this.#options.source.travels?.(text) === true ? text : null
   }
 
   /** The list got so short that it is not believed, and nothing has shown otherwise since. */
@@ -99,13 +116,12 @@ export class ListReader<Item> {
 
   /** What a base says of the list; null where it was never read in full. */
   get baseList(): BaseList | null {
-    const { list, source, time } = this.#options
-    const { text } = this.#cursor
+    const { list, time } = this.#options
     const auditedAgeMs = this.freshness.auditedAgeMs(time.now())
     if (!this.isLoaded) return null
     return {
       // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
-      cursor: text !== null && !this.braked && source.travels?.(text) === true ? text : null,
+      cursor: this.braked ? null : this.travellingCursor,
       served: list.served,
       withheld: list.withheld,
       extras: [...list.extras.counts],

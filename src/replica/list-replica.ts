@@ -1,9 +1,11 @@
-import type { Aged } from './admission.ts'
 import type { BaseList } from './base.ts'
 import { Cycle } from './cycle.ts'
 import type { Attempt } from './cycle.ts'
 import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
+import type { Drift } from './drift.ts'
+import type { Freshness } from './freshness.ts'
+import type { ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -17,7 +19,7 @@ export interface RefreshSettings {
 }
 
 /** One list as it is held here, and the cycles of reads that keep it up to date. */
-export class ListReplica<Item> implements Aged {
+export class ListReplica<Item> implements ToldList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly refresh: Cycle
@@ -65,8 +67,10 @@ export class ListReplica<Item> implements Aged {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      this.refresh.start(0)
-      if (source.reportsChanges) this.audit.start(settings.fullReadEveryMs)
+      this.refresh.start(options.carried?.firstReadInMs ?? 0)
+      // Where another went on auditing, the next one is due when its own would have been.
+      const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
+      if (source.reportsChanges) this.audit.start(Math.max(0, settings.fullReadEveryMs - auditedMs))
       if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
       source.onHint?.(() => {
         this.refresh.hint()
@@ -137,6 +141,34 @@ export class ListReplica<Item> implements Aged {
     return (
       this.reader.belief.braked ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
     )
+  }
+
+  get freshness(): Freshness {
+    return this.reader.freshness
+  }
+
+  get braked(): boolean {
+    return this.reader.braked
+  }
+
+  get isLoaded(): boolean {
+    return this.reader.isLoaded
+  }
+
+  get loadedAtMs(): number {
+    return this.reader.loadedAtMs
+  }
+
+  get extraCounts(): readonly number[] {
+    return this.list.extras.counts
+  }
+
+  get drift(): Drift {
+    return this.reader.drift
+  }
+
+  get nextReadInMs(): number {
+    return this.refresh.nextTryInMs
   }
 
   get nextTryInMs(): number {

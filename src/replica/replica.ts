@@ -5,8 +5,9 @@ import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import { EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
+import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { BaseLists } from './base.ts'
+import type { BaseLists, Carried } from './base.ts'
 import type { RecordLists } from './frames.ts'
 import type { RefreshSettings } from './list-replica.ts'
 import { ListReplica } from './list-replica.ts'
@@ -26,6 +27,14 @@ export interface ReplicaOptions {
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
+  /** What is held already, and what is known of it. */
+  readonly lists?: RecordLists
+  readonly carried?: Readonly<Record<ListName, Carried>>
+}
+
+/** Both lists, of which nothing is known yet. */
+export function newLists(formatter: Formatter): RecordLists {
+  return { events: new RecordList(eventKind(formatter)), venues: new RecordList(venueKind(formatter)) }
 }
 
 /**
@@ -41,23 +50,24 @@ export class Replica {
   readonly #pause: () => Promise<void>
   readonly #time: Time
 
-  constructor({ crm, formatter, settings, limits, time, observe, pause }: ReplicaOptions) {
+  constructor({ crm, formatter, settings, limits, time, observe, pause, lists, carried }: ReplicaOptions) {
     this.#pause = pause
     this.#time = time
-    const events = new RecordList(eventKind(formatter))
-    const venues = new RecordList(venueKind(formatter))
+    const { events, venues } = lists ?? newLists(formatter)
     const isTooLarge = (readingBytes: number): boolean => {
       return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes
     }
     const shared = { time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,
+      ...(carried === undefined ? {} : { carried: carried.venues }),
       list: venues,
       source: crm.venues,
       beforeRemoval: (leaving) => this.#untilEventsLeft(leaving),
     })
     this.events = new ListReplica(settings, {
       ...shared,
+      ...(carried === undefined ? {} : { carried: carried.events }),
       list: events,
       source: crm.events,
       pointsAtMissing: ({ changes }) =>
@@ -117,6 +127,22 @@ export class Replica {
       if (looksOther) replica.list.forgetBodies()
       replica.hasten()
     }
+  }
+
+  /** The operator says that the shorter lists are right; returns those that were not believed. */
+  acceptShorter(): readonly string[] {
+    return [this.events, this.venues].filter(({ braked }) => braked).map((list) => list.acceptShorter())
+  }
+
+  /** Resolves when both lists were read, or could not be: at once, or with the reads under way. */
+  async untilRead(): Promise<void> {
+    await Promise.all([this.events.refresh.attempt(), this.venues.refresh.attempt()])
+  }
+
+  /** Resolves when no read is under way. */
+  async untilReadsEnd(): Promise<void> {
+    const running = [this.events.refresh, this.venues.refresh].filter((cycle) => cycle.isRunning)
+    await Promise.all(running.map((cycle) => cycle.attempt()))
   }
 
   async stop(): Promise<void> {

@@ -18,7 +18,7 @@ async function loaded(labels = 1033): Promise<Rig> {
 /** What `explain` says of how its columns could be read. */
 function mapped({ replica, crm }: Rig, number: number): { readonly ok?: boolean; readonly detail?: string } {
   const told = explainId(idOf(number), {
-    replica,
+    lists: replica,
     now: environment.time.now(),
     mayAnswer: () => true,
     idsOf: null,

@@ -42,7 +42,7 @@ const replica = new Replica({
 })
 const admissions = new Admissions(freshness, limits, systemTime)
 const service = new Service({
-  replica,
+  held: replica,
   admissions,
   negotiate: createNegotiator(),
   time: systemTime,

@@ -1,7 +1,7 @@
 import type { CrmFailure } from '../../src/replica/port.ts'
 import type { Moment } from '../../src/replica/time.ts'
 import type { Chance } from './chance.ts'
-import type { VirtualTime } from './virtual-time.ts'
+import type { ModelTime } from './virtual-time.ts'
 
 export type Reply<Result> =
   | { readonly ok: true; readonly begunAt: Moment; readonly result: Result }
@@ -27,12 +27,12 @@ export class Weather {
 export class Exchange {
   faults = 0
   requests = 0
-  readonly #time: VirtualTime
+  readonly #time: ModelTime
   readonly #chance: Chance
   readonly #weather: Weather
   readonly #latencyMs: number
 
-  constructor(time: VirtualTime, chance: Chance, weather: Weather, latencyMs: number) {
+  constructor(time: ModelTime, chance: Chance, weather: Weather, latencyMs: number) {
     this.#time = time
     this.#chance = chance
     this.#weather = weather

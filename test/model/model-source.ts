@@ -8,7 +8,7 @@ import type { LoggedRead, ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
 import type { State } from './story.ts'
 import type { Seen, Table } from './table.ts'
-import type { VirtualTime } from './virtual-time.ts'
+import type { ModelTime } from './virtual-time.ts'
 
 /** What every model source is made of. */
 export interface Parts<Item> {
@@ -16,7 +16,7 @@ export interface Parts<Item> {
   readonly setting: Setting
   readonly exchange: Exchange
   readonly log: ReadLog
-  readonly time: VirtualTime
+  readonly time: ModelTime
   readonly chance: Chance
   readonly recordOf: (id: Guid, state: State) => Item
   /** The number by which the CRM tells that a row has changed. */

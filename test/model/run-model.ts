@@ -181,7 +181,7 @@ async function heal(
   return steps
 }
 
-function sourceFor<Item>(parts: Parts<Item>): Source<Item> {
+export function sourceFor<Item>(parts: Parts<Item>): Source<Item> {
   switch (parts.setting.strategy) {
     case 'token-delta':
       return tokenDelta(parts)

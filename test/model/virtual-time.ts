@@ -5,11 +5,18 @@ import { Chance } from './chance.ts'
 /** One look at the clock takes this long, so that no two moments are equal. A power of two keeps the sums exact. */
 const TICK_MS = 1 / 4096
 
+/** The clock of one machine of the model, and the world's. */
+export interface ModelTime extends Time {
+  readonly trueMs: number
+  peek(): Moment
+  inTheWorld(delayMs: number, then: () => void): void
+}
+
 /**
  * Time that passes only from entry to entry of an agenda. `trueMs` is what really passed; the monotonic clock stands while
  * the machine is suspended, and somebody may set the wall clock.
  */
-export class VirtualTime implements Time {
+export class VirtualTime implements ModelTime {
   trueMs = 0
   readonly chance: Chance
   readonly #agenda = new Agenda()

@@ -30,17 +30,23 @@ function namedIn(text: string): string[] {
 
 describe('the files for Prometheus and Grafana', () => {
   let directory: FilesDirectory
+  let sharing: FilesDirectory
   let running: MarqueeProcess
   let metrics: readonly string[] = []
   beforeAll(async () => {
     directory = new FilesDirectory({ operations: { port: 0 } }, { events: '[]', venues: '[]' })
     running = await serve('bun', directory.configuration)
-    const reply = await askOperations(`${running.listening.operations ?? ''}metrics`)
+    // One that shares has all the others have, and more; that its store is not there is no matter.
+    sharing = new FilesDirectory({ operations: { port: 0 }, share: { url: 'redis://127.0.0.1:1/0' } }, null)
+    const other = await serve('bun', sharing.configuration)
+    const reply = await askOperations(`${other.listening.operations ?? ''}metrics`)
+    await other.child.stop()
     metrics = exposed(reply?.text ?? '').map(({ name }) => name)
   })
   afterAll(async () => {
     await running.child.stop()
     directory.remove()
+    sharing.remove()
   })
 
   it.skipIf(PROMTOOL === null)('are what promtool has nothing against, and the alerts fire when they should', () => {

@@ -83,3 +83,18 @@ export function stateOf(status) {
   const kind = mistaken.some(({ isNew }) => isNew) ? 'warn' : 'good'
   return [kind, `Callers are answered with data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
 }
+
+/** Who reads the CRM where several instances share it, and who this one is among them. */
+export function shareText({ role, instance, reader, instances, standsIn, connected, lastError }) {
+  const roles = {
+    reader: 'It reads the CRM for all',
+    follower: `It follows ${reader ?? 'one that is not known'}, which reads the CRM`,
+    alone: 'It reads the CRM for itself',
+    waiting: 'It has nothing to answer from yet',
+  }
+  const others = standsIn.filter((name) => name !== instance).join(', ')
+  const inTurn = others === '' ? '' : ` Next in turn: ${others}.`
+  const store = connected ? '' : ' The store does not answer.'
+  const why = lastError === null ? '' : ` ${lastError}.`
+  return `This is ${instance}, one of ${Math.max(1, instances)} instances. ${roles[role]}.${inTurn}${store}${why}`
+}

@@ -1,0 +1,127 @@
+import { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import type { Configuration } from '../config/configuration.ts'
+import { isLoopbackStore } from '../config/share.ts'
+import { systemTime } from '../replica/time.ts'
+import { TOO_LATE, within } from '../replica/waiting.ts'
+import type { RedisConnection } from '../share/redis/redis-store.ts'
+import { RedisStore } from '../share/redis/redis-store.ts'
+import type { ShareSettings } from './share.ts'
+import { sharedScope } from './share.ts'
+
+export interface StoreChecked {
+  /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
+  readonly server: string | null
+  /** What keeps instances from sharing. */
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+const PATIENCE_MS = 5000
+const LEAST_VERSION = [6, 2] as const
+
+/** Whether the store of the `share` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
+export async function checkShare(
+  settings: ShareSettings,
+  configuration: Configuration,
+  recordBytes: number,
+): Promise<StoreChecked> {
+  const { url, ca, name } = settings
+  const store = new RedisStore({ url, ca, name }, sharedScope(configuration))
+  const probing = new RedisStore({ url, ca, name }, `check-${randomBytes(6).toString('hex')}`)
+  const open: RedisConnection[] = []
+  try {
+    const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
+      open.push(connection, probe)
+      const [info, others] = [await connection.info(), await connection.otherScopes()]
+      // What a replica refuses says less than that it is one.
+      const problems = problemsOf(info)
+      if (problems.length === 0) await tryRights(probe)
+      return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
+    })
+    const checked = await within(systemTime, PATIENCE_MS, asked)
+    if (checked !== TOO_LATE) return checked
+    return {
+      server: null,
+      problems: [`share.url: the store did not answer within ${PATIENCE_MS / 1000} s`],
+      warnings: [],
+    }
+  } catch (cause) {
+    return {
+      server: null,
+      problems: [`share.url: ${cause instanceof Error ? cause.message : 'the connection failed'}`],
+      warnings: [],
+    }
+  } finally {
+    for (const connection of open) connection.destroy()
+  }
+}
+
+/** Every command that an instance uses, once. */
+async function tryRights(probe: RedisConnection): Promise<void> {
+  await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
+  await probe.readAfter('0-0', 1)
+  await probe.readFrom('1-1', 1)
+  await probe.top()
+  await probe.trimBefore('1-1')
+  await probe.writeMark('probe', '{}')
+  await probe.readMarks()
+  await probe.dropMarks(['probe'])
+  await probe.putBlob('base', Buffer.from('{}'))
+  await probe.getBlob('base')
+  await probe.dropBlobs(['base'])
+  await probe.dropLog()
+  await probe.forget()
+}
+
+function serverOf(info: ReadonlyMap<string, string>): string {
+  const valkey = info.get('valkey_version')
+  return valkey === undefined ? `Redis ${info.get('redis_version') ?? ''}` : `Valkey ${valkey}`
+}
+
+function problemsOf(info: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = []
+  const version = info.get('redis_version') ?? ''
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [leastMajor, leastMinor] = LEAST_VERSION
+  if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+    problems.push(`share.url: the store is of version ${version}, and ${LEAST_VERSION.join('.')} or later is needed`)
+  }
+  if (info.get('role') === 'slave') {
+    problems.push(`share.url: this is a replica of ${info.get('master_host') ?? 'another'}; name the primary`)
+  }
+  return problems
+}
+
+function warningsOf(
+  settings: ShareSettings,
+  info: ReadonlyMap<string, string>,
+  others: readonly string[],
+  recordBytes: number,
+): readonly string[] {
+  const warnings: string[] = []
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
+  if (policy.startsWith('allkeys-')) {
+    warnings.push(
+      `share.url: the store's maxmemory-policy is ${policy}: it may throw the base away; noeviction does not`,
+    )
+  }
+  const most = Number(info.get('maxmemory') ?? 0)
+  const room = most - Number(info.get('used_memory') ?? 0)
+  if (most > 0 && room < recordBytes) {
+    const wanted = `${megabytes(recordBytes)} MB, as much as the records take`
+    warnings.push(`share.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
+  }
+  for (const scope of others) {
+    const why = 'another release, CRM or mapping; within a roll-out that is as it should be'
+    warnings.push(`share.name: ${settings.name} is in use for the scope ${scope} too: ${why}`)
+  }
+  if (settings.key === null && !isLoopbackStore(settings)) {
+    warnings.push('share.key is not set: whoever can write to the store decides what is served')
+  }
+  return warnings
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}

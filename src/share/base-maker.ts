@@ -1,0 +1,115 @@
+import type { Moment, Time } from '../replica/time.ts'
+import { elapsedMs } from '../replica/time.ts'
+import type { LogPosition } from './entries.ts'
+import { idOf } from './entries.ts'
+import type { Publisher } from './publisher.ts'
+import { LISTS, stateOf } from './list-states.ts'
+import type { Session } from './session.ts'
+import type { Signing } from './signing.ts'
+import type { Manifest } from './store-base.ts'
+import { chunkNames, setManifest, sizeOf, writeChunks } from './store-base.ts'
+
+const LEAST_LOG_BYTES = 4 * 1024 * 1024
+const LEAST_PAUSE_MS = 10_000
+const KEPT_MS = 30_000
+
+export interface BaseMakerOptions {
+  readonly publisher: Publisher
+  readonly time: Time
+  readonly signing: Signing
+  readonly settings: { readonly fullReadEveryMs: number }
+  readonly pause: () => Promise<void>
+  readonly made: (rows: number, bytes: number) => void
+}
+
+/** Makes the base that others begin with, where one is wanted, beside the beats; and cuts the log before the last but one. */
+export class BaseMaker {
+  readonly #options: BaseMakerOptions
+  #last: Manifest | null
+  #before: Manifest | null = null
+  #madeAt: Moment | null = null
+  readonly #begun: Moment
+  #bytesAt = 0
+  #isMaking = false
+  #isWanted: boolean
+  #isEnded = false
+  /** What nobody loads any more, once it has lain for a while. */
+  #superseded: { readonly manifest: Manifest; readonly since: Moment }[] = []
+
+  /** `last`: the one in the store that the log still begins with, null where there is none. */
+  constructor(options: BaseMakerOptions, last: Manifest | null) {
+    this.#options = options
+    this.#last = last
+    this.#isWanted = last === null
+    this.#begun = options.time.now()
+  }
+
+  /** The log before it is of no use to anybody. */
+  get trimsBefore(): LogPosition | null {
+    return (this.#before ?? this.#last)?.from ?? null
+  }
+
+  want(): void {
+    this.#isWanted = true
+  }
+
+  end(): void {
+    this.#isEnded = true
+  }
+
+  /** Begins to make one where it is due. */
+  tick(session: Session): void {
+    const { time, publisher } = this.#options
+    const now = time.now()
+    const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded).length
+    const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
+    if (this.#isMaking || !this.#isDue(now) || loaded < (hasWaited ? 1 : LISTS.length)) return
+    this.#isMaking = true
+    // Whatever is wrong with the session, its next command tells.
+    this.#make(session)
+      .catch(() => this.want())
+      .finally(() => (this.#isMaking = false))
+  }
+
+  #isDue(now: Moment): boolean {
+    const { publisher, settings } = this.#options
+    const sinceMs = this.#madeAt === null ? Number.POSITIVE_INFINITY : elapsedMs(this.#madeAt, now)
+    if (sinceMs < LEAST_PAUSE_MS) return false
+    const logBytes = publisher.sentBytes - this.#bytesAt
+    const mostBytes = Math.max(LEAST_LOG_BYTES, this.#last === null ? 0 : sizeOf(this.#last) / 2)
+    return this.#isWanted || publisher.marks.needsBase || logBytes > mostBytes || sinceMs > settings.fullReadEveryMs
+  }
+
+  async #make(session: Session): Promise<void> {
+    const { publisher, signing, time, pause, made } = this.#options
+    const from = publisher.position
+    const { sentBytes } = publisher
+    const lists = { events: stateOf(publisher.replica, 'events'), venues: stateOf(publisher.replica, 'venues') }
+    const { events, venues } = publisher.replica
+    this.#isWanted = false
+    this.#madeAt = time.now()
+    const chunks = await writeChunks(session, from, { events: events.list, venues: venues.list }, pause)
+    const to = await publisher.drained()
+    if (this.#isEnded) return
+    const manifest = { from, to, lists, chunks }
+    await setManifest(session, manifest, signing)
+    if (this.#before !== null) this.#superseded.push({ manifest: this.#before, since: time.now() })
+    this.#before = this.#last
+    this.#last = manifest
+    this.#bytesAt = sentBytes
+    made(
+      chunks.reduce((sum, { rows }) => sum + rows, 0),
+      sizeOf(manifest),
+    )
+    const cut = idOf((this.#before ?? manifest).from)
+    await session.ask((store) => store.trimBefore(cut))
+    await this.#dropSuperseded(session)
+  }
+
+  async #dropSuperseded(session: Session): Promise<void> {
+    const now = this.#options.time.now()
+    const old = this.#superseded.filter(({ since }) => elapsedMs(since, now) > KEPT_MS)
+    this.#superseded = this.#superseded.filter((one) => !old.includes(one))
+    for (const { manifest } of old) await session.ask((store) => store.dropBlobs(chunkNames(manifest)))
+  }
+}

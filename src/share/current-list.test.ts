@@ -1,0 +1,59 @@
+import { expect, it } from 'bun:test'
+import type { EventRecord } from '../domain/event.ts'
+import { Formatter } from '../formats/format.ts'
+import { Admissions } from '../replica/admission.ts'
+import { Freshness } from '../replica/freshness.ts'
+import { newLists } from '../replica/replica.ts'
+import { systemTime } from '../replica/time.ts'
+import { CurrentList } from './current-list.ts'
+import type { ListState } from './entries.ts'
+import { FollowedList } from './followed-list.ts'
+import type { Served } from './follower.ts'
+import { Swap } from './swap.ts'
+
+const WHOLE: ListState = {
+  cursor: null,
+  whole: true,
+  served: 0,
+  withheld: 0,
+  extras: [],
+  braked: null,
+  accepting: false,
+  lastError: null,
+  nextTryMs: 0,
+}
+
+function followed(isReached: boolean): Served & { readonly events: FollowedList<EventRecord> } {
+  const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+  const lists = newLists(formatter)
+  const events = new FollowedList(lists.events, WHOLE, new Freshness(), systemTime, 100)
+  const venues = new FollowedList(lists.venues, WHOLE, new Freshness(), systemTime, 100)
+  events.isReached = venues.isReached = isReached
+  return { events, venues }
+}
+
+it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
+  const swap = new Swap(followed(false), systemTime)
+  const current = new CurrentList(() => swap.served.events, false)
+  const limits = { waiting: 10, waitForMs: 3_600_000 }
+  const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0 }, limits, systemTime)
+  const admitted = admissions.wait([current], systemTime.now())
+  const next = followed(true)
+  next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
+  expect(swap.offer(next)).toBe(true)
+  expect((await admitted).ok).toBe(true)
+})
+
+it('tells of the list that is served what its reader told', () => {
+  const swap = new Swap(followed(false), systemTime)
+  const current = new CurrentList(() => swap.served.events, true)
+  expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
+  const next = followed(true)
+  next.events.tell({ ...WHOLE, extras: [0, 2, 1], lastError: 'the CRM is down' })
+  swap.offer(next)
+  expect([current.isLoaded, current.braked, current.hasOwnAvailability]).toEqual([true, false, true])
+  expect(Array.from(current.extraCounts)).toEqual([0, 2, 1])
+  expect(current.lastFailure).toEqual({ message: 'the CRM is down' })
+  next.events.tell({ ...WHOLE, braked: 'too short' })
+  expect([current.braked, current.lastFailure?.message]).toEqual([true, 'too short'])
+})

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'bun:test'
+import { Buffer } from 'node:buffer'
+import type { LogEntry } from './entries.ts'
+import { compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
+import { Signing } from './signing.ts'
+
+const KEY = 'k'.repeat(32)
+const signing = new Signing('0123456789ab', [KEY])
+const position = { term: 3, number: 7, reign: '00112233445566ff' }
+
+describe('an entry of the log (instances: What is on the log)', () => {
+  const entries: readonly LogEntry[] = [
+    { position, head: { kind: 'claim', instance: 'a', version: '1', anew: true, after: position }, body: NO_BODY },
+    { position, head: { kind: 'claim', instance: 'a', version: '1', anew: false, after: null }, body: NO_BODY },
+    { position, head: { kind: 'rows' }, body: Buffer.from('x'.repeat(5000)) },
+    { position, head: { kind: 'leave', why: 'it stops' }, body: NO_BODY },
+  ]
+  for (const entry of entries) {
+    it(`is read as it was written: ${JSON.stringify(entry.head)}`, () => {
+      expect(decodeEntry(encodeEntry(entry, signing), signing)).toEqual(entry)
+    })
+  }
+
+  it('ignores fields of the head that it does not know, and takes kinds that it does not know for nothing', () => {
+    const plain = new Signing('0123456789ab', [])
+    const h = JSON.stringify({ kind: 'greeting', reign: position.reign, words: ['hello'] })
+    expect(decodeEntry({ id: '3-7', h, b: null, s: null }, plain)).toEqual({
+      position,
+      head: { kind: 'unknown' },
+      body: NO_BODY,
+    })
+  })
+
+  const [first] = entries
+  const stored = first === undefined ? null : encodeEntry(first, signing)
+  const changed = [
+    ['id', { id: '3-8' }],
+    ['head', { h: (stored?.h ?? '').replace('"a"', '"b"') }],
+    ['body', { b: Buffer.from('other') }],
+    ['signature', { s: 'AAAA' }],
+    ['missing signature', { s: null }],
+  ] as const
+  for (const [what, change] of changed) {
+    it(`is refused with another ${what}`, () => {
+      if (stored === null) throw new Error('there is an entry')
+      expect(decodeEntry({ ...stored, ...change }, signing)).toEqual({
+        refused: `entry ${'id' in change ? change.id : '3-7'} has a wrong signature`,
+      })
+    })
+  }
+
+  it('is refused where it is not JSON, or stands where nothing can be above it', () => {
+    const plain = new Signing('0123456789ab', [])
+    const h = JSON.stringify({ kind: 'rows', reign: '' })
+    expect(decodeEntry({ id: '1-1', h: '{', b: null, s: null }, plain)).toHaveProperty('refused')
+    expect(decodeEntry({ id: '1-1', h: 'null', b: null, s: null }, plain)).toHaveProperty('refused')
+    expect(decodeEntry({ id: '18446744073709551615-1', h, b: null, s: null }, plain)).toHaveProperty('refused')
+    expect(decodeEntry({ id: `${Number.MAX_SAFE_INTEGER}-1`, h, b: null, s: null }, plain)).toHaveProperty('refused')
+    expect(decodeEntry({ id: '1-1', h: `${' '.repeat(64 * 1024)}${h}`, b: null, s: null }, plain)).toHaveProperty(
+      'refused',
+    )
+    expect(decodeEntry({ id: '1-1', h, b: Buffer.from([0, 0]), s: null }, plain)).toHaveProperty('refused')
+  })
+})
+
+describe('a position', () => {
+  it('is one of its reign: an id may come again', () => {
+    expect(isSame(position, { ...position })).toBeTrue()
+    expect(isSame(position, { ...position, reign: 'other' })).toBeFalse()
+    expect(isSame(position, null)).toBeFalse()
+  })
+
+  it('stands by its term first', () => {
+    expect(compareIds({ term: 2, number: 0 }, { term: 1, number: 9 })).toBeGreaterThan(0)
+    expect(compareIds({ term: 1, number: 8 }, { term: 1, number: 9 })).toBeLessThan(0)
+  })
+})
+
+describe('a signature (instances: Security)', () => {
+  it('is believed by whoever has the key, the old one too, and in its scope only', () => {
+    const rotated = new Signing('0123456789ab', ['n'.repeat(32), KEY])
+    const signature = signing.sign('a', 'b')
+    expect(rotated.believes(signature, 'a', 'b')).toBeTrue()
+    expect(signing.believes(rotated.sign('a', 'b'), 'a', 'b')).toBeFalse()
+    expect(new Signing('another scope', [KEY]).believes(signature, 'a', 'b')).toBeFalse()
+    expect(signing.believes(signature, 'ab', '')).toBeFalse()
+  })
+
+  it('is not made without a key, and then none is believed', () => {
+    const plain = new Signing('0123456789ab', [])
+    expect(plain.sign('a')).toBeNull()
+    expect(plain.believes(null, 'a')).toBeTrue()
+    expect(plain.believes(signing.sign('a'), 'a')).toBeFalse()
+    expect(signing.believes(null, 'a')).toBeFalse()
+  })
+})

@@ -1,0 +1,199 @@
+import { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
+import { fieldsOf } from '../replica/frames.ts'
+import { pack, unpack } from './frame-body.ts'
+import type { Signing } from './signing.ts'
+import type { StoredEntry } from './store.ts'
+
+/** Where an entry stands in the log, and in whose reign: an id alone may come again after a store was lost. */
+export interface LogPosition {
+  readonly term: number
+  readonly number: number
+  /** 16 hex digits, drawn with each claim. */
+  readonly reign: string
+}
+
+export interface Ages {
+  /** Milliseconds, null: never. */
+  readonly details: number | null
+  readonly availability: number | null
+  readonly audited: number | null
+}
+
+/** What the reader knows of a list besides its rows. */
+export interface ListState {
+  /** Null where there is none, or where it is of use to nobody else. */
+  readonly cursor: string | null
+  /** It was read in full once. */
+  readonly whole: boolean
+  readonly served: number
+  readonly withheld: number
+  /** How many rows have no place of their own, in the order of the faults. */
+  readonly extras: readonly number[]
+  /** Why the list is not believed to have got so short. */
+  readonly braked: string | null
+  readonly accepting: boolean
+  readonly lastError: string | null
+  readonly nextTryMs: number
+}
+
+/** What an entry says. Of another release's kinds nothing is done. */
+export type Head =
+  | {
+      readonly kind: 'claim'
+      readonly instance: string
+      readonly version: string
+      /** Nothing in the log is gone on from; `after` is the last entry that the claimant's own rows include. */
+      readonly anew: boolean
+      readonly after: LogPosition | null
+    }
+  | { readonly kind: 'rows' }
+  | ({ readonly kind: 'read'; readonly list: ListName } & ListState)
+  | {
+      readonly kind: 'beat'
+      readonly ages: Readonly<Record<ListName, Ages>>
+      readonly instances: number
+      readonly standIns: readonly string[]
+      readonly versions: readonly string[]
+      readonly refreshEveryMs: number
+    }
+  | { readonly kind: 'leave'; readonly why: string }
+  | { readonly kind: 'unknown' }
+
+export interface LogEntry {
+  readonly position: LogPosition
+  readonly head: Head
+  readonly body: Buffer
+}
+
+/** An entry that must not be believed; why. */
+export interface RefusedEntry {
+  readonly refused: string
+}
+
+const HEAD_CEILING = 64 * 1024
+/** A term above it leaves none to claim. */
+const HIGHEST = Number.MAX_SAFE_INTEGER - 1
+
+export const NO_BODY: Buffer = Buffer.alloc(0)
+
+export function idOf({ term, number }: Pick<LogPosition, 'term' | 'number'>): string {
+  return `${term}-${number}`
+}
+
+export function isSame(left: LogPosition | null, right: LogPosition | null): boolean {
+  if (left === null || right === null) return false
+  return idOf(left) === idOf(right) && left.reign === right.reign
+}
+
+/** Below 0 where `left` stands before `right` in a log. */
+export function compareIds(
+  left: Pick<LogPosition, 'term' | 'number'>,
+  right: Pick<LogPosition, 'term' | 'number'>,
+): number {
+  return left.term - right.term || left.number - right.number
+}
+
+export function encodeEntry({ position, head, body }: LogEntry, signing: Signing): StoredEntry {
+  const id = idOf(position)
+  const h = JSON.stringify({ ...head, reign: position.reign })
+  const b = body.length === 0 ? null : pack(body)
+  return { id, h, b, s: signing.sign('log', id, h, b ?? NO_BODY) }
+}
+
+export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
+  if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
+  try {
+    if (h.length > HEAD_CEILING) throw new Error('the head is too large')
+    const given = fieldsOf(JSON.parse(h))
+    const [, term, number] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? []
+    const position = { term: Number(term), number: Number(number), reign: textAt(given, 'reign') }
+    if (!(position.term <= HIGHEST && position.number <= HIGHEST)) throw new Error('no id stands above its own')
+    return { position, head: headOf(given), body: b === null ? NO_BODY : unpack(Buffer.from(b)) }
+  } catch (cause) {
+    return { refused: `entry ${id} cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}` }
+  }
+}
+
+type Fields = Partial<Record<string, unknown>>
+
+function headOf(given: Fields): Head {
+  switch (given['kind']) {
+    case 'claim':
+      return {
+        kind: 'claim',
+        instance: textAt(given, 'instance'),
+        version: textAt(given, 'version'),
+        anew: given['anew'] === true,
+        after: logPositionOf(given['after']),
+      }
+    case 'rows':
+      return { kind: 'rows' }
+    case 'read':
+      return { kind: 'read', list: given['list'] === 'events' ? 'events' : 'venues', ...listStateOf(given) }
+    case 'beat': {
+      const ages = fieldsOf(given['ages'])
+      return {
+        kind: 'beat',
+        ages: { events: agesOf(ages['events']), venues: agesOf(ages['venues']) },
+        instances: numberAt(given, 'instances'),
+        standIns: texts(given, 'standIns'),
+        versions: texts(given, 'versions'),
+        refreshEveryMs: numberAt(given, 'refreshEveryMs'),
+      }
+    }
+    case 'leave':
+      return { kind: 'leave', why: textAt(given, 'why') }
+    default:
+      return { kind: 'unknown' }
+  }
+}
+
+export function listStateOf(value: unknown): ListState {
+  const given = fieldsOf(value)
+  return {
+    cursor: textOrNullAt(given, 'cursor'),
+    whole: given['whole'] === true,
+    served: numberAt(given, 'served'),
+    withheld: numberAt(given, 'withheld'),
+    extras: texts(given, 'extras').map(Number),
+    braked: textOrNullAt(given, 'braked'),
+    accepting: given['accepting'] === true,
+    lastError: textOrNullAt(given, 'lastError'),
+    nextTryMs: numberAt(given, 'nextTryMs'),
+  }
+}
+
+export function logPositionOf(value: unknown): LogPosition | null {
+  if (value === null || value === undefined) return null
+  const given = fieldsOf(value)
+  return { term: numberAt(given, 'term'), number: numberAt(given, 'number'), reign: textAt(given, 'reign') }
+}
+
+function agesOf(value: unknown): Ages {
+  const given = fieldsOf(value)
+  const age = (name: string): number | null => (given[name] === null ? null : numberAt(given, name))
+  return { details: age('details'), availability: age('availability'), audited: age('audited') }
+}
+
+export function numberAt(given: Fields, name: string): number {
+  const value = given[name]
+  if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${name} must be a number, 0 or more`)
+  return value
+}
+
+export function textAt(given: Fields, name: string): string {
+  const value = given[name]
+  if (typeof value !== 'string') throw new Error(`${name} must be a text`)
+  return value
+}
+
+export function textOrNullAt(given: Fields, name: string): string | null {
+  return given[name] === null ? null : textAt(given, name)
+}
+
+function texts(given: Fields, name: string): readonly string[] {
+  const value = given[name]
+  if (!Array.isArray(value)) throw new Error(`${name} must be a list`)
+  return value.map((item) => String(item))
+}

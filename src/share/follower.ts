@@ -1,0 +1,166 @@
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { RecordLists } from '../replica/frames.ts'
+import { applyFrame, readFrames } from '../replica/frames.ts'
+import { Freshness } from '../replica/freshness.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import type { Moment, Time } from '../replica/time.ts'
+import type { LogEntry, ListState, LogPosition } from './entries.ts'
+import { compareIds, isSame } from './entries.ts'
+import type { ServedList } from './followed-list.ts'
+import { FollowedList } from './followed-list.ts'
+import type { OwnMarks } from './marks.ts'
+
+/** Both lists as callers get them: read here, or followed. */
+export interface Served {
+  readonly events: ServedList<EventRecord>
+  readonly venues: ServedList<VenueRecord>
+}
+
+const UNREAD: ListState = {
+  cursor: null,
+  whole: false,
+  served: 0,
+  withheld: 0,
+  extras: [],
+  braked: null,
+  accepting: false,
+  lastError: null,
+  nextTryMs: 0,
+}
+
+export interface FollowingOptions {
+  readonly lists: RecordLists
+  readonly time: Time
+  readonly marks: OwnMarks
+  readonly beatMs: number
+  /** Where it goes on from. */
+  readonly position: LogPosition
+  /** Nothing is served before this entry. */
+  readonly until: LogPosition
+  readonly states?: Readonly<Record<ListName, ListState>>
+  /** Of rows that were served by other means before. */
+  readonly freshness?: Readonly<Record<ListName, Freshness>>
+}
+
+/** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
+export class Following implements Served {
+  readonly events: FollowedList<EventRecord>
+  readonly venues: FollowedList<VenueRecord>
+  readonly lists: RecordLists
+  position: LogPosition
+  /** Who reads the CRM, null where it went. */
+  reader: string | null = null
+  standIns: readonly string[] = []
+  /** When the last beat came that carried our mark. */
+  beatenAt: Moment
+  readonly #until: LogPosition
+  readonly #time: Time
+  readonly #marks: OwnMarks
+
+  constructor(options: FollowingOptions) {
+    const { lists, time, marks, beatMs, position, until, states, freshness } = options
+    this.lists = lists
+    this.#time = time
+    this.#marks = marks
+    this.#until = until
+    this.position = position
+    this.beatenAt = time.now()
+    const followed = <Item>(list: RecordList<Item>): FollowedList<Item> => {
+      const { name } = list.kind
+      return new FollowedList(list, states?.[name] ?? UNREAD, freshness?.[name] ?? new Freshness(), time, beatMs)
+    }
+    this.events = followed(lists.events)
+    this.venues = followed(lists.venues)
+    this.#reach()
+  }
+
+  get isReached(): boolean {
+    return this.events.isReached
+  }
+
+  /** It may be gone on from: all that was ever read of the lists is in it. */
+  get isWhole(): boolean {
+    return this.isReached && this.events.state.whole && this.venues.state.whole
+  }
+
+  set isLost(lost: boolean) {
+    for (const list of [this.events, this.venues]) {
+      list.isLost = lost
+      if (lost) list.help()
+    }
+  }
+
+  /** Takes the entry, in one turn; false where something may be missing between it and what is held. `isInLog`: whether an entry still is. */
+  async take(entry: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
+    // Nothing goes back.
+    if (compareIds(entry.position, this.position) <= 0) return true
+    if (!(await this.#follows(entry, isInLog))) return false
+    const { head } = entry
+    // The rows that a list had when its first read ended are in a base alone.
+    if (head.kind === 'read' && head.whole && !this[head.list].state.whole) return false
+    if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
+      return false
+    }
+    this.#apply(entry)
+    this.position = entry.position
+    this.#reach()
+    return true
+  }
+
+  async #follows({ position, head }: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
+    if (head.kind === 'claim' && position.term > this.position.term) {
+      return head.anew ? this.isGoneOnFrom(head.after) : isInLog(this.position)
+    }
+    return this.isNext(position)
+  }
+
+  /** A claim that goes on from nothing in the log goes on from what is held here, to the entry. */
+  isGoneOnFrom(after: LogPosition | null): boolean {
+    return isSame(after, this.position)
+  }
+
+  isNext({ term, number, reign }: LogPosition): boolean {
+    const { position } = this
+    return term === position.term && number === position.number + 1 && reign === position.reign
+  }
+
+  #reach(): void {
+    if (this.isReached || !isSame(this.position, this.#until)) return
+    this.events.isReached = this.venues.isReached = true
+  }
+
+  #apply({ head, body }: LogEntry): void {
+    switch (head.kind) {
+      case 'claim':
+        this.reader = head.instance
+        return
+      case 'rows': {
+        const nowMs = this.#time.now().monotonicMs
+        for (const frame of readFrames(body)) applyFrame(this.lists, frame, nowMs)
+        return
+      }
+      case 'read':
+        this[head.list].tell(head)
+        return
+      case 'beat': {
+        this.standIns = head.standIns
+        const noted = this.#marks.notedIn(body)
+        if (noted === null) return
+        this.beatenAt = this.#time.now()
+        this.events.confirm(noted, head.ages.events)
+        this.venues.confirm(noted, head.ages.venues)
+        return
+      }
+      case 'leave':
+        this.reader = null
+        return
+      case 'unknown':
+        return
+      default:
+        unreachable(head)
+    }
+  }
+}

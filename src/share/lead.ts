@@ -1,0 +1,73 @@
+import { elapsedMs } from '../replica/time.ts'
+import { within } from '../replica/waiting.ts'
+import type { Member } from './member.ts'
+import type { Publisher } from './publisher.ts'
+import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
+
+/** What came within so long goes in one entry. */
+const COALESCED_MS = 5
+
+/** The reader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
+export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
+  const { time, beatMs, version } = member.options
+  switch (await standing(member, publisher, session)) {
+    case 'deposed':
+      return member.resign('another has claimed the reading')
+    case 'unreadable':
+      throw new StoreFailure('lost', 'the last entry of the log cannot be read')
+    case 'anew':
+      await publisher.claimAnew(session, member.nextReign(null), version)
+      member.beginBases()
+      break
+    default:
+  }
+  await member.findBase(session)
+  for (let beatenAt = { monotonicMs: Number.NEGATIVE_INFINITY }; ;) {
+    const now = time.now()
+    if (signal.aborted) {
+      await publisher.leave(session, 'it stops')
+      return member.resign('it stops')
+    }
+    if (now.monotonicMs - beatenAt.monotonicMs >= beatMs) {
+      beatenAt = now
+      await beat(member, publisher, session)
+      if (member.publisher !== publisher) return
+    } else await publisher.sendOwed(session)
+    const leftMs = Math.max(0, beatenAt.monotonicMs + beatMs - time.now().monotonicMs)
+    const owed = new Promise<void>((resolve) => {
+      publisher.onOwed(() => time.after(COALESCED_MS, resolve))
+    })
+    await within(time, publisher.owed > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
+  }
+}
+
+/** How the log stands; a top that nobody could read for the length of a silence goes, and the log with it. */
+async function standing(member: Member, publisher: Publisher, session: Session): Promise<string> {
+  const found = await publisher.look(session)
+  if (found !== 'unreadable') {
+    member.unreadableSince = null
+    return found
+  }
+  const now = member.options.time.now()
+  member.unreadableSince ??= now
+  if (elapsedMs(member.unreadableSince, now) < member.silence.lengthMs) return found
+  await session.ask((store) => store.dropLog())
+  return 'anew'
+}
+
+async function beat(member: Member, publisher: Publisher, session: Session): Promise<void> {
+  const { time, settings } = member.options
+  await member.mark(session)
+  if (publisher.followLoaded()) member.bases?.want()
+  await publisher.beat(session)
+  member.bases?.tick(session)
+  const now = time.now()
+  const isRested = now.monotonicMs >= member.restsUntilMs
+  const hasOthers = publisher.marks.fit(member.instance, 1).length > 0
+  if (publisher.failsForMs(now) < settings.boundMs / 2 || !isRested || !hasOthers) return
+  // Once a bound at most: the CRM is tried as often as by one.
+  member.restsUntilMs = now.monotonicMs + settings.boundMs
+  await publisher.leave(session, 'it cannot read the CRM')
+  member.resign('the CRM cannot be read from here')
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'bun:test'
+import { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import type { Time } from '../replica/time.ts'
+import { OwnMarks, SeenMarks } from './marks.ts'
+import { Signing } from './signing.ts'
+
+const NOTES = { version: '0.1.0', isFit: true, needsBase: false, accepts: null }
+const signing = new Signing('scope', ['k'.repeat(32)])
+
+function clock(): Time & { ms: number } {
+  return {
+    ms: 1000,
+    now() {
+      return { monotonicMs: this.ms, wallMs: this.ms }
+    },
+    after: () => () => {},
+    random: () => 0,
+  }
+}
+
+describe('the echoed mark (instances: How old)', () => {
+  it('tells when it was noted, for each of the last hundred', () => {
+    const time = clock()
+    const own = new OwnMarks('aa00000000000001', randomBytes, time, signing)
+    const seen = new SeenMarks(signing, time)
+    const pairs = Array.from({ length: 101 }, () => {
+      time.ms += 10
+      seen.take(new Map([[own.instance, own.next(NOTES)]]))
+      return seen.pairs()
+    })
+    expect(pairs.map((body) => own.notedIn(body)?.monotonicMs ?? null)).toEqual([
+      null,
+      ...Array.from({ length: 100 }, (_, index) => 1020 + index * 10),
+    ])
+  })
+
+  it('tells nothing where it is of another, or was never written', () => {
+    const time = clock()
+    const [own, other] = ['aa00000000000001', 'aa00000000000002'].map(
+      (name) => new OwnMarks(name, randomBytes, time, signing),
+    )
+    const seen = new SeenMarks(signing, time)
+    if (own === undefined || other === undefined) throw new Error('there are two')
+    seen.take(new Map([[other.instance, other.next(NOTES)]]))
+    expect(own.notedIn(seen.pairs())).toBeNull()
+    expect(own.notedIn(Buffer.from(`${own.instance}0123456789abcdef`, 'hex'))).toBeNull()
+  })
+
+  it('is dropped where it stood still for 30 s, and not before', () => {
+    const time = clock()
+    const own = new OwnMarks('aa00000000000001', randomBytes, time, signing)
+    const seen = new SeenMarks(signing, time)
+    const marks = new Map([[own.instance, own.next(NOTES)]])
+    expect(seen.take(marks)).toEqual([])
+    time.ms += 30_000
+    expect(seen.take(marks)).toEqual([])
+    time.ms += 1
+    expect(seen.take(marks)).toEqual([own.instance])
+    expect(seen.size).toBe(0)
+  })
+
+  it('is ignored where it is forged or broken', () => {
+    const time = clock()
+    const seen = new SeenMarks(signing, time)
+    const forged = new OwnMarks('aa00000000000001', randomBytes, time, new Signing('scope', ['other'.repeat(8)]))
+    const moved = new OwnMarks('aa00000000000002', randomBytes, time, signing)
+    seen.take(
+      new Map([
+        [forged.instance, forged.next(NOTES)],
+        ['aa00000000000003', moved.next(NOTES)],
+        ['aa00000000000004', '{'],
+        ['aa00000000000005', 'null'],
+      ]),
+    )
+    expect(seen.size).toBe(0)
+  })
+
+  it('names the fit ones, the first that came first, and whether one needs a base', () => {
+    const time = clock()
+    const seen = new SeenMarks(signing, time)
+    const names = ['aa00000000000003', 'aa00000000000001', 'aa00000000000002', 'aa00000000000004']
+    const all = names.map((name) => new OwnMarks(name, randomBytes, time, signing))
+    const write = (needsBase: boolean): void => {
+      seen.take(
+        new Map(
+          all.map((own) => [
+            own.instance,
+            own.next({ ...NOTES, needsBase, isFit: own.instance !== 'aa00000000000001' }),
+          ]),
+        ),
+      )
+    }
+    write(true)
+    expect(seen.needsBase).toBeTrue()
+    write(false)
+    expect(seen.needsBase).toBeFalse()
+    expect(seen.fit('aa00000000000003', 1)).toEqual(['aa00000000000002'])
+    expect(seen.fit('', 9)).toEqual(['aa00000000000003', 'aa00000000000002', 'aa00000000000004'])
+  })
+})

@@ -1,0 +1,150 @@
+import { Buffer } from 'node:buffer'
+import type { Moment, Time } from '../replica/time.ts'
+import { elapsedMs } from '../replica/time.ts'
+import { fieldsOf } from '../replica/frames.ts'
+import { textAt, textOrNullAt } from './entries.ts'
+import type { Signing } from './signing.ts'
+
+/** As many random bytes as asked for, that nobody can guess. */
+export type Draw = (bytes: number) => Uint8Array
+
+/** 8 random bytes as 16 hex digits. */
+export function drawName(draw: Draw): string {
+  return Buffer.from(draw(8)).toString('hex')
+}
+
+/** What an instance writes beside its number. */
+export interface MarkNotes {
+  readonly version: string
+  /** It could read the CRM. */
+  readonly isFit: boolean
+  readonly needsBase: boolean
+  /** The entry that told of the brake which an operator said is to be let go; null where none did. */
+  readonly accepts: string | null
+}
+
+const MOST_OWN = 100
+const MOST_MARKS = 10_000
+const STANDS_STILL_MS = 30_000
+const PAIR_BYTES = 16
+
+/**
+ * The numbers that this instance wrote, and when: a beat that carries one was made after that moment of our own clocks, so what
+ * it calls `age` old is at most that much older than the moment. Whatever is slow in between makes it look older, never younger.
+ */
+export class OwnMarks {
+  readonly instance: string
+  readonly #noted = new Map<string, Moment>()
+  readonly #draw: Draw
+  readonly #time: Time
+  readonly #signing: Signing
+
+  constructor(instance: string, draw: Draw, time: Time, signing: Signing) {
+    this.instance = instance
+    this.#draw = draw
+    this.#time = time
+    this.#signing = signing
+  }
+
+  /** A fresh mark; the clocks are looked at before it can be written. */
+  next({ version, isFit, needsBase, accepts }: MarkNotes): string {
+    const number = drawName(this.#draw)
+    this.#noted.set(number, this.#time.now())
+    const [oldest] = this.#noted.keys()
+    if (this.#noted.size > MOST_OWN && oldest !== undefined) this.#noted.delete(oldest)
+    const mark = JSON.stringify({ number, version, isFit, needsBase, accepts })
+    return JSON.stringify({ mark, s: this.#signing.sign('marks', this.instance, mark) })
+  }
+
+  /** When the number was noted that a beat's body carries of us, null where it carries none of the last hundred. */
+  notedIn(body: Buffer): Moment | null {
+    for (let at = 0; at + PAIR_BYTES <= body.length; at += PAIR_BYTES) {
+      if (body.toString('hex', at, at + 8) !== this.instance) continue
+      return this.#noted.get(body.toString('hex', at + 8, at + PAIR_BYTES)) ?? null
+    }
+    return null
+  }
+}
+
+interface SeenMark extends MarkNotes {
+  readonly text: string
+  readonly number: string
+  /** When it was first seen to be what it is. */
+  readonly movedAt: Moment
+}
+
+/** All instances' marks as the reader sees them, those that were there first at the front. */
+export class SeenMarks {
+  readonly #seen = new Map<string, SeenMark>()
+  readonly #signing: Signing
+  readonly #time: Time
+
+  constructor(signing: Signing, time: Time) {
+    this.#signing = signing
+    this.#time = time
+  }
+
+  get size(): number {
+    return this.#seen.size
+  }
+
+  get versions(): readonly string[] {
+    return [...new Set(Array.from(this.#seen.values(), ({ version }) => version))].toSorted()
+  }
+
+  get needsBase(): boolean {
+    return [...this.#seen.values()].some(({ needsBase }) => needsBase)
+  }
+
+  /** The instances that could read the CRM but `reader`: those that were there the longest. */
+  fit(reader: string, most: number): readonly string[] {
+    const fit = [...this.#seen].filter(([instance, { isFit }]) => isFit && instance !== reader)
+    return fit.slice(0, Math.max(0, most)).map(([instance]) => instance)
+  }
+
+  /** Takes in what was read; returns the instances whose marks are to be dropped, since they stood still. */
+  take(marks: ReadonlyMap<string, string>): readonly string[] {
+    const now = this.#time.now()
+    const still: string[] = []
+    for (const instance of this.#seen.keys()) if (!marks.has(instance)) this.#seen.delete(instance)
+    for (const [instance, given] of [...marks].slice(0, MOST_MARKS)) {
+      const before = this.#seen.get(instance)
+      if (before?.text === given) {
+        if (elapsedMs(before.movedAt, now) <= STANDS_STILL_MS) continue
+        still.push(instance)
+        this.#seen.delete(instance)
+        continue
+      }
+      const mark = this.#read(instance, given)
+      if (mark !== null) this.#seen.set(instance, { ...mark, text: given, movedAt: now })
+    }
+    return still
+  }
+
+  /** What a beat carries: each instance and its number. */
+  pairs(): Buffer {
+    return Buffer.from([...this.#seen].map(([instance, { number }]) => instance + number).join(''), 'hex')
+  }
+
+  #read(instance: string, given: string): (MarkNotes & { readonly number: string }) | null {
+    try {
+      const outer = fieldsOf(JSON.parse(given))
+      const mark = textAt(outer, 'mark')
+      if (!this.#signing.believes(textOrNullAt(outer, 's'), 'marks', instance, mark)) return null
+      const fields = fieldsOf(JSON.parse(mark))
+      const number = textAt(fields, 'number')
+      if (!NAME.test(number) || !NAME.test(instance)) return null
+      return {
+        number,
+        version: textAt(fields, 'version'),
+        isFit: fields['isFit'] === true,
+        needsBase: fields['needsBase'] === true,
+        accepts: textOrNullAt(fields, 'accepts'),
+      }
+    } catch {
+      return null
+    }
+  }
+}
+
+const NAME = /^[0-9a-f]{16}$/

@@ -1,0 +1,248 @@
+import type { RefreshSettings } from '../replica/list-replica.ts'
+import type { Moment, Time } from '../replica/time.ts'
+import { elapsedMs } from '../replica/time.ts'
+import { BaseMaker } from './base-maker.ts'
+import type { LogEntry, LogPosition } from './entries.ts'
+import { decodeEntry } from './entries.ts'
+import { Following } from './follower.ts'
+import type { Draw } from './marks.ts'
+import { drawName, OwnMarks, SeenMarks } from './marks.ts'
+import type { ReplicaMaker } from './own-reading.ts'
+import { OwnReading } from './own-reading.ts'
+import { Publisher } from './publisher.ts'
+import { Rebase } from './rebase.ts'
+import { Silence } from './reign.ts'
+import type { Session } from './session.ts'
+import type { Signing } from './signing.ts'
+import type { Store, StoredEntry } from './store.ts'
+import { readManifest } from './store-base.ts'
+import { Swap } from './swap.ts'
+
+/** What an operator is told, once a change. */
+export type ShareNews =
+  | { readonly kind: 'took-reading'; readonly term: number; readonly anew: boolean }
+  | { readonly kind: 'lost-reading'; readonly why: string }
+  | { readonly kind: 'store-lost'; readonly why: string }
+  | { readonly kind: 'store-found' }
+  | { readonly kind: 're-based'; readonly why: string }
+  | { readonly kind: 'reads-alone' }
+  | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number }
+  | { readonly kind: 'base-ignored'; readonly why: string }
+  | { readonly kind: 'entry-refused'; readonly why: string }
+
+export interface ShareOptions extends ReplicaMaker {
+  readonly store: Store
+  readonly signing: Signing
+  readonly settings: RefreshSettings
+  readonly limits: { readonly memoryBytes: number }
+  readonly beatMs: number
+  /** The reader counts; infinite: all. */
+  readonly readersWhenLost: number
+  /** Of Marquee. */
+  readonly version: string
+  readonly time: Time
+  readonly draw: Draw
+  readonly pause: () => Promise<void>
+  readonly tell: (news: ShareNews) => void
+  /** Whether the CRM can be read from here; asked again until it can. */
+  readonly examine: () => Promise<boolean>
+}
+
+export type Role = 'reader' | 'follower' | 'alone' | 'waiting'
+
+const NOWHERE: LogPosition = { term: 0, number: 0, reign: '' }
+
+/** What one instance is to the others, and how it becomes something else. */
+export class Member {
+  readonly instance: string
+  readonly options: ShareOptions
+  readonly silence: Silence
+  readonly rebase: Rebase
+  readonly swap: Swap
+  isFit = false
+  /** What follows the log, be it served or not yet; null while a base is looked for. */
+  target: Following | null = null
+  /** What reads the CRM here, for all or for this instance alone. */
+  own: OwnReading | null = null
+  publisher: Publisher | null = null
+  bases: BaseMaker | null = null
+  /** What was claimed, and is not known to be in the log. */
+  claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
+  /** An entry of this log was verified since we began: who cannot read it neither claims nor drops it. */
+  hasVerified = false
+  /** By the monotonic clock: it has just left. */
+  restsUntilMs: number = Number.NEGATIVE_INFINITY
+  /** The last entry of the log cannot be read since. */
+  unreadableSince: Moment | null = null
+  /** The id of the last entry that was seen while nothing was followed. */
+  topSeen = ''
+  standIns: readonly string[] = []
+  readonly #time: Time
+  readonly #marks: OwnMarks
+  #highestTerm = 0
+  #markedAt: Moment | null = null
+  #beatenAt: Moment
+  #refused = ''
+
+  constructor(options: ShareOptions) {
+    this.options = options
+    const { time, draw, signing, settings, beatMs, newLists, limits, tell } = options
+    this.#time = time
+    this.#beatenAt = time.now()
+    this.instance = drawName(draw)
+    const marks = (this.#marks = new OwnMarks(this.instance, draw, time, signing))
+    this.silence = new Silence(time, settings, beatMs)
+    const ignored = (why: string): void => tell({ kind: 'base-ignored', why })
+    this.rebase = new Rebase({ time, marks, beatMs, newLists, signing, limits, settings, ignored })
+    const until = { ...NOWHERE, number: 1 }
+    this.swap = new Swap(new Following({ lists: newLists(), time, marks, beatMs, position: NOWHERE, until }), time)
+  }
+
+  get role(): Role {
+    if (this.publisher !== null) return 'reader'
+    if (this.own !== null) return 'alone'
+    return this.target?.isReached === true ? 'follower' : 'waiting'
+  }
+
+  /** One above all that were ever seen. */
+  nextReign(top: LogPosition | null): LogPosition {
+    this.#highestTerm = Math.max(this.#highestTerm, top?.term ?? 0) + 1
+    return { term: this.#highestTerm, number: 0, reign: drawName(this.options.draw) }
+  }
+
+  /** The entry, null where it must not be believed: said once. */
+  decode(stored: StoredEntry): LogEntry | null {
+    const entry = decodeEntry(stored, this.options.signing)
+    if ('refused' in entry) {
+      if (this.#refused !== entry.refused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
+      this.#refused = entry.refused
+      return null
+    }
+    this.hasVerified = true
+    this.#highestTerm = Math.max(this.#highestTerm, entry.position.term)
+    return entry
+  }
+
+  /** Writes a fresh mark where the last one is a beat old, or was written on another connection. */
+  async mark(session: Session, isNew = false): Promise<void> {
+    const { beatMs, version } = this.options
+    const now = this.#time.now()
+    if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < beatMs) return
+    this.#markedAt = now
+    const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, accepts: null }
+    await session.ask((store) => store.writeMark(this.instance, this.#marks.next(notes)))
+  }
+
+  /** An entry was taken. */
+  follow(target: Following): void {
+    this.standIns = target.standIns
+    if (target.beatenAt.monotonicMs > this.#beatenAt.monotonicMs) this.#beatenAt = target.beatenAt
+  }
+
+  /** What was followed can be followed no longer. */
+  lose(target: Following, why: string): void {
+    if (this.target === target) this.target = null
+    this.claimed = null
+    if (!target.isReached) return this.rebase.reject(why)
+    this.options.tell({ kind: 're-based', why })
+    this.rebase.begin(this.#canAnswer())
+  }
+
+  #canAnswer(): boolean {
+    const { served } = this.swap
+    const { boundMs } = this.options.settings
+    const now = this.#time.now()
+    return [served.events, served.venues].some((list) => (list.ageMs(now) ?? Number.POSITIVE_INFINITY) <= boundMs)
+  }
+
+  /** The claim is followed up: all before it is held. */
+  takeOver(position: LogPosition, anew: boolean): void {
+    const { options, instance } = this
+    const { time, signing, settings, readersWhenLost } = options
+    const own = (this.own ??= new OwnReading(options, this.#reached))
+    const publisher = new Publisher({
+      instance,
+      replica: own.replica,
+      position,
+      effects: own.effects,
+      marks: new SeenMarks(signing, time),
+      time,
+      signing,
+      refreshEveryMs: () => settings.refreshEveryMs,
+      readersWhenLost,
+      trimsBefore: () => this.bases?.trimsBefore ?? null,
+    })
+    own.onReadEnded = (list) => publisher.readEnded(list)
+    this.publisher = publisher
+    this.target = this.claimed = null
+    this.rebase.needsBase = false
+    if (anew) this.#makeBases(null)
+    this.offer()
+    options.tell({ kind: 'took-reading', term: position.term, anew })
+  }
+
+  /** The claim was accepted: what it goes on from is read before anything else. */
+  won({ position, anew }: { readonly position: LogPosition; readonly anew: boolean }): void {
+    if (anew) this.takeOver(position, true)
+  }
+
+  get #reached(): Following | null {
+    return this.target?.isReached === true ? this.target : null
+  }
+
+  /** Makes bases where none is made yet, beginning with the one in the store. */
+  async findBase(session: Session): Promise<void> {
+    if (this.bases !== null) return
+    const manifest = await readManifest(session, this.options.signing)
+    this.#makeBases(typeof manifest === 'string' ? null : manifest)
+  }
+
+  /** Begins with no base at all: those in the store do not lead to what is in the log now. */
+  beginBases(): void {
+    this.#makeBases(null)
+  }
+
+  #makeBases(last: ConstructorParameters<typeof BaseMaker>[1]): void {
+    const { publisher } = this
+    if (publisher === null) return
+    this.bases?.end()
+    const { time, signing, settings, pause, tell } = this.options
+    const made = (rows: number, bytes: number): void => tell({ kind: 'base-written', rows, bytes })
+    this.bases = new BaseMaker({ publisher, time, signing, settings, pause, made }, last)
+  }
+
+  /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */
+  resign(why: string): void {
+    this.own?.end()
+    this.bases?.end()
+    this.own = this.publisher = this.bases = null
+    this.#beatenAt = this.#time.now()
+    this.rebase.begin(this.#canAnswer())
+    this.options.tell({ kind: 'lost-reading', why })
+  }
+
+  /** Nobody was heard of for half the bound: those that the reader named then, or all, read for themselves. */
+  goAloneIfDue(): void {
+    const { options, own, isFit, instance } = this
+    const { settings, readersWhenLost } = options
+    if (own !== null || !isFit || this.#time.now().monotonicMs < this.restsUntilMs) return
+    if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.standIns.includes(instance)) return
+    if (elapsedMs(this.#beatenAt, this.#time.now()) < settings.boundMs / 2) return
+    this.own = new OwnReading(options, this.#reached)
+    this.target = null
+    this.rebase.begin(false)
+    this.offer()
+    options.tell({ kind: 'reads-alone' })
+  }
+
+  /** Serves what is brought up to date now, once that may be. */
+  offer(): void {
+    const { own, publisher, target, swap } = this
+    if (publisher === null && target !== null && this.#reached !== null) {
+      if (!swap.offer(target) || own === null) return
+      // The log is followed again: nothing is read for this instance alone.
+      own.end()
+      this.own = null
+    } else if (own !== null) swap.offer(own.replica)
+  }
+}

@@ -1,0 +1,84 @@
+import type { Time } from '../replica/time.ts'
+import { decodeEntry, idOf, isSame } from './entries.ts'
+import type { FollowingOptions } from './follower.ts'
+import { Following } from './follower.ts'
+import type { Session } from './session.ts'
+import type { Signing } from './signing.ts'
+import { loadChunks, readManifest } from './store-base.ts'
+
+export interface RebaseOptions extends Pick<FollowingOptions, 'time' | 'marks' | 'beatMs'> {
+  readonly newLists: () => FollowingOptions['lists']
+  readonly signing: Signing
+  readonly limits: { readonly memoryBytes: number }
+  readonly settings: { readonly boundMs: number }
+  readonly ignored: (why: string) => void
+}
+
+/** Begins to follow with the base in the store; where there is none of use, says so in the next mark. */
+export class Rebase {
+  needsBase = false
+  readonly #options: RebaseOptions
+  readonly #time: Time
+  #notBeforeMs = Number.NEGATIVE_INFINITY
+  /** The base that was tried last, and led nowhere. */
+  #useless = ''
+  #tried = ''
+  #lost = ''
+
+  constructor(options: RebaseOptions) {
+    this.#options = options
+    this.#time = options.time
+  }
+
+  /** What was followed is no longer. Where callers still get answers there is time: a hundred followers are a hundred bases to send. */
+  begin(canAnswer: boolean): void {
+    // Begun with it twice, and lost: what is wrong may be in the log behind it.
+    if (this.#tried !== '' && this.#tried === this.#lost) {
+      this.#useless = this.#tried
+      this.needsBase = true
+    }
+    this.#lost = this.#tried
+    const partMs = canAnswer ? (this.#time.random() * this.#options.settings.boundMs) / 6 : 0
+    this.#notBeforeMs = this.#time.now().monotonicMs + partMs
+  }
+
+  /** The base that was loaded last does not lead to the end of the log. */
+  reject(why: string): void {
+    this.#useless = this.#tried
+    this.needsBase = true
+    this.#options.ignored(why)
+  }
+
+  async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
+    if (this.#time.now().monotonicMs < this.#notBeforeMs) return null
+    const { newLists, signing, limits } = this.#options
+    const manifest = await readManifest(session, signing)
+    if (manifest === null) {
+      this.needsBase = true
+      return null
+    }
+    this.#tried = JSON.stringify(manifest)
+    if (this.#tried === this.#useless) return null
+    if (typeof manifest === 'string') {
+      this.reject(manifest)
+      return null
+    }
+    const { from, to, lists: states } = manifest
+    const [first] = await session.ask((store) => store.readFrom(idOf(from), 1))
+    const begin = first === undefined ? null : decodeEntry(first, signing)
+    if (begin === null || 'refused' in begin || !isSame(begin.position, from)) {
+      this.reject('the log does not begin where the base ends')
+      return null
+    }
+    const lists = newLists()
+    const { memoryBytes } = limits
+    const nowMs = this.#time.now().monotonicMs
+    const why = await loadChunks(session, manifest, lists, { memoryBytes, nowMs, between })
+    if (why !== null) {
+      this.reject(why)
+      return null
+    }
+    this.needsBase = false
+    return new Following({ ...this.#options, lists, position: from, until: to, states })
+  }
+}

@@ -1,0 +1,249 @@
+import { Buffer } from 'node:buffer'
+import { readFile } from 'node:fs/promises'
+import { createClient, RESP_TYPES } from '@redis/client'
+import { codeOf } from '../../observe/system-error.ts'
+import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
+import { StoreFailure } from '../store.ts'
+import type { RawReply } from './replies.ts'
+import { entriesOf, storeFailureOf, listOf, strange, textIn } from './replies.ts'
+
+/** A text that nothing shows, and that its source may replace by another. */
+export interface StoreAddress {
+  reveal(): string
+  refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
+}
+
+export interface RedisSettings {
+  /** `rediss://user:password@host:6379/0`, the primary. */
+  readonly url: StoreAddress
+  /** The file of the certificates to trust, PEM; null: those of the system. */
+  readonly ca: string | null
+  /** Tells several Marquees in one store apart. */
+  readonly name: string
+}
+
+/** What is left behind goes of itself a day after a reader last wrote: hygiene, nothing relies on it. */
+const EXPIRES_MS = 24 * 3_600_000
+const RENEW_EVERY = 1000
+/** At most so many entries an answer: a body may have 4 MB. */
+const MOST_ENTRIES = 16
+
+type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
+
+/**
+ * Redis or Valkey from 6.2 on. The client neither reconnects, queues nor sends again: all three would tell of a store that is
+ * no longer there, or write twice. It keeps no time either (a server that says nothing hangs it for ever): the session does.
+ */
+export class RedisStore implements Store {
+  readonly #settings: RedisSettings
+  readonly #scope: string
+  #url: StoreAddress
+
+  constructor(settings: RedisSettings, scope: string) {
+    this.#settings = settings
+    this.#scope = scope
+    this.#url = settings.url
+  }
+
+  async connect(): Promise<RedisConnection> {
+    try {
+      return await this.#open()
+    } catch (cause) {
+      const failure = storeFailureOf(cause)
+      if (failure.fault !== 'refused') throw failure
+      // The password may have been replaced by another since.
+      const read = await this.#url.refresh()
+      if (!read.ok || read.secret === this.#url) throw failure
+      this.#url = read.secret
+      return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
+    }
+  }
+
+  async #open(): Promise<RedisConnection> {
+    const { ca, name } = this.#settings
+    const url = this.#url.reveal()
+    const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
+    const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
+    const client = createClient({
+      url,
+      RESP: 2,
+      socket: { reconnectStrategy: false, connectTimeout: 0, ...tls },
+      disableOfflineQueue: true,
+      // Neither is among the rights that an operator has to give.
+      disableClientInfo: true,
+      maintNotifications: 'disabled',
+    })
+    // Told by the commands that fail for it; an error that nobody listens for would end the process.
+    client.on('error', () => {})
+    const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+    const connection = new RedisConnection(
+      (parts) => bytes.sendCommand<RawReply>([...parts]),
+      () => client.destroy(),
+      name,
+      this.#scope,
+    )
+    try {
+      await client.connect()
+      // A server that hangs, and one of another kind, take connections too.
+      await connection.greet()
+    } catch (cause) {
+      connection.destroy()
+      throw cause
+    }
+    return connection
+  }
+}
+
+export class RedisConnection implements StoreConnection {
+  readonly #send: Command
+  readonly #end: () => void
+  readonly #name: string
+  readonly #scope: string
+  readonly #prefix: string
+  readonly #log: string
+  readonly #marks: string
+  #appends = 0
+
+  constructor(send: Command, end: () => void, name: string, scope: string) {
+    this.#send = send
+    this.#end = end
+    this.#name = name
+    this.#scope = scope
+    // The braces keep all of it in one slot of a cluster.
+    this.#prefix = `${name}:{${scope}}`
+    this.#log = `${this.#prefix}:log`
+    this.#marks = `${this.#prefix}:marks`
+  }
+
+  async greet(): Promise<void> {
+    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
+  }
+
+  async append({ id, h, b, s }: StoredEntry, mayCreate: boolean): Promise<Appended> {
+    const fields = ['h', h, ...(b === null ? [] : ['b', bufferOf(b)]), ...(s === null ? [] : ['s', s])]
+    const create = mayCreate ? [] : ['NOMKSTREAM']
+    try {
+      const added = await this.#command('XADD', this.#log, ...create, id, ...fields)
+      if (added === null) return 'no-log'
+      if (textIn(added) !== id) throw strange()
+    } catch (cause) {
+      // XADD says so of an id that is not above the top: it is how exactly one of many claims is accepted.
+      if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
+      throw cause
+    }
+    if (this.#appends++ % RENEW_EVERY === 0) await this.#renew()
+    return 'added'
+  }
+
+  async #renew(): Promise<void> {
+    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, String(EXPIRES_MS))
+    for (const key of [this.#log, this.#marks]) await expire(key)
+    // For `check` alone; in a cluster it may lie elsewhere.
+    const scopes = `${this.#name}:scopes`
+    await Promise.all([this.#command('HSET', scopes, this.#scope, '1'), expire(scopes)]).catch(() => {})
+  }
+
+  async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+    // 0 would be for ever.
+    const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
+    const streams = await this.#command('XREAD', 'COUNT', String(MOST_ENTRIES), ...block, 'STREAMS', this.#log, id)
+    const [stream] = listOf(streams)
+    return entriesOf(listOf(stream)[1])
+  }
+
+  async readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
+    return entriesOf(await this.#command('XRANGE', this.#log, id, '+', 'COUNT', String(count)))
+  }
+
+  async top(): Promise<StoredEntry | null> {
+    const entries = entriesOf(await this.#command('XREVRANGE', this.#log, '+', '-', 'COUNT', '1'))
+    return entries[0] ?? null
+  }
+
+  async trimBefore(id: string): Promise<void> {
+    await this.#command('XTRIM', this.#log, 'MINID', id)
+  }
+
+  async dropLog(): Promise<void> {
+    await this.#command('UNLINK', this.#log)
+  }
+
+  async putBlob(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#command('SET', `${this.#prefix}:${name}`, bufferOf(bytes), 'PX', String(EXPIRES_MS))
+  }
+
+  async getBlob(name: string): Promise<Uint8Array | null> {
+    const bytes = await this.#command('GET', `${this.#prefix}:${name}`)
+    return Buffer.isBuffer(bytes) ? bytes : null
+  }
+
+  async dropBlobs(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#command('UNLINK', ...names.map((name) => `${this.#prefix}:${name}`))
+  }
+
+  async writeMark(instance: string, text: string): Promise<void> {
+    await this.#command('HSET', this.#marks, instance, text)
+  }
+
+  async readMarks(): Promise<ReadonlyMap<string, string>> {
+    const flat = listOf(await this.#command('HGETALL', this.#marks)).map(textIn)
+    const marks = new Map<string, string>()
+    for (let at = 0; at + 1 < flat.length; at += 2) marks.set(flat[at] ?? '', flat[at + 1] ?? '')
+    return marks
+  }
+
+  async dropMarks(instances: readonly string[]): Promise<void> {
+    if (instances.length > 0) await this.#command('HDEL', this.#marks, ...instances)
+  }
+
+  /** No instance has this scope any more. */
+  async forget(): Promise<void> {
+    await this.#command('HDEL', `${this.#name}:scopes`, this.#scope)
+  }
+
+  /** What the server says of itself, by name. */
+  async info(): Promise<ReadonlyMap<string, string>> {
+    const lines = textIn(await this.#command('INFO')).split('\r\n')
+    return new Map(lines.flatMap((line) => (line.includes(':') ? [[before(line), after(line)] as const] : [])))
+  }
+
+  /** The scopes besides ours that have a log under the same name. */
+  async otherScopes(): Promise<readonly string[]> {
+    const named = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
+    const others = named.filter((scope, at) => at % 2 === 0 && scope !== this.#scope)
+    const exist = await Promise.all(others.map((scope) => this.#command('EXISTS', `${this.#name}:{${scope}}:log`)))
+    return others.filter((_, at) => exist[at] === 1)
+  }
+
+  destroy(): void {
+    this.#end()
+  }
+
+  async #command(...parts: readonly (string | Buffer)[]): Promise<RawReply> {
+    try {
+      return await this.#send(parts)
+    } catch (cause) {
+      throw storeFailureOf(cause)
+    }
+  }
+}
+
+function before(line: string): string {
+  return line.slice(0, line.indexOf(':'))
+}
+
+function after(line: string): string {
+  return line.slice(line.indexOf(':') + 1)
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+async function readTrusted(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new StoreFailure('lost', `the certificates of share.ca cannot be read (${codeOf(cause) ?? 'unknown reason'})`)
+  }
+}

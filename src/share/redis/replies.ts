@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer'
+import { ErrorReply } from '@redis/client'
+import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import type { StoredEntry } from '../store.ts'
+import { StoreFailure } from '../store.ts'
+
+/** A raw reply, its texts as bytes. */
+export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]
+
+export function listOf(reply: RawReply): readonly RawReply[] {
+  return typeof reply !== 'object' || reply === null || Buffer.isBuffer(reply) ? [] : reply
+}
+
+export function textIn(reply: RawReply): string {
+  return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
+}
+
+/** An entry with other fields than ours is one that has no head: what reads it refuses it. */
+export function entriesOf(reply: RawReply): readonly StoredEntry[] {
+  return listOf(reply).map((entry) => {
+    const [id, given] = listOf(entry)
+    const fields = listOf(given)
+    const field = (name: string): RawReply => {
+      for (let at = 0; at + 1 < fields.length; at += 2) if (textIn(fields[at]) === name) return fields[at + 1]
+      return null
+    }
+    const [h, b, s] = [field('h'), field('b'), field('s')]
+    return { id: textIn(id), h: textIn(h), b: Buffer.isBuffer(b) ? b : null, s: s === null ? null : textIn(s) }
+  })
+}
+
+/** The replies of a server that does not let us do what we ask: trying again does not help, an operator does. */
+const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'WRONGTYPE', 'ERR invalid password']
+/** Those of one that has no room, in memory or on its disk. */
+const FULL = ['OOM', 'MISCONF']
+
+export function strange(): StoreFailure {
+  return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
+}
+
+export function storeFailureOf(cause: unknown): StoreFailure {
+  if (cause instanceof StoreFailure) return cause
+  if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
+  // What was sent may be repeated in it, the password too.
+  const message = cause.message
+    .replaceAll(/\s+/g, ' ')
+    .replace(/,? with args beginning with.*/, '')
+    .slice(0, 200)
+  if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
+  const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
+  if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
+  if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)
+  if (/^ERR unknown command/i.test(message))
+    return new StoreFailure('refused', `the store does not know a command: ${message}`)
+  return new StoreFailure('lost', message)
+}
+
+function whyLost(cause: Error): string {
+  const code = codeOf(cause)
+  const why = code === null ? null : whyNotReached(code)
+  if (why !== null) return `the store ${why}`
+  if (code !== null && CERTIFICATE.test(code)) {
+    return `the store's certificate is not trusted (${code}): name its issuer's in share.ca, and the host it is made out to in share.url`
+  }
+  return `the connection to the store failed (${code ?? cause.name})`
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/

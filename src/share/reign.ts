@@ -1,0 +1,81 @@
+import type { Moment, Time } from '../replica/time.ts'
+import type { LogPosition } from './entries.ts'
+import { compareIds, isSame } from './entries.ts'
+
+export interface SilenceSettings {
+  readonly boundMs: number
+  readonly refreshEveryMs: number
+}
+
+/** How long nothing new may come before somebody else reads the CRM; at least four beats. */
+export function silenceMs({ boundMs, refreshEveryMs }: SilenceSettings, beatMs: number): number {
+  return Math.max(4 * beatMs, Math.min(refreshEveryMs / 2, boundMs / 4))
+}
+
+/** Whether, and how soon, this instance is to read the CRM where nobody does: the stand-ins in their order, then the others at random. */
+export class Silence {
+  readonly #time: Time
+  readonly #settings: SilenceSettings
+  readonly #beatMs: number
+  #heard: Moment
+  #part: number
+  /** The reader has said that it goes. */
+  #isVacant = false
+
+  constructor(time: Time, settings: SilenceSettings, beatMs: number) {
+    this.#time = time
+    this.#settings = settings
+    this.#beatMs = beatMs
+    this.#heard = time.now()
+    this.#part = time.random()
+  }
+
+  /** Something new came, or a session began: what came before that is not known. */
+  heard(): void {
+    this.#heard = this.#time.now()
+    this.#part = this.#time.random()
+    this.#isVacant = false
+  }
+
+  /** The reader goes: nothing is to be waited for but who is first. */
+  vacant(): void {
+    this.heard()
+    this.#isVacant = true
+  }
+
+  get lengthMs(): number {
+    return silenceMs(this.#settings, this.#beatMs)
+  }
+
+  /** Whether it is this instance's turn. One that was never confirmed comes after all that were. */
+  isOver(instance: string, standIns: readonly string[], isConfirmed: boolean): boolean {
+    const place = standIns.indexOf(instance)
+    const turns = place === -1 ? standIns.length + (isConfirmed ? 0 : 4) : place
+    const randomMs = place === -1 ? this.#part * this.lengthMs : 0
+    const waitsMs = (this.#isVacant ? 0 : this.lengthMs) + turns * this.#beatMs + randomMs
+    return this.elapsedMs >= waitsMs
+  }
+
+  /** By the monotonic clock: a wall clock that is set, or a machine that slept, is no silence of the reader. */
+  get elapsedMs(): number {
+    const { monotonicMs } = this.#time.now()
+    return monotonicMs - this.#heard.monotonicMs
+  }
+}
+
+/** What may be claimed. */
+export type Claimable =
+  | { readonly anew: boolean; readonly after: LogPosition | null }
+  /** Something to read first, or nothing to claim with. */
+  | null
+
+/**
+ * What whoever stands at `held` may claim of a log that ends with `top`: to go on from it, or to begin anew where it went back or
+ * is gone, and with it what only they hold. `isAlone`: they hold more than the log did at that point.
+ */
+export function claimableAt(top: LogPosition | null, held: LogPosition | null, isAlone: boolean): Claimable {
+  if (top === null || isAlone) return { anew: true, after: held }
+  if (held === null) return { anew: true, after: null }
+  if (isSame(top, held)) return { anew: false, after: null }
+  return compareIds(top, held) <= 0 ? { anew: true, after: held } : null
+}

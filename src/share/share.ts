@@ -1,0 +1,150 @@
+import type { Time } from '../replica/time.ts'
+import { pause } from '../replica/waiting.ts'
+import type { LogPosition } from './entries.ts'
+import { follow } from './follow.ts'
+import type { Served } from './follower.ts'
+import { Following } from './follower.ts'
+import { lead } from './lead.ts'
+import type { Role, ShareOptions } from './member.ts'
+import { Member } from './member.ts'
+import { Session } from './session.ts'
+
+/** The least and the longest that a command to the store may take. */
+const COMMAND_MS = { least: 1000, most: 5000 } as const
+/** A session that lived so long was no failure of its beginning. */
+const SETTLED_MS = 1000
+const EXAMINE_AGAIN_MS = 10_000
+const LAST_WORDS_MS = 1000
+
+/** One instance among several that share what one of them reads. `served` is what callers get now. */
+export class Share {
+  isConnected = false
+  readonly #options: ShareOptions
+  readonly #member: Member
+  readonly #time: Time
+  readonly #ended = new AbortController()
+  /** Even who has last words has said them. */
+  readonly #hurries = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #failures = 0
+
+  constructor(options: ShareOptions) {
+    this.#options = options
+    this.#time = options.time
+    this.#member = new Member(options)
+  }
+
+  get instance(): string {
+    return this.#member.instance
+  }
+
+  get served(): Served {
+    return this.#member.swap.served
+  }
+
+  get role(): Role {
+    return this.#member.role
+  }
+
+  /** The last entry that was written or taken here; null where nothing is followed. */
+  get position(): LogPosition | null {
+    return (this.#member.publisher ?? this.#member.target)?.position ?? null
+  }
+
+  /** What the reader has not yet brought into the log. */
+  get owed(): number {
+    return this.#member.publisher?.owed ?? 0
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#run(), this.#examine(), this.#tick()])
+  }
+
+  /** Whoever reads the CRM for all says that it goes; resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#ended.abort()
+    if (this.#member.publisher === null) this.#hurries.abort()
+    else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
+    await this.#running
+    this.#member.own?.end()
+  }
+
+  async #examine(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
+      await pause(EXAMINE_AGAIN_MS, this.#time, signal)
+    }
+    this.#member.isFit = true
+  }
+
+  /** What depends on nobody's answer. */
+  async #tick(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      await pause(this.#options.beatMs, this.#time, signal)
+      this.#member.goAloneIfDue()
+      this.#member.offer()
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      const begunMs = this.#time.now().monotonicMs
+      try {
+        await this.#hold()
+      } catch (cause) {
+        this.#lost(cause)
+      }
+      if (this.#time.now().monotonicMs - begunMs > SETTLED_MS) this.#failures = 0
+      if (!signal.aborted) await pause(this.#backOffMs(), this.#time, signal)
+    }
+  }
+
+  /** One session, for as long as it answers. */
+  async #hold(): Promise<void> {
+    const { store, settings } = this.#options
+    const { signal } = this.#ended
+    const member = this.#member
+    const limitMs = Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, settings.boundMs / 4))
+    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal)
+    try {
+      await member.mark(session, true)
+      if (!this.isConnected) this.#options.tell({ kind: 'store-found' })
+      this.#connected(true)
+      member.silence.heard()
+      // A reader that ends has last words.
+      while (!signal.aborted || member.publisher !== null) {
+        const { publisher } = member
+        await (publisher === null ? follow(member, session, signal) : lead(member, publisher, session, signal))
+      }
+    } finally {
+      session.close()
+    }
+  }
+
+  #lost(cause: unknown): void {
+    if (this.#ended.signal.aborted) return
+    const why = cause instanceof Error ? cause.message : 'the connection failed'
+    // The first try after a session is made at once.
+    if (this.isConnected && this.#failures > 0) {
+      this.#options.tell({ kind: 'store-lost', why })
+      this.#connected(false)
+    }
+  }
+
+  #connected(connected: boolean): void {
+    this.isConnected = connected
+    for (const followed of [this.#member.target, this.served]) {
+      if (followed instanceof Following) followed.isLost = !connected
+    }
+  }
+
+  /** At once first; then as `Cycle` does. */
+  #backOffMs(): number {
+    const { boundMs, refreshEveryMs } = this.#options.settings
+    const ceilingMs = Math.max(refreshEveryMs, Math.min(boundMs, 30_000))
+    const failures = this.#failures++
+    return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
+  }
+}

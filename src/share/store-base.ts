@@ -1,0 +1,115 @@
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { ListName } from '../domain/field.ts'
+import { BASE_FORMAT } from '../replica/base.ts'
+import type { RecordLists } from '../replica/frames.ts'
+import { fieldsOf } from '../replica/frames.ts'
+import { allFrames, applyChunk, chunksOf } from './base-chunks.ts'
+import type { ListState, LogPosition } from './entries.ts'
+import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
+import type { Session } from './session.ts'
+import type { Signing } from './signing.ts'
+
+const MANIFEST = 'base'
+
+interface Chunk {
+  readonly bytes: number
+  readonly rows: number
+  readonly sha256: string
+}
+
+/** What a base is made of: all rows, fuzzy, to which the log is applied from `from`. It is a state that there was only from `to` on. */
+export interface Manifest {
+  readonly from: LogPosition
+  readonly to: LogPosition
+  readonly lists: Readonly<Record<ListName, ListState>>
+  readonly chunks: readonly Chunk[]
+}
+
+export function sizeOf({ chunks }: Manifest): number {
+  return chunks.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+export function chunkNames({ from, chunks }: Manifest): readonly string[] {
+  return chunks.map((_, index) => chunkName(from, index))
+}
+
+function chunkName(from: LogPosition, index: number): string {
+  return `${MANIFEST}:${idOf(from)}:${index}`
+}
+
+/** Writes all rows as chunks. Whose rows they are goes on changing: the log tells how. */
+export async function writeChunks(
+  session: Session,
+  from: LogPosition,
+  lists: RecordLists,
+  pause: () => Promise<void>,
+): Promise<readonly Chunk[]> {
+  const chunks: Chunk[] = []
+  for await (const { body, rows } of chunksOf(allFrames(lists), pause)) {
+    await session.ask((store) => store.putBlob(chunkName(from, chunks.length), body))
+    chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
+  }
+  return chunks
+}
+
+export async function setManifest(session: Session, manifest: Manifest, signing: Signing): Promise<void> {
+  const told = JSON.stringify({ format: BASE_FORMAT, ...manifest })
+  const sealed = JSON.stringify({ manifest: told, s: signing.sign(MANIFEST, told) })
+  await session.ask((store) => store.putBlob(MANIFEST, Buffer.from(sealed)))
+}
+
+/** The manifest in the store; why it is of no use, or null where there is none. */
+export async function readManifest(session: Session, signing: Signing): Promise<Manifest | string | null> {
+  const bytes = await session.ask((store) => store.getBlob(MANIFEST))
+  if (bytes === null) return null
+  try {
+    const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
+    const told = textAt(sealed, 'manifest')
+    if (!signing.believes(textOrNullAt(sealed, 's'), MANIFEST, told)) return 'the base has a wrong signature'
+    const given = fieldsOf(JSON.parse(told))
+    if (numberAt(given, 'format') !== BASE_FORMAT) return 'the base has the format of another release'
+    const [from, to] = [logPositionOf(given['from']), logPositionOf(given['to'])]
+    const lists = fieldsOf(given['lists'])
+    const chunks = given['chunks']
+    if (from === null || to === null || !Array.isArray(chunks)) return 'the base is not whole'
+    return {
+      from,
+      to,
+      lists: { events: listStateOf(lists['events']), venues: listStateOf(lists['venues']) },
+      chunks: chunks.map(chunkOf),
+    }
+  } catch (cause) {
+    return `the base cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+  }
+}
+
+function chunkOf(value: unknown): Chunk {
+  const given = fieldsOf(value)
+  return { bytes: numberAt(given, 'bytes'), rows: numberAt(given, 'rows'), sha256: textAt(given, 'sha256') }
+}
+
+/** Loads the rows of a base into empty lists; why that cannot be, or null where it is done. */
+export async function loadChunks(
+  session: Session,
+  { from, chunks }: Manifest,
+  lists: RecordLists,
+  limits: { readonly memoryBytes: number; readonly nowMs: number; readonly between: () => Promise<void> },
+): Promise<string | null> {
+  for (const [index, { rows, sha256 }] of chunks.entries()) {
+    const bytes = await session.ask((store) => store.getBlob(chunkName(from, index)))
+    if (bytes === null) return 'a chunk of the base is missing'
+    // The manifest is signed, and names the digest of each chunk.
+    if (hash('sha256', bytes) !== sha256) return 'a chunk of the base is another'
+    try {
+      await applyChunk(lists, { body: Buffer.from(bytes), rows }, limits.nowMs, limits.between)
+    } catch (cause) {
+      return `a chunk of the base cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+    }
+    if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
+      return 'the base is larger than limits.memory'
+    }
+    await limits.between()
+  }
+  return null
+}

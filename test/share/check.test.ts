@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, it } from 'bun:test'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { RedisServer } from '../support/redis-server.ts'
+import { describeWithRedis } from './needs-redis.ts'
+
+const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
+const RIGHTS =
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hdel +get +set +unlink +exists +pexpire +ping +info'
+
+let redis: RedisServer
+
+beforeEach(async () => {
+  redis = await RedisServer.start()
+})
+
+afterEach(() => redis.remove())
+
+interface Checked {
+  readonly status: unknown
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+async function check(url: string, more: object = {}, runtime: Runtime = 'bun'): Promise<Checked> {
+  const folder = new FilesDirectory({ base: null, share: { url: { env: 'STORE' } }, ...more }, LISTS)
+  try {
+    const args = ['src/main.ts', 'check', '--json', '--config', folder.configuration]
+    const child = new Child(programOf(runtime), args, { env: { STORE: url } })
+    const status = await child.exited
+    const { problems, warnings } = JSON.parse(child.stdout) as Checked
+    return { status, problems, warnings: warnings.filter((warning) => warning.startsWith('share.')) }
+  } finally {
+    folder.remove()
+  }
+}
+
+function withRights(rights: string): string {
+  redis.ask('ACL', 'SETUSER', 'one', 'reset', 'on', '>the-password', ...rights.split(' '))
+  return redis.url.replace('//', '//one:the-password@')
+}
+
+describeWithRedis('check looks at the store that instances share', () => {
+  it.each(['bun', 'node'] as const)(
+    'finds nothing wrong with one that has the rights of the page, on %s',
+    async (runtime) => {
+      const url = withRights(RIGHTS)
+      expect(await check(url, {}, runtime)).toEqual({ status: 0, problems: [], warnings: [] })
+      expect(redis.ask('KEYS', '*')).toBe('')
+      expect(redis.ask('ACL', 'LOG')).toBe('')
+    },
+  )
+
+  it.each(RIGHTS.split(' ').filter((right) => right.startsWith('+') && right !== '+exists' && right !== '+ping'))(
+    'names the right that lacks: %s',
+    async (right) => {
+      const { status, problems } = await check(
+        withRights(RIGHTS.replace(`${right} `, '').replace(/ \+info$/, right === '+info' ? '' : ' +info')),
+      )
+      expect(status).toBe(1)
+      const [problem = ''] = problems
+      expect(problem).toMatch(/^share\.url: the store refuses: NOPERM/)
+      expect(problem).toContain(`'${right.slice(1)}'`)
+    },
+  )
+
+  it('tells of one that cannot be reached, of a wrong password and of a replica, and shows none', async () => {
+    const replica = await RedisServer.start(['--replicaof', '127.0.0.1', String(redis.port)])
+    try {
+      const told = [
+        await check('redis://127.0.0.1:1/0'),
+        await check(withRights(RIGHTS).replace('the-password', 'another')),
+        await check(replica.url),
+      ]
+      expect(told.map(({ status }) => status)).toEqual([1, 1, 1])
+      expect(told.map(({ problems: [problem] }) => problem)).toEqual([
+        'share.url: the store refused the connection',
+        'share.url: the store refuses: WRONGPASS invalid username-password pair or user is disabled.',
+        'share.url: this is a replica of 127.0.0.1; name the primary',
+      ])
+    } finally {
+      await replica.remove()
+    }
+  })
+
+  it('warns of a server that throws keys away, and of another scope', async () => {
+    redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    redis.ask('HSET', 'marquee:scopes', 'ffffffffffff', '1', 'eeeeeeeeeeee', '1')
+    redis.ask('XADD', 'marquee:{ffffffffffff}:log', '1-0', 'h', '{}')
+    const { status, problems, warnings } = await check(redis.url)
+    expect([status, problems]).toEqual([0, []])
+    expect(warnings).toEqual([
+      "share.url: the store's maxmemory-policy is allkeys-lru: it may throw the base away; noeviction does not",
+      'share.name: marquee is in use for the scope ffffffffffff too: another release, CRM or mapping; within a roll-out that is as it should be',
+    ])
+  })
+
+  it('says at a server that hangs that it did not answer', async () => {
+    redis.freeze()
+    const { status, problems } = await check(redis.url)
+    expect([status, problems]).toEqual([1, ['share.url: the store did not answer within 5 s']])
+  })
+
+  it('ends with 2 where the settings do not go together', async () => {
+    const { status, problems } = await check(redis.url, { freshness: { bound: '500ms' } })
+    expect(status).toBe(2)
+    expect(problems.join()).toContain('freshness.bound must be at least 1s where share is set')
+  })
+})

@@ -1,0 +1,241 @@
+import { Buffer } from 'node:buffer'
+import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
+import { unpack } from '../../src/share/frame-body.ts'
+import { RedisStore } from '../../src/share/redis/redis-store.ts'
+import type { Runtime } from '../support/child.ts'
+import { ROOT } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { exposed } from '../support/exposed-metrics.ts'
+import { askOperations, sampleOf } from '../support/operations-client.ts'
+import { RedisServer } from '../support/redis-server.ts'
+import { describeWithRedis } from './needs-redis.ts'
+import type { Instance } from './real-fleet.ts'
+import { RealFleet } from './real-fleet.ts'
+
+const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
+const PATIENCE_MS = 120_000
+
+let redis: RedisServer
+let fleet: RealFleet
+
+beforeEach(async () => {
+  redis = await RedisServer.start()
+  fleet = new RealFleet({ share: { url: redis.url, beat: '100ms' } })
+})
+
+afterEach(async () => {
+  await fleet.end()
+  await redis.remove()
+})
+
+async function started(): Promise<Instance> {
+  await Promise.all(RUNTIMES.map((runtime) => fleet.start(runtime)))
+  return fleet.reader()
+}
+
+const others = (than: Instance): readonly Instance[] => fleet.instances.filter((one) => one !== than)
+
+/** What callers of these got while `happens` happened. */
+async function called(
+  of: readonly Instance[],
+  happens: () => Promise<void>,
+): Promise<{ wrong: readonly string[]; unavailable: number }> {
+  let isOver = false
+  fleet.beginWriting()
+  const calls = of.map((instance) => fleet.call(instance, () => isOver))
+  try {
+    await happens()
+  } finally {
+    isOver = true
+    fleet.endWriting()
+  }
+  const ended = await Promise.all(calls)
+  for (const { answers } of ended) expect(answers).toBeGreaterThan(0)
+  return {
+    wrong: ended.flatMap(({ wrong }) => wrong).slice(0, 10),
+    unavailable: ended.reduce((sum, { unavailable }) => sum + unavailable, 0),
+  }
+}
+
+const NOTHING_SEEN = { wrong: [], unavailable: 0 }
+
+describeWithRedis('three instances, two runtimes and one Redis', () => {
+  it(
+    'answer what one of them reads; the CRM is read by that one alone, and metrics tell who it is',
+    async () => {
+      const reader = await started()
+      fleet.write()
+      await fleet.untilEqual()
+      const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## Where several')
+      const described = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
+      for (const instance of fleet.instances) {
+        const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
+        const isReader = instance === reader
+        expect(sampleOf(text, 'marquee_share_role{role="reader"}')).toBe(isReader ? 1 : 0)
+        expect(sampleOf(text, 'marquee_share_role{role="follower"}')).toBe(isReader ? 0 : 1)
+        expect(sampleOf(text, 'marquee_share_connected')).toBe(1)
+        expect(sampleOf(text, 'marquee_share_instances')).toBe(3)
+        expect((sampleOf(text, 'marquee_crm_requests_total{outcome="ok"}') ?? 0) > 0).toBe(isReader)
+        const shared = exposed(text).filter(({ name }) => name.startsWith('marquee_share_'))
+        expect(shared.map(({ name, type }) => `${name} ${type}`).toSorted()).toEqual(described.toSorted())
+        const told = await instance.status()
+        expect(told?.lists.events.withheld).toBe(1)
+        expect(told?.share.standsIn.length).toBe(2)
+      }
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'explain a row with who read it, and what was found in it only there; a shorter list is accepted there too',
+    async () => {
+      const reader = await started()
+      const [follower] = others(reader)
+      const ask = async (instance: Instance | undefined, path: string, method = 'GET') =>
+        askOperations(`${instance?.process.listening.operations}${path}`, { method })
+      const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
+      const [there, here] = [await ask(reader, broken), await ask(follower, broken)]
+      expect(there?.text).toContain('a found value')
+      expect(here?.text).not.toContain('a found value')
+      expect(here?.text).toContain(`Instance ${(await reader.status())?.share.instance} read it`)
+      expect((await ask(reader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
+      expect((await ask(follower, 'accept', 'POST'))?.status).toBe(409)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'go on when the reader is killed: nobody gets 502, an old answer or an older one than before',
+    async () => {
+      const reader = await started()
+      const left = others(reader)
+      const seen = await called(left, async () => {
+        reader.process.child.signal('SIGKILL')
+        await fleet.reader(left)
+        await fleet.untilEqual(left)
+      })
+      expect(seen).toEqual(NOTHING_SEEN)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'go on when the reader is stopped in order, which says so to the others',
+    async () => {
+      const reader = await started()
+      const left = others(reader)
+      const seen = await called(left, async () => {
+        expect(await reader.process.child.stop()).toBe(0)
+        await fleet.reader(left)
+        await fleet.untilEqual(left)
+      })
+      expect(seen).toEqual(NOTHING_SEEN)
+      expect(reader.process.child.stdout).toContain('no longer reads the CRM for all: it stops')
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'have one reader again when the one that was held up wakes, and it goes back for nobody',
+    async () => {
+      const reader = await started()
+      const seen = await called(fleet.instances, async () => {
+        reader.process.child.signal('SIGSTOP')
+        await fleet.reader(others(reader))
+        reader.process.child.signal('SIGCONT')
+        expect(await fleet.reader()).not.toBe(reader)
+        await fleet.untilEqual()
+      })
+      expect(seen.wrong).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'outlive a store that is killed and comes back empty, and one that is emptied under them',
+    async () => {
+      await started()
+      const seen = await called(fleet.instances, async () => {
+        redis.ask('FLUSHALL')
+        await fleet.reader()
+        await fleet.untilEqual()
+        await redis.end()
+        for (const instance of fleet.instances) {
+          await eventually(
+            () => instance.status(),
+            (told) => told?.share.connected === false,
+            30_000,
+          )
+        }
+        await redis.run()
+        await fleet.reader()
+        await fleet.untilEqual()
+      })
+      expect(seen.wrong).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'let a fourth begin with what is in the store, which holds no secret and no value that was not served',
+    async () => {
+      await fleet.end()
+      redis.ask('ACL', 'SETUSER', 'one', 'on', '>the-password', '~*', '+@all')
+      const env = {
+        STORE: redis.url.replace('//', '//one:the-password@'),
+        KEY: 'a key that is known to all of them, and long enough',
+        TOKEN: 'the-token',
+      }
+      const share = { url: { env: 'STORE' }, key: { env: 'KEY' }, beat: '100ms' }
+      fleet = new RealFleet({ share }, env)
+      const reader = await started()
+      fleet.write()
+      await fleet.untilEqual()
+      const fourth = await fleet.start('node')
+      await fleet.untilEqual([fourth])
+      expect((await fourth.status())?.share.role).toBe('follower')
+      expect(fourth.process.child.stdout).not.toContain('read-ended')
+
+      const client = new RedisStore(
+        { url: new Secret(env.STORE, IN_THE_FILE), ca: null, name: 'marquee' },
+        scopeIn(redis),
+      )
+      const connection = await client.connect()
+      const entries = await connection.readFrom('0-0', 100_000)
+      const bodies = entries.flatMap(({ h, b }) => [
+        h,
+        ...(b === null ? [] : [unpack(Buffer.from(b)).toString('latin1')]),
+      ])
+      const blobs: string[] = []
+      for (const name of keysIn(redis, ':base')) {
+        const bytes = await connection.getBlob(name)
+        blobs.push(name === 'base' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
+      }
+      const marks = [...(await connection.readMarks()).values()]
+      connection.destroy()
+      const stored = [...bodies, ...blobs, ...marks].join('\n')
+      // It is looked where they would be.
+      expect(blobs.join('')).toContain('version 1')
+      expect(bodies.join('')).toContain('version 2')
+      expect(stored).toContain('unreadable')
+      for (const secret of ['a found value', 'the-password', env.KEY]) expect(stored).not.toContain(secret)
+      const told = [...fleet.instances].map(({ process: { child } }) => child.stdout + child.stderr).join('\n')
+      const shown = JSON.stringify(await Promise.all(fleet.instances.map((instance) => instance.status())))
+      for (const secret of ['a found value', 'the-password', env.KEY]) expect(told + shown).not.toContain(secret)
+      expect(reader.process.child.stderr).toBe('')
+    },
+    PATIENCE_MS,
+  )
+})
+
+function keysIn(server: RedisServer, holding: string): readonly string[] {
+  const keys = server.ask('KEYS', `*${holding}*`).split('\n')
+  return keys.map((key) => key.slice(key.indexOf('}:') + 2))
+}
+
+function scopeIn(server: RedisServer): string {
+  return server.ask('HKEYS', 'marquee:scopes')
+}

@@ -1,0 +1,242 @@
+import type { EventRecord } from '../../src/domain/event.ts'
+import type { Crm, Cursor } from '../../src/replica/port.ts'
+import { cursorOf } from '../../src/replica/port.ts'
+import type { Source } from '../../src/replica/port.ts'
+import type { VenueRecord } from '../../src/domain/venue.ts'
+import type { Chance } from '../model/chance.ts'
+import { Exchange, Weather } from '../model/exchange.ts'
+import { History } from '../model/history.ts'
+import { ReadLog } from '../model/read-log.ts'
+import { eventOf, guidOf, venueOf } from '../model/records.ts'
+import { sourceFor } from '../model/run-model.ts'
+import type { Setting } from '../model/setting.ts'
+import { settingOf } from '../model/setting.ts'
+import { Table } from '../model/table.ts'
+import { VirtualTime } from '../model/virtual-time.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { FleetChecker } from './fleet-checker.ts'
+import { Instance } from './instance.ts'
+import { Machine } from './machine.ts'
+
+export interface FleetSetting extends Setting {
+  readonly instances: number
+  readonly beatMs: number
+  readonly readersWhenLost: number
+  readonly storeDelayMs: number
+  /** How often one instance is looked at as a whole. */
+  readonly inspectEveryMs: number
+  /** A cursor works for the instance that got it alone. */
+  readonly cursorsStay: boolean
+  /** And is handed over all the same. */
+  readonly handsOverAnyway: boolean
+}
+
+export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'strategy' | 'boundMs'>): FleetSetting {
+  const { boundMs } = given
+  return {
+    instances: 4,
+    beatMs: Math.min(500, Math.max(50, boundMs / 20)),
+    readersWhenLost: 3,
+    storeDelayMs: 2,
+    inspectEveryMs: boundMs / 12,
+    cursorsStay: false,
+    handsOverAnyway: false,
+    ...settingOf({ trouble: 0, cursorDeaths: 0, asksTwice: 0, clients: 8, thinkMs: boundMs / 20, ...given }),
+    ...given,
+  }
+}
+
+/** A world with a CRM, a store, and instances that come and go. */
+export class Fleet {
+  readonly setting: FleetSetting
+  readonly time: VirtualTime
+  readonly chance: Chance
+  readonly store: MemoryStore = new MemoryStore()
+  readonly tables: Readonly<Record<'events' | 'venues', Table>> = {
+    events: new Table('events'),
+    venues: new Table('venues'),
+  }
+  readonly weather: Weather
+  readonly history: History
+  readonly checker: FleetChecker
+  instances: Instance[] = []
+  /** Of all instances that ever lived. */
+  readonly exchanges: Exchange[] = []
+  readonly news: Record<string, number> = {}
+  readonly log: string[] = []
+  #started = 0
+
+  constructor(setting: FleetSetting, seed: number) {
+    this.setting = setting
+    this.time = new VirtualTime(seed)
+    this.chance = this.time.chance.fork()
+    this.weather = new Weather(setting.trouble)
+    this.history = new History(this.tables.events, this.tables.venues, setting, this.time, this.chance.fork())
+    this.checker = new FleetChecker(this.tables, this.time, setting, this.weather)
+    this.store.onAdded = (entry, name) => {
+      this.checker.added(entry, name)
+      if (entry.h.includes('"beat"')) this.store.stamp(entry.b)
+    }
+    this.store.trueMs = () => this.time.trueMs
+  }
+
+  begin(): void {
+    this.history.begin()
+    for (let count = 0; count < this.setting.instances; count++) this.start()
+    for (let count = 0; count < this.setting.clients; count++) this.#client(this.chance.fork())
+    this.#inspect()
+  }
+
+  /** One more instance; `offset` sets its cursors apart. */
+  start(): Instance {
+    const { setting, chance, store } = this
+    const machine = new Machine(this.time, chance.fork())
+    const number = ++this.#started
+    const instance = new Instance({
+      name: `#${number}`,
+      machine,
+      chance: chance.fork(),
+      store,
+      setting,
+      beatMs: setting.beatMs,
+      readersWhenLost: setting.readersWhenLost,
+      storeDelayMs: setting.storeDelayMs,
+      crm: this.#crm(machine, number),
+      tell: (news) => {
+        this.news[news.kind] = (this.news[news.kind] ?? 0) + 1
+        this.log.push(`${Math.round(this.time.trueMs)} #${number} ${JSON.stringify(news)}`)
+      },
+    })
+    this.instances.push(instance)
+    instance.share.start()
+    return instance
+  }
+
+  kill(instance: Instance): void {
+    instance.machine.kill()
+    this.instances = this.instances.filter((one) => one !== instance)
+  }
+
+  /** SIGTERM: it says that it goes, and has a while for that. */
+  end(instance: Instance): void {
+    this.instances = this.instances.filter((one) => one !== instance)
+    void instance.share.stop()
+    this.time.inTheWorld(this.setting.boundMs, () => instance.machine.kill())
+  }
+
+  get reader(): Instance | null {
+    return this.instances.find(({ share, isRunning }) => isRunning && share.role === 'reader') ?? null
+  }
+
+  get requests(): number {
+    return this.exchanges.reduce((sum, { requests }) => sum + requests, 0)
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (const endMs = this.time.trueMs + ms; this.time.trueMs < endMs && this.checker.wrongs === 0;)
+      await this.time.step()
+  }
+
+  /** Lets time pass until it is so; false where it is not within `ms`. */
+  async until(isSo: () => boolean, ms: number): Promise<boolean> {
+    for (const endMs = this.time.trueMs + ms; !isSo(); await this.time.step()) {
+      if (this.time.trueMs >= endMs) return false
+    }
+    return true
+  }
+
+  /** Whether callers of it get answers. */
+  answers({ share, admissions }: Instance): boolean {
+    return admissions.ageNow(share.served.events) >= 0 && admissions.ageNow(share.served.venues) >= 0
+  }
+
+  #crm(machine: Machine, number: number): Crm {
+    const { setting, tables, weather } = this
+    const exchangeOf = (): Exchange => {
+      const exchange = new Exchange(machine, this.chance.fork(), weather, setting.latencyMs)
+      this.exchanges.push(exchange)
+      return exchange
+    }
+    const shared = () => ({
+      setting,
+      log: new ReadLog(),
+      time: machine,
+      chance: this.chance.fork(),
+      versionOf: (state: { readonly changedAtS: number }) =>
+        setting.strategy === 'time-delta' ? state.changedAtS : Number.NaN,
+    })
+    const events = sourceFor<EventRecord>({
+      ...shared(),
+      table: tables.events,
+      exchange: exchangeOf(),
+      recordOf: (id, { epoch, sold, venue }) =>
+        eventOf(id, { Name: `${epoch}`, TicketsAvailable: sold, VenueId: venue }),
+    })
+    const venues = sourceFor<VenueRecord>({
+      ...shared(),
+      table: tables.venues,
+      exchange: exchangeOf(),
+      recordOf: (id, { epoch }) => venueOf(id, `${epoch}`),
+    })
+    const travelling = <Item>(source: Source<Item>): Source<Item> =>
+      setting.cursorsStay
+        ? { ...staying(source, number), travels: () => setting.handsOverAnyway }
+        : { ...source, travels: () => true }
+    return { events: travelling(events), venues: travelling(venues), close: () => Promise.resolve() }
+  }
+
+  #client(chance: Chance): void {
+    const live = (): void => {
+      const instance = this.instances[chance.below(Math.max(1, this.instances.length))]
+      if (instance?.isRunning === true) this.#ask(instance, chance)
+      this.time.after(chance.span(this.setting.thinkMs), live)
+    }
+    this.time.after(chance.span(this.setting.thinkMs), live)
+  }
+
+  /** Looks at everything now and then: at all that an instance answers, and whether a follower holds what its reader does. */
+  #inspect(): void {
+    const instance = this.instances[this.chance.below(Math.max(1, this.instances.length))]
+    if (instance?.isRunning === true && this.answers(instance)) {
+      const { served } = instance.share
+      const now = instance.machine.peek()
+      const ageMs = Math.max(served.events.ageMs(now) ?? 0, served.venues.ageMs(now) ?? 0)
+      for (let number = 1; number <= 64; number++) this.checker.both(instance, served, guidOf(number), ageMs)
+      for (let number = 0; number < 32; number++) this.checker.venue(instance, served, guidOf(0x1000 + number), ageMs)
+    }
+    const { reader } = this
+    if (reader?.share.owed === 0 && instance?.isRunning === true) this.checker.agree(reader, instance)
+    this.time.after(this.chance.span(this.setting.inspectEveryMs), () => this.#inspect())
+  }
+
+  /** Asks as the public face does; whoever would have to wait is sent away. */
+  #ask(instance: Instance, chance: Chance): void {
+    const { served } = instance.share
+    const eventsMs = instance.admissions.ageNow(served.events)
+    const venuesMs = instance.admissions.ageNow(served.venues)
+    const roll = chance.next()
+    const id = guidOf(1 + chance.below(64))
+    const venue = guidOf(0x1000 + chance.below(32))
+    if (roll < 0.3 && eventsMs >= 0) this.checker.event(instance, served, id, eventsMs)
+    else if (roll < 0.5 && venuesMs >= 0) this.checker.venue(instance, served, venue, venuesMs)
+    else if (eventsMs >= 0 && venuesMs >= 0) this.checker.both(instance, served, id, Math.max(eventsMs, venuesMs))
+    else this.checker.refused++
+  }
+}
+
+/** Cursors that count from somewhere else in each process. */
+function staying<Item>(source: Source<Item>, number: number): Source<Item> {
+  return {
+    ...source,
+    async *read(request) {
+      const cursor = request.cursor === null ? null : moved(request.cursor, -number * 1000)
+      const outcome = yield* source.read({ ...request, cursor })
+      if (!outcome.ok || outcome.cursor === null) return outcome
+      return { ...outcome, cursor: moved(outcome.cursor, number * 1000) }
+    },
+  }
+}
+
+function moved(cursor: Cursor, by: number): Cursor {
+  return cursorOf(cursor.replace(/\d+$/, (digits) => `${Number(digits) + by}`))
+}

@@ -1,0 +1,151 @@
+import type { Chance } from '../model/chance.ts'
+import type { Fleet } from './fleet.ts'
+
+/** What goes wrong in a fleet, at random: its instances, its store, its CRM. Whatever it is ends by itself. */
+export class Mishaps {
+  count = 0
+  readonly kinds: Record<string, number> = {}
+  readonly #fleet: Fleet
+  readonly #chance: Chance
+  readonly #everyMs: number
+  #active = true
+  #saved: ReturnType<Fleet['store']['save']> | null = null
+
+  constructor(fleet: Fleet, chance: Chance, everyMs: number) {
+    this.#fleet = fleet
+    this.#chance = chance
+    this.#everyMs = everyMs
+  }
+
+  begin(): void {
+    this.#fleet.time.inTheWorld(this.#chance.span(this.#everyMs), () => {
+      if (!this.#active) return
+      this.count++
+      this.#strike()
+      this.begin()
+    })
+  }
+
+  /** All is well from now on. */
+  heal(): void {
+    const { store, instances, setting, weather } = this.#fleet
+    this.#active = false
+    store.state = 'up'
+    store.isFull = false
+    weather.calm()
+    for (const instance of instances) {
+      instance.isCut = false
+      instance.answersLost = 0
+      instance.slowness = 1
+    }
+    while (this.#fleet.instances.length < setting.instances) this.#fleet.start()
+  }
+
+  #later(ms: number, undo: () => void): void {
+    this.#fleet.time.inTheWorld(ms, () => {
+      if (this.#active) undo()
+    })
+  }
+
+  #strike(): void {
+    const [name, deed] = this.#chance.pick(Object.entries(this.#deeds()))
+    this.kinds[name] = (this.kinds[name] ?? 0) + 1
+    this.#fleet.log.push(`${Math.round(this.#fleet.time.trueMs)} ${name}`)
+    deed()
+  }
+
+  #deeds(): Record<string, () => void> {
+    const fleet = this.#fleet
+    const chance = this.#chance
+    const { store, setting, weather } = fleet
+    const { boundMs } = setting
+    // Rather the reader than another: that is where it hurts.
+    const one = (): Fleet['instances'][number] | undefined =>
+      (chance.happens(0.5) ? fleet.reader : null) ??
+      (fleet.instances.length > 0 ? chance.pick(fleet.instances) : undefined)
+    const forMs = (): number => Math.min(3 * boundMs, chance.span(boundMs * 0.7))
+    const startLater = (): void =>
+      this.#later(chance.span(boundMs / 2), () => {
+        if (fleet.instances.length < 5) fleet.start()
+      })
+    return {
+      kill: () => {
+        const instance = one()
+        if (instance === undefined || fleet.instances.length < 2) return
+        fleet.kill(instance)
+        startLater()
+      },
+      terminate: () => {
+        const instance = one()
+        if (instance === undefined || fleet.instances.length < 2) return
+        fleet.end(instance)
+        startLater()
+      },
+      start: () => {
+        if (fleet.instances.length < 5) fleet.start()
+      },
+      stop: () => one()?.machine.stop(forMs()),
+      sleep: () => one()?.machine.sleep(forMs()),
+      'set the clock': () =>
+        one()?.machine.setWallClock(chance.between(-1, 1) * chance.pick([boundMs / 10, boundMs, 3_600_000])),
+      'cut from the store': () => {
+        const instance = one()
+        if (instance === undefined) return
+        instance.isCut = true
+        this.#later(forMs(), () => (instance.isCut = false))
+      },
+      'lose answers': () => {
+        const instance = one()
+        if (instance === undefined) return
+        instance.answersLost = 0.2
+        this.#later(forMs(), () => (instance.answersLost = 0))
+      },
+      'slow down': () => {
+        const instance = one()
+        if (instance === undefined) return
+        instance.slowness = chance.pick([10, 100])
+        this.#later(forMs(), () => (instance.slowness = 1))
+      },
+      'store down': () => {
+        store.state = 'down'
+        store.breakConnections()
+        this.#later(forMs(), () => (store.state = 'up'))
+      },
+      'store swallows': () => {
+        store.state = 'swallows'
+        this.#later(forMs(), () => (store.state = 'up'))
+      },
+      'store emptied': () => {
+        store.empty()
+        if (chance.happens(0.5)) store.breakConnections()
+      },
+      'store saved': () => {
+        this.#saved = store.save()
+      },
+      'store older': () => {
+        if (this.#saved !== null) store.restore(this.#saved)
+        if (chance.happens(0.5)) store.breakConnections()
+      },
+      'tail lost': () => {
+        store.loseTail(1 + chance.below(20))
+        if (chance.happens(0.5)) store.breakConnections()
+      },
+      'store full': () => {
+        store.isFull = true
+        this.#later(forMs(), () => (store.isFull = false))
+      },
+      'connections broken': () => store.breakConnections(),
+      'chunk missing': () => {
+        const chunk = [...store.blobs.keys()].find((name) => name !== 'base')
+        if (chunk !== undefined) store.blobs.delete(chunk)
+      },
+      'log trimmed': () => {
+        const cut = store.log?.at(-1 - chance.below(5))
+        if (cut !== undefined) store.trimBefore(cut.id)
+      },
+      'crm down': () => {
+        weather.downUntilMs = fleet.time.trueMs + forMs()
+      },
+    }
+  }
+}

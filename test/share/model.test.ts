@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, it } from 'bun:test'
+import type { FleetSetting } from './fleet.ts'
+import { Fleet, fleetSettingOf } from './fleet.ts'
+import type { FleetOutcome } from './run-fleet.ts'
+import { runFleet } from './run-fleet.ts'
+
+/** MARQUEE_SEED makes other runs, or repeats one; MARQUEE_FLEET_RUNS makes more of them. */
+const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
+const runs = Number(process.env['MARQUEE_FLEET_RUNS'] ?? 12)
+
+const PLANS: readonly (readonly [string, FleetSetting])[] = [
+  ['read by pages', fleetSettingOf({ strategy: 'full-read', boundMs: 30_000 })],
+  ['read by a token', fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000 })],
+  ['read by time', fleetSettingOf({ strategy: 'time-delta', boundMs: 30_000 })],
+  ['a bound of 2 s', fleetSettingOf({ strategy: 'token-delta', boundMs: 2000 })],
+  ['cursors that do not travel', fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000, cursorsStay: true })],
+  [
+    'all read where the store is lost',
+    fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000, readersWhenLost: Infinity }),
+  ],
+]
+
+const outcomes: FleetOutcome[] = []
+const begun = performance.now()
+
+describe(`several instances by one store (MARQUEE_SEED=${seed})`, () => {
+  for (let run = 0; run < runs; run++) {
+    const [name, setting] = PLANS[run % PLANS.length] ?? [
+      '',
+      fleetSettingOf({ strategy: 'full-read', boundMs: 30_000 }),
+    ]
+    it(`give no wrong answer: ${name}, seed ${seed + run}`, async () => {
+      const outcome = await runFleet(setting, seed + run, 25 * setting.boundMs)
+      outcomes.push(outcome)
+      if (outcome.wrongs > 0) console.log(outcome.log.slice(-40).join('\n'))
+      expect(outcome.wrong).toEqual([])
+      expect(outcome.answers).toBeGreaterThan(100)
+    }, 600_000)
+  }
+
+  afterAll(() => {
+    const sum = (of: (outcome: FleetOutcome) => number): string =>
+      outcomes.reduce((total, outcome) => total + of(outcome), 0).toLocaleString('en')
+    const news: Record<string, number> = {}
+    for (const outcome of outcomes)
+      for (const [kind, count] of Object.entries(outcome.news)) news[kind] = (news[kind] ?? 0) + count
+    console.log(
+      `fleet: ${outcomes.length} runs in ${Math.round(performance.now() - begun)} ms, seed ${seed}; ` +
+        `${sum(({ answers }) => answers)} answers checked, ${sum(({ refused }) => refused)} refused; ` +
+        `${sum(({ mishaps }) => mishaps)} mishaps; wrong: ${sum(({ wrongs }) => wrongs)}; ${JSON.stringify(news)}`,
+    )
+  })
+})
+
+describe('the cost to the CRM (instances: Goals)', () => {
+  it('is that of one instance, however many there are', async () => {
+    const requests = async (instances: number): Promise<number> => {
+      const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000, instances, clients: 0 }), seed)
+      fleet.begin()
+      await fleet.pass(600_000)
+      return fleet.requests
+    }
+    const [one, five] = [await requests(1), await requests(5)]
+    expect(one).toBeGreaterThan(100)
+    expect(Math.abs(five - one)).toBeLessThan(one * 0.05)
+  }, 600_000)
+})

@@ -1,0 +1,188 @@
+import type { Buffer } from 'node:buffer'
+import { Effects } from '../../src/replica/effects.ts'
+import { FrameWriter } from '../../src/replica/frames.ts'
+import { Following } from '../../src/share/follower.ts'
+import { OwnMarks } from '../../src/share/marks.ts'
+import { Member } from '../../src/share/member.ts'
+import { Publisher } from '../../src/share/publisher.ts'
+import { Swap } from '../../src/share/swap.ts'
+import type { Fleet, FleetSetting } from './fleet.ts'
+import { fleetSettingOf } from './fleet.ts'
+
+/** The fleet with one thing wrong. It lives in the tests: the real classes have no switch for it. */
+export interface FleetMutant {
+  readonly name: string
+  readonly setting: FleetSetting
+  /** Breaks a class; returns what puts it right again. */
+  readonly breakIt?: (fleet: () => Fleet) => () => void
+}
+
+const usual = fleetSettingOf({ strategy: 'full-read', boundMs: 30_000 })
+const token = fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000 })
+const busy = fleetSettingOf({
+  strategy: 'token-delta',
+  boundMs: 30_000,
+  changeEveryMs: 200,
+  thinkMs: 300,
+  clients: 12,
+  inspectEveryMs: 300,
+})
+
+export const FLEET_MUTANTS: readonly FleetMutant[] = [
+  {
+    name: "counts the age from a beat's arrival",
+    setting: usual,
+    breakIt: (fleet) => {
+      const drawnMs = new Map<string, number>()
+      const undoNext = override(
+        OwnMarks.prototype,
+        'next',
+        (original) =>
+          function next(this: OwnMarks, notes) {
+            const text = original.call(this, notes)
+            drawnMs.set(numberIn(text), fleet().time.trueMs)
+            return text
+          },
+      )
+      const undoNoted = override(
+        OwnMarks.prototype,
+        'notedIn',
+        (original) =>
+          function notedIn(this: OwnMarks, body) {
+            const noted = original.call(this, body)
+            const sinceMs = fleet().time.trueMs - (drawnMs.get(numberOf(this.instance, body)) ?? 0)
+            return noted && { monotonicMs: noted.monotonicMs + sinceMs, wallMs: noted.wallMs + sinceMs }
+          },
+      )
+      return () => {
+        undoNext()
+        undoNoted()
+      }
+    },
+  },
+  { name: 'swaps at once', setting: busy, breakIt: () => override(Swap.prototype, 'isLater', () => () => true) },
+  {
+    name: 'takes an entry over a gap',
+    setting: token,
+    breakIt: () => override(Following.prototype, 'isNext', () => () => true),
+  },
+  {
+    name: 'takes any claim anew for one that goes on from what it holds',
+    setting: token,
+    breakIt: () => override(Following.prototype, 'isGoneOnFrom', () => () => true),
+  },
+  {
+    name: 'goes on without looking at the top',
+    setting: token,
+    breakIt: () => override(Publisher.prototype, 'look', () => () => Promise.resolve('goes-on')),
+  },
+  {
+    name: 'sends a beat before its rows',
+    setting: busy,
+    breakIt: () => {
+      let beating = 0
+      const undoBeat = override(
+        Publisher.prototype,
+        'beat',
+        (original) =>
+          async function beat(this: Publisher, session) {
+            beating++
+            try {
+              await original.call(this, session)
+            } finally {
+              beating--
+            }
+          },
+      )
+      const undoSend = override(
+        Publisher.prototype,
+        'sendOwed',
+        (original) =>
+          async function sendOwed(this: Publisher, session) {
+            if (beating === 0) await original.call(this, session)
+          },
+      )
+      return () => {
+        undoBeat()
+        undoSend()
+      }
+    },
+  },
+  {
+    name: 'loses removals in the set',
+    setting: token,
+    breakIt: () => override(Effects.prototype, 'noteRemoval', () => () => {}),
+  },
+  {
+    name: 'lets a stand-in publish',
+    setting: token,
+    breakIt: () =>
+      override(
+        Member.prototype,
+        'goAloneIfDue',
+        (original) =>
+          function goAloneIfDue(this: Member) {
+            const { own, target } = this
+            original.call(this)
+            if (own === null && this.own !== null && target !== null) this.takeOver(target.position, false)
+          },
+      ),
+  },
+  {
+    name: 'keeps no versions in a base',
+    setting: fleetSettingOf({ strategy: 'time-delta', boundMs: 30_000 }),
+    breakIt: () =>
+      override(
+        FrameWriter.prototype,
+        'add',
+        (original) =>
+          function add(this: FrameWriter, frame) {
+            original.call(this, frame.says === 'version' ? frame : { ...frame, version: Number.NaN })
+          },
+      ),
+  },
+  {
+    name: "takes the age by the store's clock",
+    setting: token,
+    breakIt: (fleet) =>
+      override(
+        OwnMarks.prototype,
+        'notedIn',
+        (original) =>
+          function notedIn(this: OwnMarks, body) {
+            const noted = original.call(this, body)
+            const { store, instances } = fleet()
+            const one = instances.find(({ share }) => share.instance === this.instance)
+            // The time of the machine that adds the entry, against the time of the one that is asked later.
+            const lateMs = Math.max(0, store.clockMs() - store.addedAtMs(body))
+            const now = one?.machine.peek()
+            return noted && now ? { monotonicMs: now.monotonicMs - lateMs, wallMs: now.wallMs - lateMs } : noted
+          },
+      ),
+  },
+  { name: 'hands over a cursor that does not travel', setting: { ...token, cursorsStay: true, handsOverAnyway: true } },
+]
+
+function numberIn(text: string): string {
+  return /[0-9a-f]{16}/.exec(text)?.[0] ?? ''
+}
+
+/** The number that a beat carries of an instance. */
+function numberOf(instance: string, body: Buffer): string {
+  for (let at = 0; at + 16 <= body.length; at += 16) {
+    if (body.toString('hex', at, at + 8) === instance) return body.toString('hex', at + 8, at + 16)
+  }
+  return ''
+}
+
+export function override<Target, Key extends keyof Target>(
+  target: Target,
+  key: Key,
+  mutate: (original: Target[Key]) => Target[Key],
+): () => void {
+  const original = target[key]
+  target[key] = mutate(original)
+  return () => {
+    target[key] = original
+  }
+}

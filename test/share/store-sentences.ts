@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import type { StoredEntry, StoreConnection } from '../../src/share/store.ts'
+
+/** What is tried with a store that has nothing in it. */
+export type Sentence = (connect: () => Promise<StoreConnection>) => Promise<void>
+
+export function entryOf(id: string, text = id, body: Buffer | null = null): StoredEntry {
+  return { id, h: JSON.stringify({ text }), b: body, s: null }
+}
+
+/** A texts and bytes, whatever bytes they are held in. */
+function plain({ id, h, b, s }: StoredEntry): unknown {
+  return { id, h, b: b === null ? null : Buffer.from(b).toString('hex'), s }
+}
+
+const idsOf = (entries: readonly StoredEntry[]): readonly string[] => entries.map(({ id }) => id)
+
+/** What the port promises of every store, in memory or a server. */
+export const SENTENCES: Readonly<Record<string, Sentence>> = {
+  async 'gives back what was appended, byte for byte'(connect) {
+    const store = await connect()
+    const body = Buffer.from([0, 13, 10, 255, 128, 36, 0])
+    const given = { id: '1-0', h: '{"kind":"cläim\\r\\n"}', b: body, s: 'c2ln' }
+    assert.equal(await store.append(given, true), 'added')
+    const [read] = await store.readFrom('1-0', 10)
+    assert.deepEqual(plain(read ?? entryOf('none')), plain(given))
+    const top = await store.top()
+    assert.deepEqual(plain(top ?? entryOf('none')), plain(given))
+  },
+  async 'refuses an id that is not above the top'(connect) {
+    const store = await connect()
+    await store.append(entryOf('9-9'), true)
+    assert.equal(await store.append(entryOf('9-9', 'another'), true), 'refused')
+    assert.equal(await store.append(entryOf('8-10'), true), 'refused')
+    assert.equal(await store.append(entryOf('10-0'), false), 'added')
+    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['9-9', '10-0'])
+  },
+  async 'accepts exactly one of forty claims at once'(connect) {
+    const claimants = await Promise.all(Array.from({ length: 40 }, connect))
+    const ended = await Promise.all(claimants.map((store, at) => store.append(entryOf('3-0', `${at}`), true)))
+    assert.equal(ended.filter((one) => one === 'added').length, 1)
+    const [store] = claimants
+    assert.equal((await store?.readFrom('0-0', 10))?.length, 1)
+  },
+  async 'says that there is no log, and creates none where it must not'(connect) {
+    const store = await connect()
+    assert.equal(await store.append(entryOf('1-1'), false), 'no-log')
+    assert.equal(await store.top(), null)
+    assert.deepEqual(await store.readAfter('0-0', 0), [])
+    assert.deepEqual(await store.readFrom('0-0', 1), [])
+  },
+  async 'reads what follows an id, and from an id on'(connect) {
+    const store = await connect()
+    for (const id of ['1-0', '1-1', '2-0', '2-1']) await store.append(entryOf(id), true)
+    assert.deepEqual(idsOf(await store.readAfter('1-1', 0)), ['2-0', '2-1'])
+    assert.deepEqual(idsOf(await store.readFrom('1-1', 2)), ['1-1', '2-0'])
+    assert.deepEqual(idsOf(await store.readFrom('1-7', 1)), ['2-0'])
+    assert.equal((await store.top())?.id, '2-1')
+  },
+  async 'waits for what follows until it comes'(connect) {
+    const [reader, writer] = [await connect(), await connect()]
+    await writer.append(entryOf('1-0'), true)
+    const waited = reader.readAfter('1-0', 10_000)
+    await writer.append(entryOf('1-1'), false)
+    assert.deepEqual(idsOf(await waited), ['1-1'])
+  },
+  async 'waits no longer than it is told'(connect) {
+    const store = await connect()
+    await store.append(entryOf('1-0'), true)
+    assert.deepEqual(await store.readAfter('1-0', 20), [])
+  },
+  async 'lets go of what lies before an id, and of the whole log'(connect) {
+    const store = await connect()
+    for (const id of ['1-0', '1-1', '1-2']) await store.append(entryOf(id), true)
+    await store.trimBefore('1-1')
+    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['1-1', '1-2'])
+    await store.dropLog()
+    assert.equal(await store.top(), null)
+    assert.equal(await store.append(entryOf('1-3'), false), 'no-log')
+  },
+  async 'keeps blobs by name'(connect) {
+    const store = await connect()
+    assert.equal(await store.getBlob('base'), null)
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+    await store.putBlob('base', bytes)
+    await store.putBlob('base:1-0:0', Buffer.from('a'))
+    assert.equal(Buffer.from((await store.getBlob('base')) ?? []).toString('hex'), bytes.toString('hex'))
+    await store.dropBlobs(['base:1-0:0', 'base:1-0:7'])
+    await store.dropBlobs([])
+    assert.equal(await store.getBlob('base:1-0:0'), null)
+  },
+  async 'keeps a mark an instance'(connect) {
+    const store = await connect()
+    assert.equal((await store.readMarks()).size, 0)
+    await store.writeMark('a', '1')
+    await store.writeMark('b', '{"ä":"\\n"}')
+    await store.writeMark('a', '2')
+    await store.dropMarks([])
+    const held = new Map([
+      ['a', '2'],
+      ['b', '{"ä":"\\n"}'],
+    ])
+    assert.deepEqual(new Map(await store.readMarks()), held)
+    await store.dropMarks(['a', 'c'])
+    assert.deepEqual([...(await store.readMarks()).keys()], ['b'])
+  },
+  async 'fails what waits as lost when its connection is let go'(connect) {
+    const store = await connect()
+    await store.append(entryOf('1-0'), true)
+    const waited = store.readAfter('1-0', 60_000)
+    store.destroy()
+    await assert.rejects(waited, { name: 'StoreFailure', fault: 'lost' })
+    await assert.rejects(store.top(), { name: 'StoreFailure', fault: 'lost' })
+  },
+}

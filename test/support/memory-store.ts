@@ -1,0 +1,279 @@
+import { Buffer } from 'node:buffer'
+import type { Appended, StoredEntry, StoreConnection, StoreFault } from '../../src/share/store.ts'
+import { StoreFailure } from '../../src/share/store.ts'
+
+/** How commands travel, and when. */
+export interface Wire {
+  readonly name: string
+  /** How long one takes each way. */
+  delayMs(): number
+  /** Whether its answer is never heard of. */
+  losesAnswer(): boolean
+  /** In the world, whatever becomes of who asked. */
+  inTheWorld(delayMs: number, then: () => void): void
+  /** Here, when this machine runs. */
+  here(delayMs: number, then: () => void): void
+  /** Nothing comes through, either way. */
+  readonly isCut: boolean
+}
+
+interface Saved {
+  readonly log: readonly StoredEntry[] | null
+  readonly blobs: ReadonlyMap<string, Uint8Array>
+  readonly marks: ReadonlyMap<string, string>
+}
+
+interface Waiter {
+  readonly after: string
+  readonly answer: (entries: readonly StoredEntry[]) => void
+}
+
+/** The store by its port, in memory, with all that may become of one. Ids are fenced as streams fence them. */
+export class MemoryStore {
+  log: StoredEntry[] | null = null
+  blobs: Map<string, Uint8Array> = new Map()
+  marks: Map<string, string> = new Map()
+  /** `swallows`: takes connections and commands, and says nothing. */
+  state: 'up' | 'down' | 'swallows' = 'up'
+  isFull = false
+  connections: number = 0
+  trueMs: () => number = () => 0
+  /** Called with each look at the top. */
+  onTop: () => void = () => {}
+  /** How far the clock of the server is off; another one's is off by another time. */
+  #clockOffsetMs = 0
+  readonly #stamps = new Map<string, number>()
+  /** Called with each entry that is added, and whose it is. */
+  onAdded: (entry: StoredEntry, name: string) => void = () => {}
+  #waiters: Waiter[] = []
+  #generation = 0
+
+  async connect(wire: Wire): Promise<StoreConnection> {
+    await new Promise<void>((resolve, reject) => {
+      if (wire.isCut || this.state === 'swallows') return
+      wire.here(2 * wire.delayMs(), () => {
+        if (this.state === 'down') reject(new StoreFailure('lost', 'connection refused'))
+        else resolve()
+      })
+    })
+    this.connections++
+    return new MemoryConnection(this, wire, this.#generation)
+  }
+
+  /** All connections break. */
+  breakConnections(): void {
+    this.#generation++
+    this.#waiters = []
+  }
+
+  isBroken(generation: number): boolean {
+    return generation !== this.#generation || this.state === 'down'
+  }
+
+  save(): Saved {
+    return { log: this.log === null ? null : [...this.log], blobs: new Map(this.blobs), marks: new Map(this.marks) }
+  }
+
+  clockMs(): number {
+    return this.trueMs() + this.#clockOffsetMs
+  }
+
+  /** When the server added a body, by the clock it had then: nothing but a mutant asks. */
+  stamp(packed: Uint8Array | null): void {
+    this.#stamps.set(bodyKey(packed), this.clockMs())
+  }
+
+  addedAtMs(body: Uint8Array): number {
+    return this.#stamps.get(bodyKey(Buffer.concat([Buffer.alloc(4), body]))) ?? this.clockMs()
+  }
+
+  /** Another server's data lies here now; who is connected notices nothing. */
+  restore({ log, blobs, marks }: Saved): void {
+    this.#clockOffsetMs -= 20_000
+    this.log = log === null ? null : [...log]
+    this.blobs = new Map(blobs)
+    this.marks = new Map(marks)
+  }
+
+  empty(): void {
+    this.restore({ log: null, blobs: new Map(), marks: new Map() })
+  }
+
+  loseTail(entries: number): void {
+    this.log = this.log?.slice(0, Math.max(1, this.log.length - entries)) ?? null
+  }
+
+  append(entry: StoredEntry, mayCreate: boolean, name = ''): Appended {
+    this.#makeRoom()
+    if (this.log === null && !mayCreate) return 'no-log'
+    const top = this.log?.at(-1)
+    if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
+    this.log ??= []
+    this.log.push(entry)
+    this.onAdded(entry, name)
+    const waiting = this.#waiters
+    this.#waiters = waiting.filter(({ after }) => !isAbove(entry.id, after))
+    for (const { after, answer } of waiting) if (isAbove(entry.id, after)) answer([entry])
+    return 'added'
+  }
+
+  #makeRoom(): void {
+    if (this.isFull) throw new StoreFailure('full', 'OOM command not allowed')
+  }
+
+  after(id: string): readonly StoredEntry[] {
+    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, 50)
+  }
+
+  wait(after: string, answer: Waiter['answer']): () => void {
+    const waiter = { after, answer }
+    this.#waiters.push(waiter)
+    return () => (this.#waiters = this.#waiters.filter((one) => one !== waiter))
+  }
+
+  trimBefore(id: string): void {
+    this.log = this.log?.filter((entry) => !isAbove(id, entry.id)) ?? null
+  }
+
+  write(change: () => void): void {
+    this.#makeRoom()
+    change()
+  }
+}
+
+function bodyKey(bytes: Uint8Array | null): string {
+  return bytes === null ? '' : Buffer.from(bytes).toString('latin1')
+}
+
+/** Whether `left` stands above `right` in a stream. */
+function isAbove(left: string, right: string): boolean {
+  const [leftTerm = 0, leftNumber = 0] = left.split('-').map(Number)
+  const [rightTerm = 0, rightNumber = 0] = right.split('-').map(Number)
+  return leftTerm === rightTerm ? leftNumber > rightNumber : leftTerm > rightTerm
+}
+
+class MemoryConnection implements StoreConnection {
+  readonly #store: MemoryStore
+  readonly #wire: Wire
+  readonly #generation: number
+  #isDestroyed = false
+  /** Commands arrive, and are answered, in the order in which they were sent. */
+  #there = Promise.resolve()
+  readonly #failures = new Set<(cause: StoreFailure) => void>()
+
+  constructor(store: MemoryStore, wire: Wire, generation: number) {
+    this.#store = store
+    this.#wire = wire
+    this.#generation = generation
+  }
+
+  #ask<Value>(act: (answer: (value: Value) => void) => void): Promise<Value> {
+    const wire = this.#wire
+    const store = this.#store
+    const { promise, resolve, reject } = Promise.withResolvers<Value>()
+    this.#failures.add(reject)
+    const fail = (fault: StoreFault, message: string): void => reject(new StoreFailure(fault, message))
+    const before = this.#there
+    const { promise: there, resolve: arrived } = Promise.withResolvers<void>()
+    this.#there = there
+    const losesAnswer = wire.losesAnswer()
+    const isCut = wire.isCut
+    void before.then(() =>
+      wire.inTheWorld(wire.delayMs(), () => {
+        arrived()
+        if (isCut || wire.isCut || store.state === 'swallows') return
+        if (store.isBroken(this.#generation)) {
+          wire.here(wire.delayMs(), () => fail('lost', 'the connection is gone'))
+          return
+        }
+        const answer = (value: Value): void => {
+          if (!losesAnswer && !wire.isCut) wire.here(wire.delayMs(), () => resolve(value))
+        }
+        try {
+          act(answer)
+        } catch (cause) {
+          wire.here(wire.delayMs(), () => reject(cause))
+        }
+      }),
+    )
+    if (this.#isDestroyed) fail('lost', 'destroyed')
+    void promise.catch(() => {}).then(() => this.#failures.delete(reject))
+    return promise
+  }
+
+  append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
+    return this.#ask((answer) => answer(this.#store.append(entry, mayCreate, this.#wire.name)))
+  }
+
+  readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+    return this.#ask((answer) => {
+      const entries = this.#store.after(id)
+      if (entries.length > 0) return answer(entries)
+      const leave = this.#store.wait(id, answer)
+      this.#wire.inTheWorld(waitMs, () => {
+        leave()
+        answer([])
+      })
+    })
+  }
+
+  readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
+    return this.#ask((answer) => {
+      answer((this.#store.log ?? []).filter((entry) => !isAbove(id, entry.id)).slice(0, count))
+    })
+  }
+
+  top(): Promise<StoredEntry | null> {
+    return this.#ask((answer) => {
+      this.#store.onTop()
+      answer(this.#store.log?.at(-1) ?? null)
+    })
+  }
+
+  trimBefore(id: string): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.trimBefore(id)))
+  }
+
+  dropLog(): Promise<void> {
+    return this.#ask((answer) => {
+      this.#store.log = null
+      answer()
+    })
+  }
+
+  putBlob(name: string, bytes: Uint8Array): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store.blobs.set(name, bytes))))
+  }
+
+  getBlob(name: string): Promise<Uint8Array | null> {
+    return this.#ask((answer) => answer(this.#store.blobs.get(name) ?? null))
+  }
+
+  dropBlobs(names: readonly string[]): Promise<void> {
+    return this.#ask((answer) => {
+      for (const name of names) this.#store.blobs.delete(name)
+      answer()
+    })
+  }
+
+  writeMark(instance: string, text: string): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store.marks.set(instance, text))))
+  }
+
+  readMarks(): Promise<ReadonlyMap<string, string>> {
+    return this.#ask((answer) => answer(new Map(this.#store.marks)))
+  }
+
+  dropMarks(instances: readonly string[]): Promise<void> {
+    return this.#ask((answer) => {
+      for (const instance of instances) this.#store.marks.delete(instance)
+      answer()
+    })
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true
+    for (const reject of this.#failures) reject(new StoreFailure('lost', 'destroyed'))
+    this.#failures.clear()
+  }
+}
