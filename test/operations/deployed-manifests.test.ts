@@ -24,10 +24,38 @@ async function mounted(path: string, text: string): Promise<{ directory: string;
   return { directory: loaded.configuration.crm.directory, host: loaded.configuration.listen.host }
 }
 
-it.skipIf(COMPOSE === null)('the compose file is what docker-compose takes', () => {
-  const args = ['--file', join(CONTAINER, 'compose.yaml'), 'config', '--quiet']
-  const { status, stderr } = spawnSync(COMPOSE ?? '', args, { encoding: 'utf8' })
-  expect([stderr, status]).toEqual(['', 0])
+it.skipIf(COMPOSE === null).each(['compose.yaml', 'instances.compose.yaml'])(
+  '%s is what docker-compose takes',
+  (name) => {
+    const args = ['--file', join(CONTAINER, name), 'config', '--quiet']
+    const { status, stderr } = spawnSync(COMPOSE ?? '', args, { encoding: 'utf8' })
+    expect([stderr, status]).toEqual(['', 0])
+  },
+)
+
+it('the compose file of several instances mounts what its configuration names, and nginx asks each of them', async () => {
+  const { services } = parse(textOf('container/instances.compose.yaml')) as {
+    services: Record<string, { volumes?: string[] }>
+  }
+  const names = Object.keys(services).filter((name) => name.startsWith('marquee-'))
+  const asked = [...textOf('nginx/instances.conf').matchAll(/server (marquee-\d+):8080;/g)].map(
+    ([, name]) => name ?? '',
+  )
+  expect(asked).toEqual(names)
+  const mounts = new Map(services['marquee-1']?.volumes?.map((volume) => [volume.split(':')[1] ?? '', volume]))
+  const files: Readonly<Record<string, string>> = {
+    '/etc/marquee/marquee.yaml': textOf('container/instances.yaml'),
+    '/etc/marquee/share-key': 'k'.repeat(64),
+  }
+  const readFile = async (path: string): Promise<Uint8Array> => {
+    expect(mounts.has(path)).toBe(true)
+    return new TextEncoder().encode(files[path])
+  }
+  const loaded = await loadConfiguration({ path: '/etc/marquee/marquee.yaml', env: {}, readFile })
+  if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
+  const { crm, share } = loaded.configuration
+  expect(mounts.has(crm.directory)).toBe(true)
+  expect(Object.keys(services)).toContain(new URL(share?.url.reveal() ?? '').hostname)
 })
 
 it('the compose file mounts the configuration where the image looks for it, and the lists where the configuration does', async () => {

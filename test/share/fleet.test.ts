@@ -12,6 +12,7 @@ import { exposed } from '../support/exposed-metrics.ts'
 import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
+import { HAS_NGINX, startFront } from './nginx.ts'
 import type { Instance } from './real-fleet.ts'
 import { RealFleet } from './real-fleet.ts'
 
@@ -118,6 +119,30 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         await fleet.untilEqual(left)
       })
       expect(seen).toEqual(NOTHING_SEEN)
+    },
+    PATIENCE_MS,
+  )
+
+  it.skipIf(!HAS_NGINX)(
+    'behind the nginx of deploy/: callers notice nothing of a reader that is killed',
+    async () => {
+      const [first, second] = [await fleet.start('bun'), await fleet.start('node')]
+      const reader = await fleet.reader()
+      const front = await startFront([first.process.port, second.process.port])
+      try {
+        await eventually(
+          () => askOperations(front.address),
+          (reply) => reply !== null,
+        )
+        let isOver = false
+        const asked = fleet.statuses(front.address, () => isOver)
+        reader.process.child.signal('SIGKILL')
+        await fleet.reader(others(reader))
+        isOver = true
+        expect([...(await asked).keys()]).toEqual([200])
+      } finally {
+        await front.end()
+      }
     },
     PATIENCE_MS,
   )

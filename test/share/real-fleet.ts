@@ -158,6 +158,16 @@ export class RealFleet {
     return { wrong, unavailable, answers }
   }
 
+  /** What else is to be asked than an instance, such as a proxy in front of them all. */
+  async statuses(address: string, end: () => boolean): Promise<ReadonlyMap<number, number>> {
+    const counts = new Map<number, number>()
+    while (!end()) {
+      const { status } = await versionAt(address)
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+    }
+    return counts
+  }
+
   async end(): Promise<void> {
     this.endWriting()
     for (const { process } of this.instances) process.child.signal('SIGCONT')
@@ -166,11 +176,19 @@ export class RealFleet {
   }
 }
 
+interface Answered {
+  readonly status: number
+  readonly version: number | null
+}
+
 /** Status 0 where nobody answers within a while. */
-async function versionOf({ process }: Instance): Promise<{ readonly status: number; readonly version: number | null }> {
+function versionOf({ process }: Instance): Promise<Answered> {
+  return versionAt(process.listening.address)
+}
+
+async function versionAt(address: string): Promise<Answered> {
   try {
-    const address = `${process.listening.address}api/events/${EVENT}`
-    const response = await fetch(address, { signal: AbortSignal.timeout(15_000) })
+    const response = await fetch(`${address}api/events/${EVENT}`, { signal: AbortSignal.timeout(15_000) })
     const text = await response.text()
     const version = /version (\d+)/.exec(text)?.[1]
     return { status: response.status, version: version === undefined ? null : Number(version) }

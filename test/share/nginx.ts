@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Child, ROOT } from '../support/child.ts'
+import { freePort } from '../support/free-port.ts'
+import { installedProgram } from '../support/installed-program.ts'
+
+export const HAS_NGINX: boolean = installedProgram('nginx') !== null
+
+export interface Front {
+  readonly address: string
+  end(): Promise<void>
+}
+
+/** nginx with deploy/nginx/instances.conf, in which nothing is changed but where it listens and whom it asks. */
+export async function startFront(ports: readonly [number, number]): Promise<Front> {
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-front-'))
+  const port = await freePort()
+  const given = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8')
+  const conf = given
+    .replace('server marquee-1:8080;', `server 127.0.0.1:${ports[0]};`)
+    .replace('server marquee-2:8080;', `server 127.0.0.1:${ports[1]};`)
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+  mkdirSync(join(folder, 'temporary'))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`)
+    .join('\n')
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `${user} daemon off; pid ${folder}/nginx.pid; error_log stderr warn; worker_processes 1;
+events { worker_connections 200; }
+http { access_log off; ${temporary} ${conf} }\n`,
+  )
+  const child = new Child('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { cwd: folder })
+  return {
+    address: `http://127.0.0.1:${port}/`,
+    async end() {
+      await child.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
