@@ -62,7 +62,9 @@ describeWithProc('what a request costs, against the same runtime answering const
           const { cpuUsPerRequest, requests, refused, errors } = await measure(server, client, SECONDS)
           expect(errors).toBe(0)
           // A service that refuses what it should answer is cheap.
-          expect(Math.abs(refused / requests - (server === marquee ? UNKNOWN_SHARE : 0))).toBeLessThan(0.02)
+          // Ids are drawn at random: of few requests the share is less sure.
+          const tolerance = 0.02 + 1 / Math.sqrt(requests)
+          expect(Math.abs(refused / requests - (server === marquee ? UNKNOWN_SHARE : 0))).toBeLessThan(tolerance)
           if (round > 0) of.push(cpuUsPerRequest)
         }
       }
