@@ -3,7 +3,7 @@ import type { ToldList } from '../replica/held-lists.ts'
 import { ListReplica } from '../replica/list-replica.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment } from '../replica/time.ts'
-import type { ServedList } from './followed-list.ts'
+import type { HeldList } from '../replica/held-lists.ts'
 import { FollowedList } from './followed-list.ts'
 
 const NO_DRIFT: ToldList<unknown>['drift'] = { records: 0, byColumn: new Map() }
@@ -14,10 +14,10 @@ const NO_DRIFT: ToldList<unknown>['drift'] = { records: 0, byColumn: new Map() }
  */
 export class CurrentList<Item> implements ToldList<Item> {
   readonly hasOwnAvailability: boolean
-  readonly #served: () => ServedList<Item>
+  readonly #served: () => HeldList<Item>
   #loaded: { readonly list: RecordList<Item>; readonly atMs: number } | null = null
 
-  constructor(served: () => ServedList<Item>, hasOwnAvailability: boolean) {
+  constructor(served: () => HeldList<Item>, hasOwnAvailability: boolean) {
     this.#served = served
     this.hasOwnAvailability = hasOwnAvailability
   }
@@ -103,11 +103,11 @@ export class CurrentList<Item> implements ToldList<Item> {
   }
 }
 
-function isRead<Item>(served: ServedList<Item>): served is ListReplica<Item> {
+function isRead<Item>(served: HeldList<Item>): served is ListReplica<Item> {
   return served instanceof ListReplica
 }
 
-function isFollowed<Item>(served: ServedList<Item>): served is FollowedList<Item> {
+function isFollowed<Item>(served: HeldList<Item>): served is FollowedList<Item> {
   return served instanceof FollowedList
 }
 

@@ -1,6 +1,6 @@
-import type { Aged } from '../replica/admission.ts'
 import type { Freshness } from '../replica/freshness.ts'
 import type { Carried } from '../replica/base.ts'
+import type { HeldList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
 import { cursorOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
@@ -8,13 +8,8 @@ import type { Moment, Time } from '../replica/time.ts'
 import { earlierBy, elapsedMs } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
-/** One list that may be answered from, whoever reads it. */
-export interface ServedList<Item> extends Aged {
-  readonly list: RecordList<Item>
-}
-
 /** A list that is brought up to date by the log. */
-export class FollowedList<Item> implements ServedList<Item> {
+export class FollowedList<Item> implements HeldList<Item> {
   readonly list: RecordList<Item>
   readonly freshness: Freshness
   /** The store cannot be read: nothing will help soon. */

@@ -5,19 +5,13 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import { applyFrame, readFrames } from '../replica/frames.ts'
 import { Freshness } from '../replica/freshness.ts'
+import type { HeldLists } from '../replica/held-lists.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { LogEntry, ListState, LogPosition } from './entries.ts'
 import { compareIds, isSame } from './entries.ts'
-import type { ServedList } from './followed-list.ts'
 import { FollowedList } from './followed-list.ts'
 import type { OwnMarks } from './marks.ts'
-
-/** Both lists as callers get them: read here, or followed. */
-export interface Served {
-  readonly events: ServedList<EventRecord>
-  readonly venues: ServedList<VenueRecord>
-}
 
 const UNREAD: ListState = {
   cursor: null,
@@ -46,7 +40,7 @@ export interface FollowingOptions {
 }
 
 /** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
-export class Following implements Served {
+export class Following implements HeldLists {
   readonly events: FollowedList<EventRecord>
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists

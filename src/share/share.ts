@@ -2,7 +2,7 @@ import type { Time } from '../replica/time.ts'
 import { pause } from '../replica/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
-import type { Served } from './follower.ts'
+import type { HeldLists } from '../replica/held-lists.ts'
 import { Following } from './follower.ts'
 import { lead } from './lead.ts'
 import type { Role, ShareOptions } from './member.ts'
@@ -38,7 +38,7 @@ export class Share {
     return this.#member.instance
   }
 
-  get served(): Served {
+  get served(): HeldLists {
     return this.#member.swap.served
   }
 

@@ -1,26 +1,25 @@
 import type { Moment, Time } from '../replica/time.ts'
-import type { ServedList } from './followed-list.ts'
+import type { HeldList, HeldLists } from '../replica/held-lists.ts'
 import { FollowedList } from './followed-list.ts'
-import type { Served } from './follower.ts'
 
 /**
  * What callers get, and when something else may take its place: once that is confirmed as of a moment after the old one last
  * changed, list by list. So nothing goes back, whatever either of them did not know.
  */
 export class Swap {
-  served: Served
+  served: HeldLists
   readonly #time: Time
   #changes = 0
   #changedAt: Moment
 
-  constructor(served: Served, time: Time) {
+  constructor(served: HeldLists, time: Time) {
     this.served = served
     this.#time = time
     this.#changedAt = time.now()
   }
 
   /** Serves `next` where that may be; whether it is served. */
-  offer(next: Served): boolean {
+  offer(next: HeldLists): boolean {
     if (next === this.served) return true
     // The same rows, brought up to date by other means.
     const isSame = next.events.list === this.served.events.list
@@ -33,12 +32,12 @@ export class Swap {
     return true
   }
 
-  isLater(next: Served): boolean {
+  isLater(next: HeldLists): boolean {
     const { events, venues } = this.served
     const changes = events.list.changes + venues.list.changes
     if (changes !== this.#changes) this.#changedAt = this.#time.now()
     this.#changes = changes
-    const isAhead = <Item>(old: ServedList<Item>, other: ServedList<Item>): boolean =>
+    const isAhead = <Item>(old: HeldList<Item>, other: HeldList<Item>): boolean =>
       old.list.changes === 0 || other.isConfirmedSince(this.#changedAt)
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }

@@ -1,7 +1,7 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { isSame } from '../../src/share/entries.ts'
-import type { Served } from '../../src/share/follower.ts'
+import type { HeldLists } from '../../src/replica/held-lists.ts'
 import type { StoredEntry } from '../../src/share/store.ts'
 import type { Span, Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'
@@ -55,14 +55,14 @@ export class FleetChecker {
   }
 
   /** An answer about one event, of data so old by the instance's word. */
-  event(instance: Instance, served: Served, id: Guid, ageMs: number): void {
+  event(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
     this.#age(ageMs)
     const event = served.events.list.get(id)
     const shown = event === null ? null : { epoch: Number(event.Name), sold: event.TicketsAvailable }
     this.#row(instance, 'events', id, shown, ageMs)
   }
 
-  venue(instance: Instance, served: Served, id: Guid, ageMs: number): void {
+  venue(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
     this.#age(ageMs)
     const venue = served.venues.list.get(id)
     timesOf(venue === null ? this.#absentMs : this.#shownMs, instance).set(id, this.#time.trueMs)
@@ -71,7 +71,7 @@ export class FleetChecker {
   }
 
   /** An event and its venue: it never shows before its venue, nor after it. */
-  both(instance: Instance, served: Served, id: Guid, ageMs: number): void {
+  both(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
     const event = served.events.list.get(id)
     this.event(instance, served, id, ageMs)
     if (event === null || event.VenueId === EMPTY_GUID) return
