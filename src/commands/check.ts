@@ -158,7 +158,7 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
 function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
-    const ids = suspicions[list].firstIds.filter((id) => records.serves(id)).slice(0, most)
+    const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
     out(`\nThe first ${counted(ids.length, list.slice(0, -1))} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
   }

@@ -72,8 +72,8 @@ function groupOf(
 }
 
 const noKey: TextKeyFor = () => null
-/** Where a row of a text file stands, whose texts have keys. */
-const IN_TEXT = /\.(?:csv|tsv|txt), line \d+$/i
+/** Where a row stands of a text file or a workbook, whose texts have keys. */
+const IN_TEXT = /\.(?:(?:csv|tsv|txt), line|xlsx, row) \d+$/i
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'

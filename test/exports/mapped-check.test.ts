@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { runCommand } from '../commands/run-command.ts'
 import { WorkFolder } from '../commands/work-folder.ts'
+import { workbook } from '../support/workbook-file.ts'
 
 const CONFIGURATION = `operations: null
 crm:
@@ -56,5 +57,20 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(suspicious[1]?.example).toBe('Spielplan.csv, line 2: Frei is 120, and Plätze 100')
     expect(zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 7 })
     expect(warnings).toContainEqual('Spielplan.csv: 1 blank row is skipped')
+  })
+
+  it('names the keys for the texts of a workbook too', async () => {
+    const rows = [HEADER, ...ROWS].map((row) => row.split(';'))
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION.replace('from: Spielplan.csv', 'from: Spielplan.xlsx'),
+      'Spielplan.xlsx': workbook([{ name: 'x', rows }]),
+      'Orte.csv': 'Name\n',
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { groups } = JSON.parse(stdout) as Report
+    expect(groups.find(({ column }) => column === 'Preis')?.remedy).toBe(
+      'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.',
+    )
+    expect(groups.find(({ column }) => column === 'Beginn')?.remedy).toContain('add DD.MM.YYYY hh.mm Uhr to crm.texts')
   })
 })

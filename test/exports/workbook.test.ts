@@ -37,6 +37,7 @@ interface Read {
   readonly size: number
   /** What an operator is told though nothing is wrong. */
   readonly noticed: readonly string[]
+  readonly suspicious: readonly string[]
 }
 
 async function read(
@@ -61,6 +62,9 @@ async function read(
     event: id === undefined ? null : list.get(id),
     said: failures[0]?.failure.message ?? withheld[0],
     size: list.served,
+    suspicious: marquee.suspicions.events
+      .list(() => true)
+      .map(({ column, what, example }) => `${column} ${what}: ${example}`),
     noticed: observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
   }
 }
@@ -136,7 +140,45 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
 
   it('withholds a row with an error in a mapped column', async () => {
     const { said } = await read(book(ROW.with(5, { xml: '<c t="e"><v>#REF!</v></c>' })))
-    expect(said).toBe('Saison.xlsx, row 2: Preis {"error":"#REF!"}')
+    expect(said).toBe('Saison.xlsx, row 2: Preis the error #REF!')
+  })
+
+  it.each([
+    ['a formula that nobody computed', '<c><f>SUM(1)</f></c>', 'a formula without a stored value'],
+    ['one with an empty value', '<c><f>SUM(1)</f><v></v></c>', 'a formula without a stored value'],
+    ['one that shares another’s', '<c><f t="shared" si="0"/><v/></c>', 'a formula without a stored value'],
+    ['a shared text that is not there', '<c t="s"><v>999</v></c>', 'a text that the workbook lacks'],
+  ])('withholds a row with %s in a mapped column: it is neither blank nor 0', async (_, xml, found) => {
+    expect((await read(book(ROW.with(5, { xml })))).said).toBe(`Saison.xlsx, row 2: Preis ${found}`)
+  })
+
+  it('takes a formula that came to an empty text as blank, and one that came to 0 as 0', async () => {
+    const [empty, zero] = [{ xml: '<c t="str"><f>""</f><v></v></c>' }, { xml: '<c><f>SUM(0)</f><v>0</v></c>' }]
+    expect((await read(book(ROW.with(5, empty).with(6, zero)))).event).toMatchObject({ Price: '0', TicketCapacity: 0 })
+  })
+
+  it('leaves out how a word is pronounced', async () => {
+    const xml = '<c t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></is></c>'
+    expect((await read(book(ROW.with(1, { xml })))).event).toMatchObject({ Name: '東京' })
+  })
+
+  it('reads numbers that are texts as those of a CSV: suspiciously, or by the words of the configuration', async () => {
+    const rows = book(ROW.with(5, '€ 1.250,50').with(6, '1.000'))
+    const said = { texts: "decimal: ',', currency: ['€']" }
+    expect((await read(rows, said)).event).toMatchObject({ Price: '1250.50', TicketCapacity: 1000 })
+    const { event, suspicious } = await read(book(ROW.with(6, '1.000')))
+    expect(event).toMatchObject({ TicketCapacity: 1 })
+    expect(suspicious).toEqual([
+      'Plätze ends in .000, most likely a thousand, and is read as a whole number without it: Saison.xlsx, row 2: Plätze is "1.000"',
+    ])
+    expect((await read(book(ROW.with(6, 1)))).suspicious).toEqual([])
+  })
+
+  it('takes no other file for one with a short name, such as what Excel keeps beside an open one', async () => {
+    writeFileSync(join(folder, '~$e.xlsx'), 'x')
+    expect((await read(book(ROW), { from: 'e.xlsx' })).said).toBe(`there is no e.xlsx in ${folder}`)
+    writeFileSync(join(folder, 'e.XLSX'), 'x')
+    expect((await read(book(ROW), { from: 'e.xlsx' })).said).toEndWith('e.XLSX is almost that: rename it to e.xlsx')
   })
 
   it('reads the sheet that is named, and the first one otherwise', async () => {

@@ -212,7 +212,7 @@ describe('the files CRM: what fails a read', () => {
   it('names what is missing', async () => {
     expect(failureOf((await read(crm.events)).outcome)).toEqual([
       'unreachable',
-      'there is no events.json, events.ndjson or events.csv in DIR',
+      'there is no events.json, events.ndjson or events.csv in DIR; a workbook (.xlsx) is read where crm.events.from names it',
     ])
     rmSync(directory, { recursive: true })
     expect(failureOf((await read(crm.events)).outcome)).toEqual(['unreachable', 'there is no directory DIR'])

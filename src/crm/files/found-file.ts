@@ -103,9 +103,17 @@ async function missing(directory: string, candidates: readonly Candidate[]): Pro
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = candidates.map(({ name }) => name)
   const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-  const near = await almostNamed(directory, candidates)
+  const near = (await almostNamed(directory, candidates)) ?? workbookHint(candidates)
   const hint = near === null ? '' : `; ${near}`
   return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
+}
+
+/** Whoever has a workbook reads here that it is never found without being named; null where one may be the list. */
+function workbookHint(candidates: readonly Candidate[]): string | null {
+  const [first] = candidates
+  if (first === undefined || candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')) return null
+  const list = first.name.slice(0, first.name.lastIndexOf('.'))
+  return `a workbook (.xlsx) is read where crm.${list}.from names it`
 }
 
 /** What to do with a file that was most likely meant for a list; null where there is none. */
@@ -115,7 +123,11 @@ async function almostNamed(directory: string, candidates: readonly Candidate[]):
   // Where it cannot be listed, that is no part of what is missing.
   const names = await readdir(directory).catch(() => [])
   const stem = first.name.slice(0, first.name.lastIndexOf('.'))
-  const near = names.find((name) => name.toLowerCase().startsWith(stem.slice(0, -1).toLowerCase()))
+  // Of a short name too little would be left: `~$e.xlsx` is no `e.xlsx`.
+  const begin = (stem.length > 3 ? stem.slice(0, -1) : `${stem}.`).toLowerCase()
+  const near = names
+    .toSorted((left, right) => (left < right ? -1 : 1))
+    .find((name) => name.toLowerCase().startsWith(begin))
   if (near === undefined) return null
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))

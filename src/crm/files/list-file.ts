@@ -101,8 +101,8 @@ export function listFile<Item extends { readonly Id: Guid }>(
         lists: lists === 'native' ? lists : ('text' as const),
         // What is in JSON says itself what it is.
         texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
-        // Of the formats of files only CSV has nothing but texts.
-        isWritten: lists === 'text',
+        // CSV has nothing but texts, and a sheet has them beside its numbers.
+        isWritten: lists !== 'native',
         suspicions,
       }
       suspicions.begin()

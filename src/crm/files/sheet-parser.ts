@@ -1,7 +1,7 @@
 import type { SaxesTagPlain } from 'saxes'
 import { SaxesParser } from 'saxes'
 import type { Cell } from '../mapping/cell.ts'
-import { NumberText, isBlank } from '../mapping/cell.ts'
+import { NumberText, Valueless, isBlank } from '../mapping/cell.ts'
 import type { NumberShape } from './number-formats.ts'
 import { serialText, shapeOfFormat } from './number-formats.ts'
 
@@ -107,7 +107,9 @@ export function sheetParser(
   let type = 'n'
   let shape: NumberShape = 'number'
   let isInline = false
+  let isSound = false
   let inline = ''
+  let isFormula = false
 
   function add(cell: Cell): void {
     while (cells.length < column) cells.push(null)
@@ -117,11 +119,11 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings[Number(text)] ?? null
+        return strings[Number(text)] ?? new Valueless('a text that the workbook lacks')
       case 'b':
         return text === '1'
       case 'e':
-        return { error: text }
+        return new Valueless(`the error ${text}`)
       case 'str':
         return unescaped(text)
       case 'd':
@@ -138,17 +140,28 @@ export function sheetParser(
         type = attributes['t'] ?? 'n'
         shape = shapes[Number(attributes['s'] ?? 0)] ?? 'number'
         inline = ''
+        isFormula = false
       } else if (name === 'row') {
         row = Number(attributes['r'] ?? row + 1)
         column = -1
         cells = []
       } else if (name === 'is') isInline = true
+      else if (name === 'rPh') isSound = true
+      else if (name === 'f') isFormula = true
     },
     (name, text) => {
       if (name === 'v') {
+        // What came to an empty text is stored as one.
+        if (text === '' && type !== 'str') return
+        isFormula = false
         if (column < MOST_COLUMNS && text !== '') add(valueOf(text))
-      } else if (name === 't' && isInline) inline += text
-      else if (name === 'is') {
+      } else if (name === 't' && isInline && !isSound) inline += text
+      else if (name === 'rPh') isSound = false
+      else if (name === 'c') {
+        // Whatever wrote it has not computed it; Excel would on opening the file.
+        if (isFormula && column < MOST_COLUMNS) add(new Valueless('a formula without a stored value'))
+      } else if (name === 'is') {
+        isFormula = false
         isInline = false
         if (column < MOST_COLUMNS) add(unescaped(inline))
       } else if (name === 'row') {

@@ -3,7 +3,7 @@ import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
 /** One value of a CRM's row, before it is read as anything. Dates are texts: no connector may round them on the way. */
-export type Cell = null | boolean | string | number | NumberText | readonly Cell[] | CellObject
+export type Cell = null | boolean | string | number | NumberText | Valueless | readonly Cell[] | CellObject
 
 export interface CellObject {
   readonly [name: string]: Cell
@@ -18,8 +18,19 @@ export class NumberText {
   }
 }
 
+/** A cell of a workbook that is not blank and holds no value, such as an error; nothing can be read of it. */
+export class Valueless {
+  /** As a person is shown it: `the error #REF!`. */
+  readonly what: string
+
+  constructor(what: string) {
+    this.what = what
+  }
+}
+
 export function isObject(cell: Cell): cell is CellObject {
-  return typeof cell === 'object' && cell !== null && !(cell instanceof NumberText) && !isList(cell)
+  if (typeof cell !== 'object' || cell === null || isList(cell)) return false
+  return !(cell instanceof NumberText) && !(cell instanceof Valueless)
 }
 
 export function isList(cell: Cell): cell is readonly Cell[] {
@@ -53,6 +64,7 @@ export function showCell(cell: Cell): string {
 function write(cell: Cell, room: number): string {
   if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
   if (cell instanceof NumberText) return cut(cell.source, room)
+  if (cell instanceof Valueless) return cut(cell.what, room)
   if (typeof cell === 'string') return cut(JSON.stringify(cell.slice(0, room)) + (cell.length > room ? '…' : ''), room)
   if (isList(cell)) return writeItems('[', cell, ']', room, (item, left) => write(item, left))
   return writeItems('{', Object.entries(cell), '}', room, ([name, value], left) => {

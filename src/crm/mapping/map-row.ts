@@ -144,7 +144,7 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
   if (mapped.kind === 'record') {
-    if (suspicions.firstIds.length < MOST_SHOWN) suspicions.firstIds.push(mapped.id)
+    if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
   } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
     suspicions.marks = marks
     suspicions.note(mapped.id, [], where)

@@ -41,8 +41,8 @@ interface Columns {
 export class Suspicions {
   /** All faults of a row are told, for whoever reads once and serves nothing; else the first. */
   readonly thorough: boolean
-  /** Of the rows that were mapped thoroughly, in their order. */
-  readonly firstIds: Guid[] = []
+  /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
+  readonly firstIds = new Set<Guid>()
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
   /** There are marks, or some row was noted, which may be in order when it is mapped again. */
