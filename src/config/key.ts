@@ -106,16 +106,32 @@ export class Key<out Value, out Unit extends string = ''> {
   }
 }
 
-/** A key that is read as a whole; `read` gives null for what is not `allowed`. */
-export function wholeKey<Value>(allowed: string, read: (node: Tree, place: Place) => Value | Wrong | null): Key<Value> {
+/** A key that is read as a whole; `read` gives null for what is not `allowed`, and BAD where it has said what is wrong. */
+export function wholeKey<Value>(
+  allowed: string,
+  read: (node: Tree, place: Place) => Value | Wrong | typeof BAD | null,
+): Key<Value> {
   const readNode: Read<Value> = (node, place) => {
     if (node === undefined) return place.say(`is missing; it must be ${allowed}`)
     if (holdsReported(node)) return BAD
     const value = read(node, place)
+    const open = value === null || value instanceof Wrong ? openQuestion(node, place) : null
+    if (open !== null) return open.say(`is '?', an open question: write the answer in its place`)
     if (value === null) return place.refuse(node, `must be ${allowed}`)
     return value instanceof Wrong ? place.refuse(node, value.message, value.isHidden) : value
   }
   return new Key(readNode, { allowed, description: '', fallback: null, isNullable: false, inside: null }, '')
+}
+
+/** Where `'?'` stands, as `init` writes it for what it cannot know; null where all was answered. */
+function openQuestion(node: Tree, place: Place): Place | null {
+  if (node.kind === 'scalar') return node.value === '?' ? place : null
+  if (node.kind !== 'list' && node.kind !== 'map') return null
+  for (const [step, inner] of node.kind === 'list' ? node.items.entries() : node.entries) {
+    const open = openQuestion(inner, place.in(step, inner))
+    if (open !== null) return open
+  }
+  return null
 }
 
 /** One value as it stands in the file, or as `{ env }` or `{ file }` gave it. */

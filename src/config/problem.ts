@@ -96,7 +96,7 @@ function shown(node: Exclude<Tree, { kind: 'reported' }>): string {
     case 'reference':
       return `what ${node.name} holds (not shown)`
     case 'list':
-      return 'a list'
+      return node.items.length === 0 ? 'an empty list' : 'a list'
     case 'map':
       return 'a mapping'
     case 'scalar':

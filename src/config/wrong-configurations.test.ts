@@ -88,7 +88,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],
-  ['listen: []', '2: listen is a list; it must be a mapping with the keys host, port, basePath'],
+  ['listen: []', '2: listen is an empty list; it must be a mapping with the keys host, port, basePath'],
   ['listen: { port: [80] }', `2: listen.port is a list; it ${PORT}`],
   ['listen: { port: { a: 1 } }', `2: listen.port is a mapping; it ${PORT}`],
   ['listen: { port: }', `2: listen.port is empty; it ${PORT}`],
@@ -98,7 +98,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['representation: { links: { event: {} } }', '2: representation.links.event is a mapping; it must be a list'],
   [
     'representation: { links: [] }',
-    '2: representation.links is a list; it must be a mapping with the keys event, venue',
+    '2: representation.links is an empty list; it must be a mapping with the keys event, venue',
   ],
   [
     'representation: { links: { event: [x] } }',
@@ -267,6 +267,34 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['timeZone: UTC\ntimeZone: UTC', '3: timeZone is given twice, first on line 2; remove one'],
 ]
 
+const OPEN = "is '?', an open question: write the answer in its place"
+const VALUES = 'must be a list of values, in [ ]: texts, numbers, true or false'
+
+/** What is wrong in the part of a list's block that is wrong. */
+const IN_EVENTS: readonly (readonly [string, string])[] = [
+  ["fields: { Finish: { lasting: '?' } }", `fields.Finish.lasting ${OPEN}`],
+  ["fields: { Finish: { join: [a, b], whenBlank: { lasting: '?' } } }", `fields.Finish.whenBlank.lasting ${OPEN}`],
+  ["showOnWeb: '?'", `showOnWeb ${OPEN}`],
+  ["texts: { decimal: '?' }", `texts.decimal ${OPEN}`],
+  ["texts: { dates: ['?'] }", `texts.dates[0] ${OPEN}`],
+  [
+    'fields: { Id: [] }',
+    'fields.Id is an empty list; it must be a column, and [] is an open question: name the one that has another value in each row',
+  ],
+  [
+    'fields: { Finish: { lasting: long } }',
+    'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h',
+  ],
+  ['showOnWeb: { Status: fest }', `showOnWeb.Status is "fest"; it ${VALUES}`],
+  ['active: { Status: [] }', `active.Status is an empty list; it ${VALUES}`],
+  ['active: { Status: [{ a: b }] }', `active.Status is a list; it ${VALUES}`],
+  [
+    'fields: { TicketCapacity: { column: a, whenBlank: neun } }',
+    'fields.TicketCapacity.whenBlank is "neun"; it must be a number',
+  ],
+  ['fields: { Price: { value: free } }', 'fields.Price.value is "free"; it must be a number'],
+]
+
 describe('each of these mistakes is one sentence', () => {
   it.each(WRONG)('%j', async (line, sentence) => {
     const env = { EMPTY: '', BLANKS: 'hunter2 hunter2' }
@@ -314,6 +342,13 @@ describe('each of these mistakes is one sentence', () => {
     ['- a', 'm.yaml:1: must hold keys such as "crm:", but is a list'],
     ['hello', 'm.yaml:1: must hold keys such as "crm:", but is text'],
     ['[]', 'm.yaml:1: must hold keys such as "crm:", but is a list'],
+    ...IN_EVENTS.map(
+      ([line, sentence]) =>
+        [
+          `crm: { kind: files, directory: x, venues: {}, events: {\n  ${line} } }`,
+          `m.yaml:2: crm.events.${sentence}`,
+        ] as const,
+    ),
   ])('%j, alone', async (text, sentence) => {
     const readFile = () => Promise.reject(new Error('none'))
     const loaded = await loadConfiguration({ path: 'm.yaml', text, env: {}, readFile })

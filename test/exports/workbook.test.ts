@@ -194,6 +194,9 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
       'Saison.xlsx has no sheet "Spielpan"; did you mean "Spielplan"?; it has "Deckblatt", "Spielplan"',
     )
     expect((await read(bytes)).said).toContain('Saison.xlsx has no column "Nr" (crm.events.fields.Id)')
+    expect((await read(book(ROW), { fields: FIELDS.replace('Preis', "'?'") })).said).toContain(
+      'no column "?" (crm.events.fields.Price, an open question: write the column there)',
+    )
   })
 
   it.each([

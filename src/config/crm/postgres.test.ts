@@ -95,7 +95,7 @@ venues: { from: venues }`)
     }
     for (const finish of ['{ lasting: 2 }', '{ lasting: 0h }', '{ join: [ends] }', '{ lasting: 2h, column: ends }']) {
       expect((await load(fields(finish))).problems).toEqual([
-        expect.stringMatching(/^crm\.events\.fields\.Finish must be /),
+        expect.stringMatching(/^crm\.events\.fields\.Finish(?:\.lasting)? must be /),
       ])
     }
     const elsewhere = LEAST.replace('from: crm.public_events', 'from: events, fields: { Start: { lasting: 2h } }')
@@ -145,7 +145,7 @@ venues: { from: venues }`)
     ],
     [
       LEAST.replace('from: venues', 'from: venues, active: { status: 1 }'),
-      ['crm.venues.active must be a mapping of columns to lists of values, such as { status: [1, 2] }'],
+      ['crm.venues.active.status must be a list of values, in [ ]: texts, numbers, true or false'],
     ],
     [
       LEAST.replace('from: venues', "from: venues, fields: { Name: { column: '' } }"),

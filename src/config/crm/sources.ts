@@ -4,7 +4,8 @@ import type { VenueRecord } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { openZone } from '../../domain/zone.ts'
 import type { Key } from '../key.ts'
-import { isNull, scalarOf, wholeKey } from '../key.ts'
+import { isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
+import type { BAD, Place } from '../problem.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
 import type { MapTree, Tree } from '../tree.ts'
@@ -80,12 +81,15 @@ export function condition(description: string): Key<Condition | null | undefined
   return key.orNull().override('the stock condition').says(description)
 }
 
-function conditionOf(node: Tree): Condition | null {
+function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
   if (node.kind !== 'map' || node.entries.size === 0) return null
   const parts: Condition[number][] = []
   for (const [column, values] of node.entries) {
+    if (!isName(column)) return null
     const oneOf = values.kind === 'list' ? values.items.map((item) => scalarOf(item)?.value ?? null) : []
-    if (!isName(column) || oneOf.length === 0 || !oneOf.every((value) => value !== null)) return null
+    if (oneOf.length === 0 || !oneOf.every((value) => value !== null)) {
+      return place.in(column, values).refuse(values, 'must be a list of values, in [ ]: texts, numbers, true or false')
+    }
     parts.push({ column, oneOf })
   }
   return parts
@@ -95,14 +99,20 @@ const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function columnKey(): Key<FieldSource> {
-  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [])))
+  return wholeKey('a column', (node) => {
+    if (node.kind === 'list' && node.items.length === 0) {
+      return new Wrong('must be a column, and [] is an open question: name the one that has another value in each row')
+    }
+    return node.kind === 'map' ? null : columnOf(node, [])
+  })
 }
 
 function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {
   const further = labels ? ['label'] : []
   if (type === 'int32') {
     const allowed = `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`
-    return wholeKey(allowed, (node) => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further))
+    const read = (node: Tree): FieldSource | null => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further)
+    return wholeKey(allowed, (node, place) => refuseWord(node, place) ?? read(node))
   }
   if (type === 'date-time') {
     const isFinish = name === 'Finish'
@@ -111,14 +121,45 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
     const keys = isFinish ? ['wallTimeIn', 'lasting'] : ['wallTimeIn']
     return wholeKey(
       allowed,
-      (node) =>
+      (node, place) =>
+        (isFinish ? refuseLasting(node, place) : null) ??
         valueOf(node) ??
         (isFinish ? lastingOf(node) : null) ??
         joinOf(node, keys) ??
         columnOf(node, [...further, ...keys]),
     )
   }
-  return wholeKey(`${COLUMN}, or ${JOIN}`, (node) => valueOf(node) ?? joinOf(node, []) ?? columnOf(node, further))
+  return wholeKey(
+    `${COLUMN}, or ${JOIN}`,
+    (node, place) =>
+      (type === 'decimal' ? refuseWord(node, place) : null) ??
+      valueOf(node) ??
+      joinOf(node, []) ??
+      columnOf(node, further),
+  )
+}
+
+/** Rows would be blamed for it. */
+function refuseWord(node: Tree, place: Place): typeof BAD | null {
+  for (const key of ['whenBlank', 'value']) {
+    const said = node.kind === 'map' ? node.entries.get(key) : undefined
+    const written = textIn(said)?.trim() ?? ''
+    // How digits are written is for the lists to say (crm.texts).
+    if (said !== undefined && written !== '' && written !== '?' && !/\d/.test(written)) {
+      return place.in(key, said).refuse(said, 'must be a number')
+    }
+  }
+  return null
+}
+
+/** A duration that is none, beside which all else may be right; an open question is told elsewhere. */
+function refuseLasting(node: Tree, place: Place): typeof BAD | null {
+  if (node.kind !== 'map') return null
+  const said = node.entries.get('lasting')
+  const blank = node.entries.get('whenBlank')
+  if (said === undefined) return blank === undefined ? null : refuseLasting(blank, place.in('whenBlank', blank))
+  if (textIn(said) === '?' || lastingOf(node) !== null) return null
+  return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
 }
 
 /** @param further the keys that a column may have besides; `lasting` is one that `whenBlank` may be */

@@ -233,7 +233,8 @@ export class IgnoredColumns {
     const there = [...[...named.keys()].filter((column) => !this.#unseen.has(column)), ...this.#names]
     const words = missing.map(([column, key]) => {
       const near = nearestName(column, there)
-      return `${JSON.stringify(column)} (${key}${near === null ? '' : `; did you mean ${JSON.stringify(near)}?`})`
+      const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+      return `${JSON.stringify(column)} (${key}${column === '?' ? ', an open question: write the column there' : hint})`
     })
     const has = there
       .slice(0, SHOWN)
