@@ -13,6 +13,8 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   const column = lookAtColumn('', found)
   if (expected.startsWith('a date-time')) {
     const [first] = column.kind === 'date-time' ? column.formats : []
+    // Another format would not help: they have one, and no calendar has such days.
+    if (areWrittenAs(found, FORMATS.exec(expected)?.[1]?.split(' or ') ?? [])) return null
     if (first === undefined) return expected.includes('crm.texts.dates') ? 'add their format to crm.texts.dates' : null
     const other = column.formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
     return `add ${first.written}${other === undefined ? '' : ` or ${other.written}, whichever is meant,`} to crm.texts.dates`
@@ -25,6 +27,19 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
   const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
   return [decimal, currency].filter((key) => key !== null).join(' and ') || null
+}
+
+/** The formats that are set, in what is expected. */
+const FORMATS = /^a date-time that fits (.+) \(crm\.texts\.dates\)/
+
+function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
+  const shapes = new Set(formats.map(shapeOf))
+  return found.every((value) => shapes.has(shapeOf(value)))
+}
+
+/** The letters of a format and the digits that they stand for are one. */
+function shapeOf(text: string): string {
+  return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
 }
 
 function keyOf(key: string, words: readonly string[]): string | null {

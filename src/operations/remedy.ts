@@ -1,3 +1,5 @@
+import { parseDateTimeText } from '../domain/date-time.ts'
+
 const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
 const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
 
@@ -25,10 +27,19 @@ function insteadOfDate(text: string): string | null {
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
   if (dotted !== null) {
     const [, day = '', month = '', year = '', time = 'and the time'] = dotted
-    return `write ${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')} ${time.padStart(5, '0')}`
+    const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+    if (!isThere(`${date} ${dotted[4] === undefined ? '00:00' : time.padStart(5, '0')}`)) return NOT_THERE
+    return `write ${date} ${time.padStart(5, '0')}`
   }
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/.test(text) && !isThere(text)) return NOT_THERE
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `write the time too, such as ${text} 19:30`
   return /\d[/.-]\d/.test(text) ? 'format the column as yyyy-mm-dd hh:mm' : null
+}
+
+const NOT_THERE = 'write a day and a time that exist'
+
+function isThere(text: string): boolean {
+  return parseDateTimeText(text) !== null
 }
 
 function insteadOfNumber(text: string, expected: string): string | null {

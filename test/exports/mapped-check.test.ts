@@ -73,4 +73,19 @@ describe('check of a file as it was exported speaks of its columns and its words
     )
     expect(groups.find(({ column }) => column === 'Beginn')?.remedy).toContain('add DD.MM.YYYY hh.mm Uhr to crm.texts')
   })
+
+  it('tells nobody to write a day that is in no calendar, nor to set a format that is set', async () => {
+    const [good = ''] = ROWS
+    const rows = [good.replace('21.06.2036 19:30', '31.02.2036 19:30'), good.replace('1;Figaro', '2;Figaro')]
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION,
+      'Spielplan.csv': [HEADER, ...rows, ''].join('\n'),
+      'Orte.csv': 'Name\n',
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { groups } = JSON.parse(stdout) as Report
+    expect(groups.map(({ remedy }) => remedy)).toEqual([
+      'Correct Beginn: write a day and a time that exist for "31.02.2036 19:30".',
+    ])
+  })
 })
