@@ -59,14 +59,14 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(warnings).toContainEqual('Spielplan.csv: 1 blank row is skipped')
   })
 
-  it('names the keys for the texts of a workbook too', async () => {
+  it.each(['bun', 'node'] as const)('%s: names the keys for the texts of a workbook too', async (runtime) => {
     const rows = [HEADER, ...ROWS].map((row) => row.split(';'))
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION.replace('from: Spielplan.csv', 'from: Spielplan.xlsx'),
       'Spielplan.xlsx': workbook([{ name: 'x', rows }]),
       'Orte.csv': 'Name\n',
     })
-    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
     const { groups } = JSON.parse(stdout) as Report
     expect(groups.find(({ column }) => column === 'Preis')?.remedy).toBe(
       'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.',
