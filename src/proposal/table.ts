@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { isUtf8 } from 'node:buffer'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { formatOf } from '../crm/files/file-format.ts'
@@ -12,6 +11,8 @@ import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
 import { parseCell } from '../crm/mapping/parse-cell.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
+import type { Encoding } from './encodings.ts'
+import { encodingOf, UTF_8 } from './encodings.ts'
 
 /** A file as it was found: its columns, and how it has to be read to find them. */
 export interface Table {
@@ -20,7 +21,7 @@ export interface Table {
   readonly isWorkbook: boolean
   /** JSON says itself what its values are. */
   readonly isTyped: boolean
-  readonly encoding: string
+  readonly encoding: Encoding
   readonly delimiter: string | null
   readonly headerRow: number
   readonly header: readonly string[]
@@ -50,7 +51,7 @@ export async function lookAt(path: string): Promise<Table | Unlooked> {
     return new Unlooked(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   }
   if (bytes.length > MOST_BYTES) return new Unlooked('is larger than 256 MB; look at a part of it')
-  const about = { path, file: basename(path), isWorkbook: false, isTyped: false, encoding: 'utf-8', delimiter: null }
+  const about = { path, file: basename(path), isWorkbook: false, isTyped: false, encoding: UTF_8, delimiter: null }
   if (format === 'xlsx') {
     const rows = await sheetRows(path, bytes.length)
     return rows instanceof Unlooked ? rows : { ...about, isWorkbook: true, ...withHeader(rows) }
@@ -59,7 +60,7 @@ export async function lookAt(path: string): Promise<Table | Unlooked> {
   if (disguise !== null) return new Unlooked(`cannot be read: ${disguise}`)
   const encoding = encodingOf(bytes)
   const text =
-    openDecoder(encoding)
+    openDecoder(encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252')
       ?.decode(bytes)
       .replace(/^\ufeff/, '') ?? ''
   if (format !== 'csv') {
@@ -74,12 +75,6 @@ export async function lookAt(path: string): Promise<Table | Unlooked> {
   } catch (cause) {
     return new Unlooked(`is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`)
   }
-}
-
-function encodingOf(bytes: Buffer): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
-  return isUtf8(bytes) ? 'utf-8' : 'windows-1252'
 }
 
 type Numbered = readonly { readonly row: number; readonly cells: readonly (string | null)[] }[]
