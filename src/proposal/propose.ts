@@ -33,6 +33,18 @@ function hasDates({ columns }: Looked): boolean {
   return columns.some(({ kind }) => isMoment(kind))
 }
 
+/** The venues are those that the events name; else a file that was given for them, not any sheet beside the events. */
+function venuesFor(events: Looked | null, looked: readonly Looked[]): readonly [Looked | null, Link | null] {
+  const others = looked.filter((one) => one !== events)
+  if (events === null) return [others[0] ?? null, null]
+  const linked = others.flatMap((one) => {
+    const link = linkOf(events, one)
+    return link === null ? [] : [[one, link] as const]
+  })
+  const best = linked.find(([, link]) => link.isSure) ?? linked[0]
+  return best ?? [others.find(({ table }) => table.path !== events.table.path) ?? null, null]
+}
+
 function saysStart({ columns }: Looked): boolean {
   return columns.some(({ name, kind }) => isMoment(kind) && momentRole(name) === 'start')
 }
@@ -69,8 +81,7 @@ export function propose(tables: readonly Table[]): Proposal {
   }))
   const dated = looked.filter(hasDates)
   const events = dated.find(saysStart) ?? dated[0] ?? looked.find(hasShortYears) ?? null
-  const venues = looked.find((one) => one !== events) ?? null
-  const link = events === null || venues === null ? null : linkOf(events, venues)
+  const [venues, link] = venuesFor(events, looked)
   const eventsProposal = events === null ? null : eventsOf(events, link, venues !== null)
   const venuesProposal = venues === null ? null : venuesOf(venues, link)
   const ids = [idOf(events, null), idOf(venues, link?.id ?? null)]

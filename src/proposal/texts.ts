@@ -33,29 +33,35 @@ export function textLines(
         candidates.length === 0 ? 'every byte fits' : `the bytes are not UTF-8; ${alike} give the same text`,
       )
     }
-    const written = numbers.flatMap(({ filled }) => filled)
-    const { sign: decimal, example: shown } = decimalSign(written)
-    if (decimal === 'both')
-      add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
-    else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
-    const currencies = currenciesOf(written)
-    if (currencies.length > 0)
-      add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
   }
+  const written = numbers.flatMap(({ filled }) =>
+    table.isWorkbook ? filled.filter((value) => table.textCells.has(value)) : filled,
+  )
+  const { sign: decimal, example: shown } = decimalSign(written)
+  if (decimal === 'both')
+    add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
+  else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
+  const currencies = currenciesOf(written)
+  if (currencies.length > 0)
+    add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
   if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
   if (dayOnly !== null) {
-    const [first] = formats
-    const other = first === undefined ? undefined : formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
-    const shown =
-      first === undefined
-        ? ['YYYY-MM-DD']
-        : [first, ...(other === undefined ? [] : [other])].map(({ written }) => written)
-    const serves = shown.map((written) => `[${written}]`).join(' or ')
+    const serves = dayFormatsOf(formats)
+      .map((each) => `[${each}]`)
+      .join(' or ')
     add('dates', OPEN, `${dayOnly.name} has no time: ${serves} serves 00:00; or join a column of times in Start`)
   } else if (formats.length > 0) lines.push(datesLine(formats))
   const separators = [';', ',', '/', '|'].filter((sign) => tags?.filled.some((value) => value.includes(sign)) === true)
   if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags?.filled ?? []))
   return lines
+}
+
+/** The first format, and the first that takes day and month the other way round. */
+function dayFormatsOf(formats: readonly DateFormat[]): readonly string[] {
+  const [first] = formats
+  if (first === undefined) return ['YYYY-MM-DD']
+  const other = formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
+  return other === undefined ? [first.written] : [first.written, other.written]
 }
 
 export function isMonthFirst({ written }: DateFormat): boolean {
