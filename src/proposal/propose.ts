@@ -45,8 +45,8 @@ function venuesFor(events: Looked | null, looked: readonly Looked[]): readonly [
   return best ?? [others.find(({ table }) => table.path !== events.table.path) ?? null, null]
 }
 
-function saysStart({ columns }: Looked): boolean {
-  return columns.some(({ name, kind }) => isMoment(kind) && momentRole(name) === 'start')
+function saysStart(role: 'start' | 'date'): (one: Looked) => boolean {
+  return ({ columns }) => columns.some(({ name, kind }) => isMoment(kind) && momentRole(name) === role)
 }
 
 function isMoment(kind: Column['kind']): boolean {
@@ -80,7 +80,8 @@ export function propose(tables: readonly Table[]): Proposal {
     ),
   }))
   const dated = looked.filter(hasDates)
-  const events = dated.find(saysStart) ?? dated[0] ?? looked.find(hasShortYears) ?? null
+  const events =
+    dated.find(saysStart('start')) ?? dated.find(saysStart('date')) ?? dated[0] ?? looked.find(hasShortYears) ?? null
   const [venues, link] = venuesFor(events, looked)
   const eventsProposal = events === null ? null : eventsOf(events, link, venues !== null)
   const venuesProposal = venues === null ? null : venuesOf(venues, link)

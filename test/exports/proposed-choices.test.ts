@@ -119,6 +119,15 @@ describe('what init proposes among several columns', () => {
     await expectRefused('crm.events.texts.dates')
   })
 
+  it('takes the file whose dates are those of events for the events, whichever is given first', async () => {
+    const { text } = await proposed(
+      'Name;Stadt;Zuletzt geändert\nHalle;Ulm;01.01.2036\n',
+      'Nr;Titel;Ort;Datum;Uhrzeit\n1;A;Halle;11.12.2036;19:30\n',
+    )
+    expect(text).toMatch(/ {2}events:\n {4}from: "v\.csv"/)
+    expect(text).toContain('Start: { join: [Datum, Uhrzeit] }   # 1 of 1 fit')
+  })
+
   it('says that years have two digits, and does not take the events for the venues', async () => {
     const { text, said } = await proposed('Nr;Titel;Ort;Start;Ende\n1;A;Halle;21.12.36 19:30;21.12.36 22:00\n')
     expect(text).toMatch(/ {2}events:\n {4}from: "e\.csv"/)
