@@ -64,12 +64,16 @@ async function lookAtAll(kind: string, from: readonly string[], cwd: string): Pr
     import('../proposal/propose.ts'),
     import('../proposal/write-proposal.ts'),
   ])
-  const tables = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
-  const problems = tables.flatMap((table, index) =>
-    table instanceof Unlooked ? [`${from[index]} ${table.problem}`] : [],
-  )
+  const files = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
+  const problems = files.flatMap((file, index) => (file instanceof Unlooked ? [`${from[index]} ${file.problem}`] : []))
   if (problems.length > 0) return problems
-  return writeProposal(propose(tables.flatMap((table) => (table instanceof Unlooked ? [] : [table]))), cwd)
+  const looked = files.flatMap((file) => (file instanceof Unlooked ? [] : [file]))
+  const hidden = looked.flatMap((file) =>
+    file.hidden.map(
+      (sheet) => `${file.tables[0]?.file}: the sheet ${JSON.stringify(sheet)} is hidden, and was left out`,
+    ),
+  )
+  return writeProposal(propose(looked.flatMap(({ tables }) => tables)), cwd, hidden)
 }
 
 const NEXT: ReadonlyMap<string, string> = new Map([

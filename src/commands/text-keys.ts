@@ -1,6 +1,7 @@
 import { currenciesOf, decimalSign, lookAtColumn } from '../proposal/column.ts'
 import { isNo, isYes } from '../operations/remedy.ts'
-import { isMonthFirst, quoted } from '../proposal/propose.ts'
+import { quoted } from '../proposal/line.ts'
+import { isMonthFirst } from '../proposal/texts.ts'
 
 export type TextKeyFor = (found: readonly string[], expected: string) => string | null
 

@@ -87,7 +87,7 @@ export function lookAtColumn(name: string, values: readonly (string | null)[]): 
 }
 
 /** The share of values that decides what a column holds; the others are slips, which `check` tells. */
-const ENOUGH = 0.75
+export const ENOUGH = 0.75
 
 // 12.50 is a price rather than a time.
 const TIME_FORMATS = TIMES.filter((time) => !/^h+\.mm$/.test(time)).map((time) => formatOf(`YYYY-MM-DD ${time}`))

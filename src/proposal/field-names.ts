@@ -1,7 +1,7 @@
 /** What columns are called that hold a field, in English, German, French, Spanish, Dutch and Italian; without accents and blanks. */
 export const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
   Id: words(
-    'id guid uuid nr nummer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
+    'id guid uuid nr nummer numer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
   ),
   Name: words(
     'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
@@ -25,7 +25,7 @@ export const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
     'tags tag genre sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
-    'showonweb web online veroffentlicht published publish publie enligne publicado gepubliceerd pubblicato website freigegeben',
+    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben',
   ),
 }
 
@@ -55,6 +55,14 @@ export const VENUE_NAMES: Readonly<Record<string, readonly string[]>> = {
 export const YES_WORDS: ReadonlySet<string> = new Set(
   words('x ja yes y j wahr true 1 oui vrai si sí verdadero vero waar on'),
 )
+
+export const NO_WORDS: ReadonlySet<string> = new Set(words('- nein no n falsch false 0 non faux nee onwaar falso off'))
+
+export const CANCELLED_NAMES: readonly string[] = words(
+  'cancelled canceled iscancelled iscanceled storniert abgesagt entfallt annule annulee cancelado cancelada anulado geannuleerd afgelast annullato annullata cancellato',
+)
+export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
+export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
 
 function words(list: string): readonly string[] {
   return list.split(' ')

@@ -1,18 +1,19 @@
-import type { DateFormat } from '../domain/date-format.ts'
 import type { Column } from './column.ts'
-import { commonFormats, currenciesOf, decimalSign, joinedFormats, lookAtColumn } from './column.ts'
-import { bareName, EVENT_NAMES, VENUE_NAMES, YES_WORDS } from './field-names.ts'
+import { ENOUGH, lookAtColumn } from './column.ts'
+import { activeOf, showOnWebOf } from './conditions.ts'
+import { EVENT_NAMES, VENUE_NAMES } from './field-names.ts'
+import type { Line } from './line.ts'
+import { counted, example, quoted } from './line.ts'
+import { momentRole } from './moment-names.ts'
+import { datesOf } from './moments.ts'
+import { isNamed, named } from './named.ts'
 import type { Table } from './table.ts'
-
-/** A line of the configuration: what stands there, and what was seen that speaks for it. */
-export interface Line {
-  readonly key: string
-  readonly value: string
-  readonly evidence: string
-}
+import { textLines } from './texts.ts'
 
 export interface ListProposal {
   readonly table: Table
+  /** What the file holds and nothing reads. */
+  readonly leftOut: readonly string[]
   readonly fields: readonly Line[]
   readonly more: readonly Line[]
   readonly texts: readonly Line[]
@@ -24,13 +25,42 @@ export interface Proposal {
   readonly needsNamespace: boolean
   /** Some dates have no offset. */
   readonly needsZone: boolean
+  /** Files of which nothing is proposed. */
+  readonly unused: readonly Table[]
 }
 
-/** What `check` refuses until somebody has written an answer there. */
-export const OPEN = "'?'"
-
 function hasDates({ columns }: Looked): boolean {
-  return columns.some(({ kind }) => kind === 'date' || kind === 'date-time')
+  return columns.some(({ kind }) => isMoment(kind))
+}
+
+/** The venues are those that the events name; else a file that was given for them, not any sheet beside the events. */
+function venuesFor(events: Looked | null, looked: readonly Looked[]): readonly [Looked | null, Link | null] {
+  const others = looked.filter((one) => one !== events)
+  if (events === null) return [others[0] ?? null, null]
+  const linked = others.flatMap((one) => {
+    const link = linkOf(events, one)
+    return link === null ? [] : [[one, link] as const]
+  })
+  const best = linked.find(([, link]) => link.isSure) ?? linked[0]
+  return best ?? [others.find(({ table }) => table.path !== events.table.path) ?? null, null]
+}
+
+function saysStart(role: 'start' | 'date'): (one: Looked) => boolean {
+  return ({ columns }) => columns.some(({ name, kind }) => isMoment(kind) && momentRole(name) === role)
+}
+
+function isMoment(kind: Column['kind']): boolean {
+  return kind === 'date' || kind === 'date-time'
+}
+
+function hasShortYears({ columns }: Looked): boolean {
+  return columns.some(isShortYear)
+}
+
+/** Years of two digits, which no format takes. */
+function isShortYear({ filled }: Column): boolean {
+  const short = filled.filter((value) => /^\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)/.test(value)).length
+  return short > 0 && short >= filled.length * ENOUGH
 }
 
 interface Looked {
@@ -49,14 +79,16 @@ export function propose(tables: readonly Table[]): Proposal {
       ),
     ),
   }))
-  const events = looked.find(hasDates) ?? null
-  const venues = looked.find((one) => one !== events) ?? null
-  const link = events === null || venues === null ? null : linkOf(events, venues)
-  const eventsProposal = events === null ? null : eventsOf(events, link)
+  const dated = looked.filter(hasDates)
+  const events =
+    dated.find(saysStart('start')) ?? dated.find(saysStart('date')) ?? dated[0] ?? looked.find(hasShortYears) ?? null
+  const [venues, link] = venuesFor(events, looked)
+  const eventsProposal = events === null ? null : eventsOf(events, link, venues !== null)
   const venuesProposal = venues === null ? null : venuesOf(venues, link)
   const ids = [idOf(events, null), idOf(venues, link?.id ?? null)]
-  const dates = events?.columns.filter(({ kind }) => kind === 'date' || kind === 'date-time') ?? []
+  const dates = events?.columns.filter(({ kind }) => isMoment(kind)) ?? []
   return {
+    unused: looked.filter((one) => one !== events && one !== venues).map(({ table }) => table),
     events: eventsProposal,
     venues: venuesProposal,
     needsNamespace: ids.some((id) => id !== null && !id.isGuid),
@@ -68,6 +100,11 @@ export function propose(tables: readonly Table[]): Proposal {
 interface Link {
   readonly from: Column
   readonly id: Column
+  /** How many of the events' values are a venue's, and how many would be without case and blanks. */
+  readonly found: number
+  readonly nearly: number
+  /** Enough of them are. */
+  readonly isSure: boolean
 }
 
 function linkOf(events: Looked, venues: Looked): Link | null {
@@ -76,47 +113,58 @@ function linkOf(events: Looked, venues: Looked): Link | null {
   for (const id of venues.columns) {
     if (!id.isUnique || id.filled.length === 0) continue
     const values = new Set(id.filled)
+    const loose = new Set(id.filled.map(loosely))
     for (const from of events.columns) {
-      if (from.filled.length === 0 || from.kind === 'date-time' || from.kind === 'date' || from.kind === 'time')
-        continue
-      const share = from.filled.filter((value) => values.has(value)).length / from.filled.length
+      if (from.filled.length === 0 || isMoment(from.kind) || from.kind === 'time') continue
+      const isVenue = isNamed(from, EVENT_NAMES['VenueId'])
+      const found = from.filled.filter((value) => values.has(value)).length
+      const nearly = from.filled.filter((value) => loose.has(loosely(value))).length
+      const isSure = found > from.filled.length * 0.8
+      // What a few rows share by chance says nothing without the name.
+      if (!isSure && !isVenue) continue
       // A number may be in both by chance: a name of the venue says more.
-      const score = share * (from.kind === 'number' && !isNamed(from, EVENT_NAMES['VenueId']) ? 0.5 : 1)
-      if (share > 0.8 && score > most) [best, most] = [{ from, id }, score]
+      const share = (found + nearly / 1000) / from.filled.length
+      const score = share * (from.kind === 'number' && !isVenue ? 0.5 : 1)
+      if (score > most) [best, most] = [{ from, id, found, nearly, isSure }, score]
     }
   }
   return best
 }
 
-function isNamed(column: Column, names: readonly string[] | undefined): boolean {
-  return names?.includes(bareName(column.name)) === true
+function loosely(text: string): string {
+  return text.toLowerCase().replaceAll(/\s+/g, '')
 }
 
-/** The first column that one of the names fits best and that is not taken. */
-function named(
-  columns: readonly Column[],
-  names: readonly string[] | undefined,
-  taken: ReadonlySet<Column>,
-): Column | null {
-  for (const name of names ?? []) {
-    const found = columns.find((column) => !taken.has(column) && bareName(column.name) === name)
-    if (found !== undefined) return found
-  }
-  return (
-    columns.find(
-      (column) =>
-        !taken.has(column) && names?.some((name) => name.length > 3 && bareName(column.name).startsWith(name)) === true,
-    ) ?? null
-  )
+function venueIdOf(columns: readonly Column[], link: Link | null, venuesAreKnown: boolean): Line | null {
+  const from =
+    link?.from ??
+    named(
+      columns.filter(({ filled }) => filled.length > 0),
+      EVENT_NAMES['VenueId'],
+      new Set(),
+    )
+  if (from === null || (link === null && !venuesAreKnown)) return null
+  if (link?.isSure === true)
+    return {
+      key: 'VenueId',
+      value: quoted(from.name),
+      evidence: `holds what ${link.id.name} of the venues holds; ${example(from.filled)}`,
+    }
+  const nearly =
+    link === null || link.nearly === link.found
+      ? ''
+      : ` (${counted(link.nearly)} but for case and blanks, which an id has)`
+  const held = `${counted(link?.found ?? 0)} of ${counted(from.filled.length)} rows have a venue of the venues file${nearly}`
+  return { key: 'VenueId', value: '[]', evidence: `is it ${from.name}? ${held}; name the column here, or null` }
 }
 
 function idOf(looked: Looked | null, linked: Column | null): Column | null {
   if (looked === null) return null
   const unique = looked.columns.filter(({ isUnique, filled }) => isUnique && filled.length > 0)
-  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES['Id'], new Set()) ?? null
+  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES['Id'], new Set())
 }
 
-function eventsOf({ table, columns }: Looked, link: Link | null): ListProposal {
+function eventsOf({ table, columns }: Looked, link: Link | null, venuesAreKnown: boolean): ListProposal {
   const taken = new Set<Column>()
   const fields: Line[] = []
   const add = (key: string, column: Column | null, evidence: (found: Column) => string): void => {
@@ -143,12 +191,8 @@ function eventsOf({ table, columns }: Looked, link: Link | null): ListProposal {
     ),
     byName,
   )
-  if (link !== null)
-    fields.push({
-      key: 'VenueId',
-      value: quoted(link.from.name),
-      evidence: `holds what ${link.id.name} of the venues holds; ${example(link.from.filled)}`,
-    })
+  const venueId = venueIdOf(columns, link, venuesAreKnown)
+  if (venueId !== null) fields.push(venueId)
   const dates = datesOf(columns, taken)
   fields.push(...dates.lines)
   const numbers = columns.filter(({ kind, filled }) => kind === 'number' && filled.length > 0)
@@ -175,93 +219,15 @@ function eventsOf({ table, columns }: Looked, link: Link | null): ListProposal {
   const used = new Set(
     [capacity, available, sold, ...numbers.filter((column) => taken.has(column))].filter((column) => column !== null),
   )
+  const showOnWeb = showOnWebOf(columns, taken)
+  const active = activeOf(columns, taken, 'event')
   return {
     table,
     fields,
-    more: [
-      showOnWebOf(columns, taken),
-      { key: 'active', value: 'null', evidence: 'no column says that an event is not active' },
-    ],
-    texts: textsOf(table, [...used], dates.formats, tags),
+    more: [showOnWeb, active],
+    texts: textLines(table, [...used], dates, tags),
+    leftOut: leftOutOf(columns, taken),
   }
-}
-
-function showOnWebOf(columns: readonly Column[], taken: ReadonlySet<Column>): Line {
-  const column = named(
-    columns.filter(({ distinct }) => distinct <= 4),
-    EVENT_NAMES['ShowOnWeb'],
-    taken,
-  )
-  const values = column === null ? [] : [...new Set(column.filled)]
-  const yes = values.filter((value) => YES_WORDS.has(value.toLowerCase()))
-  if (column === null || yes.length === 0) {
-    const evidence = 'which events are for the web? { COLUMN: [VALUE] }, or null for all'
-    return { key: 'showOnWeb', value: OPEN, evidence }
-  }
-  const evidence = `${counted(column.filled.filter((value) => yes.includes(value)).length)} of ${counted(column.values.length)} rows; the column holds ${values.map(quoted).join(', ')}`
-  return { key: 'showOnWeb', value: `{ ${quoted(column.name)}: [${yes.map(quoted).join(', ')}] }`, evidence }
-}
-
-interface Dates {
-  readonly lines: readonly Line[]
-  readonly formats: readonly DateFormat[]
-}
-
-function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
-  const moments = columns.filter(({ kind }) => kind === 'date-time')
-  const [day] = columns.filter(({ kind }) => kind === 'date')
-  const times = columns.filter(({ kind }) => kind === 'time')
-  const wholes = moments.toSorted((left, right) => rank(left, 'Start') - rank(right, 'Start'))
-  const [start, finish] = wholes
-  if (start !== undefined) {
-    taken.add(start)
-    if (finish !== undefined) taken.add(finish)
-    return {
-      lines: [dateLine('Start', start), finish === undefined ? NO_FINISH : dateLine('Finish', finish)],
-      formats: commonFormats(finish === undefined ? [start] : [start, finish]),
-    }
-  }
-  if (day === undefined) return { lines: [], formats: [] }
-  taken.add(day)
-  const [begins, ends] = times.toSorted((left, right) => rank(left, 'Start') - rank(right, 'Start'))
-  if (begins === undefined) return { lines: [dateLine('Start', day), NO_FINISH], formats: day.formats }
-  taken.add(begins)
-  if (ends !== undefined) taken.add(ends)
-  const blank = ends === undefined ? 0 : ends.values.length - ends.filled.length
-  const lasting = blank === 0 ? '' : `, whenBlank: { lasting: ${OPEN} }`
-  const finishLine: Line =
-    ends === undefined
-      ? NO_FINISH
-      : {
-          key: 'Finish',
-          value: `{ join: [${quoted(day.name)}, ${quoted(ends.name)}]${lasting} }`,
-          evidence:
-            blank === 0
-              ? evidenceOf(ends)
-              : `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end: how long do they last, such as 2h30m?`,
-        }
-  const startLine = {
-    key: 'Start',
-    value: `{ join: [${quoted(day.name)}, ${quoted(begins.name)}] }`,
-    evidence: `${evidenceOf(day)}, and ${begins.filled[0] ?? ''}`,
-  }
-  return { lines: [startLine, finishLine], formats: joinedFormats(day, begins) }
-}
-
-const NO_FINISH: Line = {
-  key: 'Finish',
-  value: `{ lasting: ${OPEN} }`,
-  evidence: 'no column says when events end: how long do they last, such as 2h30m?',
-}
-
-/** Start before Finish by their names, else as the columns stand. */
-function rank(column: Column, field: 'Start' | 'Finish'): number {
-  if (isNamed(column, EVENT_NAMES['Finish'])) return 2
-  return isNamed(column, EVENT_NAMES[field]) ? 0 : 1
-}
-
-function dateLine(key: string, column: Column): Line {
-  return { key, value: quoted(column.name), evidence: evidenceOf(column) }
 }
 
 function venuesOf({ table, columns }: Looked, link: Link | null): ListProposal {
@@ -289,58 +255,29 @@ function venuesOf({ table, columns }: Looked, link: Link | null): ListProposal {
   return {
     table,
     fields,
-    more: [{ key: 'active', value: 'null', evidence: 'no column says that a venue is not active' }],
-    texts: textsOf(table, places, [], null),
+    more: [activeOf(columns, taken, 'venue')],
+    texts: textLines(table, places, { formats: [], dayOnly: null }, null),
+    leftOut: leftOutOf(
+      columns.filter((column) => column !== id),
+      taken,
+    ),
   }
+}
+
+/** The columns that nothing of the proposal reads, and what is in them that could be why. */
+function leftOutOf(columns: readonly Column[], taken: ReadonlySet<Column>): readonly string[] {
+  return columns
+    .filter((column) => !taken.has(column) && column.filled.length > 0)
+    .map((column) => `${column.name} (${example(column.filled)}${whyNot(column)})`)
+}
+
+function whyNot(column: Column): string {
+  if (isShortYear(column)) return '; its years have two digits, and are read with four only'
+  const number = ['Price', 'TicketCapacity', 'TicketsAvailable'].find((field) => isNamed(column, EVENT_NAMES[field]))
+  return number === undefined || column.kind === 'number' ? '' : `; not all are numbers, as ${number} needs`
 }
 
 const PLACE = lookAtColumn('', [])
-
-function textsOf(
-  table: Table,
-  numbers: readonly Column[],
-  formats: readonly DateFormat[],
-  tags: Column | null,
-): readonly Line[] {
-  if (table.isTyped) return []
-  const lines: Line[] = []
-  const add = (key: string, value: string, evidence: string): void => void lines.push({ key, value, evidence })
-  if (!table.isWorkbook) {
-    const sign = { '\t': 'tab' }[table.delimiter ?? ''] ?? `'${table.delimiter ?? ','}'`
-    add('delimiter', sign, `${counted(table.header.length)} columns in ${counted(table.rows.length)} rows`)
-    add('encoding', table.encoding, table.encoding === 'windows-1252' ? 'the bytes are not UTF-8' : 'every byte fits')
-    const written = numbers.flatMap(({ filled }) => filled)
-    const { sign: decimal, example: shown } = decimalSign(written)
-    if (decimal === 'both')
-      add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
-    else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
-    const currencies = currenciesOf(written)
-    if (currencies.length > 0)
-      add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
-  }
-  if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
-  if (formats.length > 0) lines.push(datesLine(formats))
-  const separators = [';', ',', '/', '|'].filter((sign) => tags?.filled.some((value) => value.includes(sign)) === true)
-  if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags?.filled ?? []))
-  return lines
-}
-
-export function isMonthFirst({ written }: DateFormat): boolean {
-  return written.startsWith('M')
-}
-
-function datesLine(formats: readonly DateFormat[]): Line {
-  const [first] = formats
-  const other = first === undefined ? undefined : formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
-  if (first !== undefined && other !== undefined) {
-    return {
-      key: 'dates',
-      value: OPEN,
-      evidence: `the dates fit both [${first.written}] and [${other.written}]: which is it?`,
-    }
-  }
-  return { key: 'dates', value: `[${quoted(first?.written ?? '')}]`, evidence: 'what the dates fit' }
-}
 
 function byName({ filled }: Column): string {
   return `by its name; ${example(filled)}`
@@ -348,22 +285,4 @@ function byName({ filled }: Column): string {
 
 function fits({ filled, fit }: Column): string {
   return `${counted(fit)} of ${counted(filled.length)} are numbers; ${example(filled)}`
-}
-
-function evidenceOf({ filled, fit }: Column): string {
-  return `${counted(fit)} of ${counted(filled.length)} fit; ${example(filled)}`
-}
-
-function example(filled: readonly string[]): string {
-  return `e.g. ${(filled[0] ?? 'nothing').slice(0, 40)}`
-}
-
-function counted(count: number): string {
-  return count.toLocaleString('en')
-}
-
-/** As YAML takes it for a text, whatever it holds. */
-export function quoted(text: string): string {
-  const isPlain = /^\p{L}[\p{L}\p{N} _-]*\p{L}$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
-  return isPlain ? text : JSON.stringify(text)
 }

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { isUtf8 } from 'node:buffer'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { formatOf } from '../crm/files/file-format.ts'
@@ -12,15 +11,21 @@ import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
 import { parseCell } from '../crm/mapping/parse-cell.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
+import type { Encoding } from './encodings.ts'
+import { encodingOf, UTF_8 } from './encodings.ts'
 
 /** A file as it was found: its columns, and how it has to be read to find them. */
 export interface Table {
   readonly path: string
   readonly file: string
   readonly isWorkbook: boolean
+  /** The sheet where it is not the first of its workbook. */
+  readonly sheet: string | null
+  /** What stands in a workbook as text: only there can numbers be written in several ways. */
+  readonly textCells: ReadonlySet<string>
   /** JSON says itself what its values are. */
   readonly isTyped: boolean
-  readonly encoding: string
+  readonly encoding: Encoding
   readonly delimiter: string | null
   readonly headerRow: number
   readonly header: readonly string[]
@@ -39,7 +44,13 @@ export class Unlooked {
 
 const MOST_BYTES = 256 * 1024 * 1024
 
-export async function lookAt(path: string): Promise<Table | Unlooked> {
+/** The tables of a file: of a workbook those of its sheets that are shown, and the names of those that are not. */
+export interface FileTables {
+  readonly tables: readonly Table[]
+  readonly hidden: readonly string[]
+}
+
+export async function lookAt(path: string): Promise<FileTables | Unlooked> {
   const format = formatOf(path)
   if (format === null) return new Unlooked('is not a .csv, .json, .ndjson or .xlsx file')
   let bytes: Buffer
@@ -50,36 +61,38 @@ export async function lookAt(path: string): Promise<Table | Unlooked> {
     return new Unlooked(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   }
   if (bytes.length > MOST_BYTES) return new Unlooked('is larger than 256 MB; look at a part of it')
-  const about = { path, file: basename(path), isWorkbook: false, isTyped: false, encoding: 'utf-8', delimiter: null }
+  const about = {
+    path,
+    file: basename(path),
+    isWorkbook: false,
+    sheet: null,
+    textCells: NO_TEXTS,
+    isTyped: false,
+    encoding: UTF_8,
+    delimiter: null,
+  }
   if (format === 'xlsx') {
-    const rows = await sheetRows(path, bytes.length)
-    return rows instanceof Unlooked ? rows : { ...about, isWorkbook: true, ...withHeader(rows) }
+    return sheetTables(about, bytes.length)
   }
   const disguise = disguiseOf(bytes)
   if (disguise !== null) return new Unlooked(`cannot be read: ${disguise}`)
   const encoding = encodingOf(bytes)
   const text =
-    openDecoder(encoding)
+    openDecoder(encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252')
       ?.decode(bytes)
       .replace(/^\ufeff/, '') ?? ''
   if (format !== 'csv') {
     const rows = jsonTable(text, format)
-    return rows instanceof Unlooked ? rows : { ...about, isTyped: true, ...withHeader(rows) }
+    return rows instanceof Unlooked ? rows : { tables: [{ ...about, isTyped: true, ...withHeader(rows) }], hidden: [] }
   }
   const said = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(text)
   const body = said === null ? text : text.slice(said[0].length)
   const delimiter = said?.[1] ?? delimiterOf(body)
   try {
-    return { ...about, encoding, delimiter, ...withHeader(csvTable(body, delimiter)) }
+    return { tables: [{ ...about, encoding, delimiter, ...withHeader(csvTable(body, delimiter)) }], hidden: [] }
   } catch (cause) {
     return new Unlooked(`is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`)
   }
-}
-
-function encodingOf(bytes: Buffer): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
-  return isUtf8(bytes) ? 'utf-8' : 'windows-1252'
 }
 
 type Numbered = readonly { readonly row: number; readonly cells: readonly (string | null)[] }[]
@@ -136,12 +149,50 @@ function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | Unlooked
   return [{ row: 1, cells: header }, ...rows]
 }
 
-async function sheetRows(path: string, sizeBytes: number): Promise<Numbered | Unlooked> {
+interface Sheet {
+  readonly rows: Numbered
+  readonly texts: ReadonlySet<string>
+  readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
+}
+
+const NO_TEXTS: ReadonlySet<string> = new Set()
+const SOME_SHEETS = 20
+
+type About = Omit<Table, 'headerRow' | 'header' | 'rows'>
+
+/** Those that people see; where all are hidden, the first, which is what is served. */
+async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | Unlooked> {
+  const first = await readSheetOf(about.path, sizeBytes, null)
+  if (first.sheets.length === 0) return new Unlooked(`cannot be read: ${first.problem ?? 'it has no sheet'}`)
+  const shown = first.sheets.filter(({ isHidden }) => !isHidden).slice(0, SOME_SHEETS)
+  const tables: Table[] = []
+  let problem = first.problem
+  for (const { name } of shown.length === 0 ? first.sheets.slice(0, 1) : shown) {
+    const isFirst = name === first.sheets[0]?.name
+    const found = isFirst ? first : await readSheetOf(about.path, sizeBytes, name)
+    problem ??= found.problem
+    if (found.problem !== null) continue
+    const sheet = isFirst ? null : name
+    tables.push({ ...about, isWorkbook: true, sheet, textCells: found.texts, ...withHeader(found.rows) })
+  }
+  if (tables.length === 0) return new Unlooked(`cannot be read: ${problem ?? 'nothing stands in it'}`)
+  const hidden = shown.length === 0 ? [] : first.sheets.filter(({ isHidden }) => isHidden).map(({ name }) => name)
+  return { tables, hidden }
+}
+
+async function readSheetOf(
+  path: string,
+  sizeBytes: number,
+  sheet: string | null,
+): Promise<Sheet & { readonly problem: string | null }> {
   const { readSheet } = await import('../crm/files/workbook.ts')
   const file = openFile(path, constants.O_RDONLY, PLENTY)
-  const found: { row: number; cells: readonly (string | null)[] }[] = []
+  const rows: { row: number; cells: readonly (string | null)[] }[] = []
+  const texts = new Set<string>()
+  let sheets: Sheet['sheets'] = []
   const add = (cells: readonly Cell[], row: number): null => {
-    found.push({ row, cells: cells.map(valueOf) })
+    for (const cell of cells) if (typeof cell === 'string') texts.add(cell)
+    rows.push({ row, cells: cells.map(valueOf) })
     return null
   }
   try {
@@ -149,12 +200,22 @@ async function sheetRows(path: string, sizeBytes: number): Promise<Numbered | Un
       add(cells, row)
       return add
     }
-    const reading = { name: basename(path), file, sizeBytes, limitBytes: 2e9, sheet: null, headerRow: null, onHeader }
+    const onSheets = (found: Sheet['sheets']): void => void (sheets = found)
+    const reading = {
+      name: basename(path),
+      file,
+      sizeBytes,
+      limitBytes: 2e9,
+      sheet,
+      headerRow: null,
+      onHeader,
+      onSheets,
+    }
     const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false, blankRows: 0 })
     for (;;) {
       const next = await batches.next()
       if (next.done !== true) continue
-      return next.value === null ? found : new Unlooked(`cannot be read: ${next.value.problem}`)
+      return { rows, texts, sheets, problem: next.value?.problem ?? null }
     }
   } finally {
     file.close()

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import type { Line, ListProposal, Proposal } from './propose.ts'
-import { OPEN, quoted } from './propose.ts'
+import { OPEN, quoted } from './line.ts'
+import type { Line } from './line.ts'
+import type { ListProposal, Proposal } from './propose.ts'
+import type { Table } from './table.ts'
 
 /** The `crm` section of a configuration, with what was seen as comments, the questions that are open, and what no file said. */
 export interface WrittenProposal {
@@ -10,7 +12,11 @@ export interface WrittenProposal {
   readonly missing: readonly string[]
 }
 
-export function writeProposal({ events, venues, needsNamespace, needsZone }: Proposal, cwd: string): WrittenProposal {
+export function writeProposal(
+  { events, venues, needsNamespace, needsZone, unused }: Proposal,
+  cwd: string,
+  hidden: readonly string[],
+): WrittenProposal {
   const first = events ?? venues
   const directory = first === null ? '.' : dirname(first.table.path)
   const lists = [
@@ -31,6 +37,18 @@ export function writeProposal({ events, venues, needsNamespace, needsZone }: Pro
   const all = [events, venues].flatMap((list) => (list === null ? [] : [...list.fields, ...list.more, ...list.texts]))
   const open = all.filter(({ value }) => value.includes(OPEN) || value === '[]')
   const missing = [
+    ...[events, venues].flatMap((list) =>
+      list === null || list.leftOut.length === 0
+        ? []
+        : [`${list.table.file}: no field reads ${list.leftOut.join(', ')}`],
+    ),
+    ...[events, venues].flatMap((list) =>
+      list === null || list.fields.some(({ key }) => key === 'Name')
+        ? []
+        : [`Name: no column of ${list.table.file} is called like one`],
+    ),
+    ...hidden,
+    ...unused.map((table) => `${nameOf(table)}: was left out, as it is neither the events nor the venues`),
     ...(needsZone ? ['timeZone: the dates have no offset, and are read in UTC until it is said'] : []),
     ...(events === null ? ['events: no file was given that has dates, as events have'] : []),
     ...(venues === null
@@ -44,11 +62,16 @@ export function writeProposal({ events, venues, needsNamespace, needsZone }: Pro
   }
 }
 
-function listLines(name: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
-  const file = relative(directory, table.path)
+function nameOf({ file, sheet }: Table): string {
+  return sheet === null ? file : `${file}, sheet ${JSON.stringify(sheet)}`
+}
+
+function listLines(list: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
+  const name = quoted(relative(directory, table.path))
+  const from = table.sheet === null ? name : `{ file: ${name}, sheet: ${quoted(table.sheet)} }`
   return [
-    `  ${name}:`,
-    ...written([{ key: 'from', value: quoted(file), evidence: `${table.rows.length.toLocaleString('en')} rows` }], 4),
+    `  ${list}:`,
+    ...written([{ key: 'from', value: from, evidence: `${table.rows.length.toLocaleString('en')} rows` }], 4),
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),

@@ -8,6 +8,7 @@ export type SheetCell = string | number | boolean | null | { readonly xml: strin
 export interface SheetSetting {
   readonly name: string
   readonly rows: readonly (readonly SheetCell[])[]
+  readonly isHidden?: boolean
 }
 
 /** The styles that the cells of a workbook made here may have, by their number. */
@@ -37,7 +38,8 @@ export function workbook(
     ({ rows }, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetXml(rows, strings)] as const,
   )
   const list = sheets.map(
-    ({ name }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
+    ({ name, isHidden }, index) =>
+      `<sheet name="${escaped(name)}"${isHidden === true ? ' state="hidden"' : ''} sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
   const relations = sheets.map((_, index) =>
     relation(`rId${index + 1}`, 'worksheet', `worksheets/sheet${index + 1}.xml`),

@@ -26,6 +26,8 @@ export interface SheetReading<Item> {
   /** What its parts may hold once they are unpacked. */
   readonly limitBytes: number
   readonly sheet: string | null
+  /** Is told what sheets there are, before one of them is read. */
+  readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** Null: the first row in which something stands. */
   readonly headerRow: number | null
   readonly rows: Gathering<Item>
@@ -133,6 +135,7 @@ async function openParts<Item>({
   sizeBytes,
   limitBytes,
   sheet,
+  onSheets,
   isGivenUp,
 }: SheetReading<Item>): Promise<WorkbookParts> {
   await refuseOthers(file, sizeBytes)
@@ -160,6 +163,7 @@ async function openParts<Item>({
     return true
   }
   const book = await readBook(read)
+  onSheets?.(book.sheets)
   const path = sheetPath(book, sheet, name)
   const strings: string[] = []
   const shapes: NumberShape[] = []
@@ -184,14 +188,14 @@ async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
 }
 
 interface Book {
-  readonly sheets: readonly { readonly name: string; readonly relation: string }[]
+  readonly sheets: readonly { readonly name: string; readonly relation: string; readonly isHidden: boolean }[]
   readonly targets: ReadonlyMap<string, string>
   readonly paths: { readonly strings: string | undefined; readonly styles: string | undefined }
   readonly is1904: boolean
 }
 
 async function readBook(read: (name: string, parser: PartParser) => Promise<boolean>): Promise<Book> {
-  const sheets: { name: string; relation: string }[] = []
+  const sheets: Book['sheets'][number][] = []
   let is1904 = false
   const isThere = await read(
     'xl/workbook.xml',
@@ -200,7 +204,8 @@ async function readBook(read: (name: string, parser: PartParser) => Promise<bool
         if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
         if (name !== 'sheet') return
         const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
-        sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '' })
+        const isHidden = (attributes['state'] ?? 'visible') !== 'visible'
+        sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '', isHidden })
       },
       () => {},
     ),

@@ -1,0 +1,65 @@
+import { isUtf8 } from 'node:buffer'
+import { openDecoder } from '../domain/encoding.ts'
+
+/** The encoding of a file; `sure` is null where nothing of its bytes decides between the candidates. */
+export interface Encoding {
+  readonly sure: string | null
+  readonly candidates: readonly { readonly label: string; readonly word: string }[]
+}
+
+export const UTF_8: Encoding = { sure: 'utf-8', candidates: [] }
+
+const LABELS = [
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'windows-1257',
+  'iso-8859-2',
+  'iso-8859-15',
+  'macintosh',
+]
+
+/** Nothing tells encodings of one byte apart but what they give: where all that give words give the same, it is sure. */
+export function encodingOf(bytes: Buffer): Encoding {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { sure: 'utf-16le', candidates: [] }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { sure: 'utf-16be', candidates: [] }
+  if (isUtf8(bytes)) return UTF_8
+  const read = LABELS.flatMap((label) => {
+    const text = openDecoder(label, false)?.decode(bytes) ?? ''
+    const words = [...new Set(text.match(/[^\s,;|"]*[^\p{ASCII}\s][^\s,;|"]*/gu))]
+    return [{ label, words, isLikely: words.every(isWord) }]
+  })
+  const likely = read.filter(({ isLikely }) => isLikely)
+  const labels = likely.map(({ label }) => label)
+  const isSure =
+    WESTERN_AND_CENTRAL.every((label) => labels.includes(label)) &&
+    likely.every(({ words }) => words.every((word, index) => word === likely[0]?.words[index]))
+  if (isSure)
+    return { sure: 'windows-1252', candidates: likely.map(({ label, words }) => ({ label, word: words[0] ?? '' })) }
+  // What is shown beside the likely ones is what a wrong answer would look like.
+  const unlikely = read.filter(({ isLikely }) => !isLikely)
+  const known = [...likely, ...unlikely.slice(0, Math.max(1, 3 - likely.length))]
+  const at = known[0]?.words.findIndex((word, index) => known.some(({ words }) => words[index] !== word)) ?? 0
+  const shown = new Map<string, string>()
+  for (const { label, words } of known) {
+    const word = words[Math.max(0, at)] ?? ''
+    if (!shown.has(word)) shown.set(word, label)
+  }
+  return { sure: null, candidates: Array.from(shown, ([word, label]) => ({ label, word })) }
+}
+
+/** Only what both of these give alike is the same text in most of Europe. */
+const WESTERN_AND_CENTRAL = ['windows-1252', 'windows-1250']
+
+/** No controls, no sign or capital within small letters, no letter right after a digit, no capital alone, and one script. */
+function isWord(word: string): boolean {
+  if (/[\p{C}\ufffd]/u.test(word)) return false
+  if (/\p{L}(?!['’‘´`–-])[^\p{ASCII}\p{L}\p{M}]\p{L}/u.test(word) || /\p{Ll}(?=[^\p{ASCII}])\p{Lu}/u.test(word))
+    return false
+  if (/^\p{Lu}$/u.test(word) || /\d(?=[^\p{ASCII}])\p{L}/u.test(word)) return false
+  return SCRIPTS.filter((script) => script.test(word)).length <= 1
+}
+
+const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]

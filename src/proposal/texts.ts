@@ -1,0 +1,82 @@
+import type { DateFormat } from '../domain/date-format.ts'
+import type { Column } from './column.ts'
+import { currenciesOf, decimalSign } from './column.ts'
+import type { Line } from './line.ts'
+import { counted, example, OPEN, quoted } from './line.ts'
+import type { Dates } from './moments.ts'
+import type { Table } from './table.ts'
+
+export function textLines(
+  table: Table,
+  numbers: readonly Column[],
+  { formats, dayOnly }: Pick<Dates, 'formats' | 'dayOnly'>,
+  tags: Column | null,
+): readonly Line[] {
+  if (table.isTyped) return []
+  const lines: Line[] = []
+  const add = (key: string, value: string, evidence: string): void => void lines.push({ key, value, evidence })
+  if (!table.isWorkbook) {
+    const sign = { '\t': 'tab' }[table.delimiter ?? ''] ?? `'${table.delimiter ?? ','}'`
+    add('delimiter', sign, `${counted(table.header.length)} columns in ${counted(table.rows.length)} rows`)
+    const { sure, candidates } = table.encoding
+    if (sure === null) {
+      const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
+      add('encoding', OPEN, `the bytes are not UTF-8: ${shown.join(', ')}`)
+    } else {
+      const alike = candidates
+        .slice(1, 3)
+        .map(({ label }) => label)
+        .join(' and ')
+      add(
+        'encoding',
+        sure,
+        candidates.length === 0 ? 'every byte fits' : `the bytes are not UTF-8; ${alike} give the same text`,
+      )
+    }
+  }
+  const written = numbers.flatMap(({ filled }) =>
+    table.isWorkbook ? filled.filter((value) => table.textCells.has(value)) : filled,
+  )
+  const { sign: decimal, example: shown } = decimalSign(written)
+  if (decimal === 'both')
+    add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
+  else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
+  const currencies = currenciesOf(written)
+  if (currencies.length > 0)
+    add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
+  if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
+  if (dayOnly !== null) {
+    const serves = dayFormatsOf(formats)
+      .map((each) => `[${each}]`)
+      .join(' or ')
+    add('dates', OPEN, `${dayOnly.name} has no time: ${serves} serves 00:00; or join a column of times in Start`)
+  } else if (formats.length > 0) lines.push(datesLine(formats))
+  const separators = [';', ',', '/', '|'].filter((sign) => tags?.filled.some((value) => value.includes(sign)) === true)
+  if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags?.filled ?? []))
+  return lines
+}
+
+/** The first format, and the first that takes day and month the other way round. */
+function dayFormatsOf(formats: readonly DateFormat[]): readonly string[] {
+  const [first] = formats
+  if (first === undefined) return ['YYYY-MM-DD']
+  const other = formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
+  return other === undefined ? [first.written] : [first.written, other.written]
+}
+
+export function isMonthFirst({ written }: DateFormat): boolean {
+  return written.startsWith('M')
+}
+
+function datesLine(formats: readonly DateFormat[]): Line {
+  const [first] = formats
+  const other = first === undefined ? undefined : formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
+  if (first !== undefined && other !== undefined) {
+    return {
+      key: 'dates',
+      value: OPEN,
+      evidence: `the dates fit both [${first.written}] and [${other.written}]: which is it?`,
+    }
+  }
+  return { key: 'dates', value: `[${quoted(first?.written ?? '')}]`, evidence: 'what the dates fit' }
+}

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from '../commands/run-command.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'marquee-choices-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const VENUES = 'Name;Stadt\nHalle;Ulm\nOper;Ulm\n'
+
+interface Proposed {
+  readonly text: string
+  /** What it said, from `Open: ` and `Missing: ` on. */
+  readonly said: string
+}
+
+async function proposed(events: string | Buffer, venues: string | Buffer = VENUES): Promise<Proposed> {
+  writeFileSync(join(folder, 'e.csv'), events)
+  writeFileSync(join(folder, 'v.csv'), venues)
+  const { status, stdout, stderr } = await runCommand(['init', 'files', '--from', 'e.csv', '--from', 'v.csv'], {
+    cwd: folder,
+  })
+  expect([status, stderr]).toEqual([0, ''])
+  return { text: readFileSync(join(folder, 'marquee.yaml'), 'utf8'), said: stdout }
+}
+
+async function expectRefused(key: string): Promise<void> {
+  const { status, stderr } = await runCommand(['check'], { cwd: folder })
+  expect(status).toBe(2)
+  expect(stderr).toMatch(new RegExp(`marquee\\.yaml:\\d+: ${key.replaceAll('.', '\\.')} `))
+}
+
+describe('what init proposes among several columns', () => {
+  it.each([
+    [
+      'doors in a column of times',
+      'Nr;Titel;Ort;Datum;Einlass;Beginn;Ende\n1;A;Halle;11.12.2036;18:30;19:30;22:00\n',
+      '{ join: [Datum, Beginn] }',
+      '{ join: [Datum, Ende] }',
+      'Einlass',
+    ],
+    [
+      'a deadline before the start',
+      'Nr;Titel;Ort;Anmeldeschluss;Beginn;Ende\n1;A;Halle;01.12.2036 12:00;11.12.2036 19:30;11.12.2036 22:00\n',
+      'Beginn',
+      'Ende',
+      'Anmeldeschluss',
+    ],
+    [
+      'doors, and the end of sales after the end',
+      'Id;Event;Venue;Doors;Start;End;Sales end\n1;A;Halle;2036-12-11 18:30;2036-12-11 19:30;2036-12-11 22:00;2036-12-21 12:00\n',
+      'Start',
+      'End',
+      'Doors',
+    ],
+    [
+      'the end before the doors',
+      'Nr;Titel;Ort;Beginn;Ende;Einlass\n1;A;Halle;11.12.2036 19:30;11.12.2036 22:00;11.12.2036 18:30\n',
+      'Beginn',
+      'Ende',
+      'Einlass',
+    ],
+    [
+      'a day and a time of their own for the end',
+      'Id;Event;Venue;Start Date;Start Time;End Date;End Time;Created\n1;A;Halle;11.12.2036;19:30;13.12.2036;22:00;01.01.2036\n',
+      '{ join: [Start Date, Start Time] }',
+      '{ join: [End Date, End Time] }',
+      'Created',
+    ],
+  ])('takes start and end by their names: %s', async (_, events, start, finish, leftOut) => {
+    const { text, said } = await proposed(events)
+    expect(text).toContain(`\n      Start: ${start}   # 1 of 1 fit`)
+    expect(text).toContain(`\n      Finish: ${finish}   # 1 of 1 fit`)
+    expect(said).toMatch(new RegExp(`Missing: e\\.csv: no field reads .*${leftOut} `))
+  })
+
+  it('asks which column is the start where no name says it, and names what it leaves out', async () => {
+    const { said } = await proposed(
+      'ID,Session,Last modified,Doors,Curtain,Venue\n1,A,2036-01-01 12:00,2036-12-11 18:30,2036-12-11 19:30,Halle\n',
+    )
+    expect(said).toContain('Open: Start: which column says when events start (Last modified, Doors, Curtain)?')
+    expect(said).toContain('Open: Finish: nothing says which column is the end (Last modified, Doors, Curtain)')
+    expect(said).toContain('Missing: Name: no column of e.csv is called like one')
+    expect(said).toContain('Session (e.g. A)')
+    await expectRefused('crm.events.fields.Start')
+  })
+
+  it('asks for the end where what is called so is not after the start', async () => {
+    const { said } = await proposed('Id;Name;Start;Bis\n1;A;2036-12-11 19:30;2036-12-01 12:00\n')
+    expect(said).toContain('Open: Finish: nothing says which column is the end (Bis)')
+  })
+
+  it('takes no other column for a start of which most rows cannot be read', async () => {
+    const { said } = await proposed(
+      'Nr;Titel;Datum;Beginn;Ende\n1;A;11.12.2036;abends;22:00\n2;B;12.12.2036;halb acht;22:00\n',
+    )
+    expect(said).toContain('Open: Start: which column says when events start (Datum, Ende, Beginn)?')
+  })
+
+  it('counts as fitting only the rows that fit', async () => {
+    const times = ['19:30', '19:30', '19:30', '19.30 Uhr', '19:30']
+    const rows = times.map((time, index) => `${index + 1};A;Halle;1${index}.12.2036;${time};22:00\n`)
+    const { text } = await proposed(`Nr;Titel;Ort;Datum;Beginn;Ende\n${rows.join('')}`)
+    expect(text).toContain('Start: { join: [Datum, Beginn] }   # 4 of 5 fit; e.g. 10.12.2036 19:30')
+    expect(text).toContain('Finish: { join: [Datum, Ende] }   # 5 of 5 fit')
+  })
+
+  it.each([
+    ['2036-12-11', 'YYYY-MM-DD'],
+    ['11.12.2036', 'DD.MM.YYYY'],
+  ])('asks whether the midnight of a date without a time is meant: %s', async (date, format) => {
+    const { said } = await proposed(`Id;Name;Date\n1;A;${date}\n2;B;${date.replace('11', '21')}\n`)
+    expect(said).toContain(`Open: dates: Date has no time: [${format}] serves 00:00`)
+    await expectRefused('crm.events.texts.dates')
+  })
+
+  it('takes the file whose dates are those of events for the events, whichever is given first', async () => {
+    const { text } = await proposed(
+      'Name;Stadt;Zuletzt geändert\nHalle;Ulm;01.01.2036\n',
+      'Nr;Titel;Ort;Datum;Uhrzeit\n1;A;Halle;11.12.2036;19:30\n',
+    )
+    expect(text).toMatch(/ {2}events:\n {4}from: "v\.csv"/)
+    expect(text).toContain('Start: { join: [Datum, Uhrzeit] }   # 1 of 1 fit')
+  })
+
+  it('says that years have two digits, and does not take the events for the venues', async () => {
+    const { text, said } = await proposed('Nr;Titel;Ort;Start;Ende\n1;A;Halle;21.12.36 19:30;21.12.36 22:00\n')
+    expect(text).toMatch(/ {2}events:\n {4}from: "e\.csv"/)
+    expect(text).toMatch(/ {2}venues:\n {4}from: "v\.csv"/)
+    expect(said).toContain('Open: Start: ')
+    expect(said).toContain('Start (e.g. 21.12.36 19:30; its years have two digits, and are read with four only)')
+  })
+})
+
+describe('what init asks of bytes that are not UTF-8', () => {
+  // Święto in Łódź, as Windows-1250 writes them.
+  const polish = (text: string): Buffer =>
+    Buffer.from(text.replaceAll('Święto', '\x8cwi\xeato').replaceAll('Łódź', '\xa3\xf3d\x9f'), 'latin1')
+
+  it('asks for the encoding, with what each would give', async () => {
+    const { said } = await proposed(polish('Id;Name;Start;Finish\n1;Święto Łódź;2036-12-11 19:30;2036-12-11 22:00\n'))
+    expect(said).toMatch(
+      /Open: encoding: the bytes are not UTF-8: windows-1250 gives Święto, windows-1252 gives Œwiêto/,
+    )
+    await expectRefused('crm.events.texts.encoding')
+  })
+
+  it('asks nothing where all likely encodings give the same text', async () => {
+    const { text } = await proposed(
+      Buffer.from('Id;Name;Start;Finish\n1;Café Müller \x96 12 \x80;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),
+    )
+    expect(text).toContain('encoding: windows-1252   # the bytes are not UTF-8; windows-1250 and ')
+  })
+
+  it('asks where they differ in one letter', async () => {
+    const { said } = await proposed(
+      Buffer.from('Id;Name;Start;Finish\n1;La señora;2036-12-11 19:30;2036-12-11 22:00\n', 'latin1'),
+    )
+    expect(said).toContain('windows-1252 gives señora, windows-1250 gives seńora')
+  })
+})
+
+describe('what init says of columns that it cannot use as they are', () => {
+  it('proposes that cancelled events are not active, or asks', async () => {
+    const events = (...cancelled: readonly string[]): string =>
+      `Nr;Titel;Beginn;Ende;Storniert\n${cancelled.map((value, index) => `${index};A${index};2036-12-11 19:30;2036-12-11 22:00;${value}\n`).join('')}`
+    const { text } = await proposed(events('nein', 'ja', 'nein'))
+    expect(text).toContain('active: { Storniert: [nein] }   # 2 of 3 rows; Storniert holds nein, ja')
+    rmSync(join(folder, 'marquee.yaml'))
+    const { said } = await proposed(events('', 'ja', ''))
+    expect(said).toContain(
+      'Open: active: which rows are active? { COLUMN: [VALUE] }, or null for all; Storniert holds ja',
+    )
+    await expectRefused('crm.events.active')
+  })
+
+  it('names a price that is not read', async () => {
+    const { said } = await proposed(
+      'Nr;Titel;Beginn;Ende;Preis\n1;A;2036-12-11 19:30;2036-12-11 22:00;kostenlos\n2;B;2036-12-11 19:30;2036-12-11 22:00;10,-\n',
+    )
+    expect(said).toContain('no field reads Preis (e.g. kostenlos; not all are numbers, as Price needs)')
+  })
+
+  it('asks for the venue where most names are not in the venues file', async () => {
+    const { said } = await proposed(
+      'Nr;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;halle ;2036-12-11 19:30;2036-12-11 22:00\n3;C;Zelt;2036-12-11 19:30;2036-12-11 22:00\n',
+    )
+    expect(said).toContain(
+      'Open: VenueId: is it Ort? 1 of 3 rows have a venue of the venues file (2 but for case and blanks, which an id has)',
+    )
+    await expectRefused('crm.events.fields.VenueId')
+  })
+
+  it('takes the id of a venues file of one row from what the events say of it', async () => {
+    const { text } = await proposed(
+      'Numer;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;Halle;2036-12-11 19:30;2036-12-11 22:00\n3;C;HALLE;2036-12-11 19:30;2036-12-11 22:00\n',
+      'Name;Stadt\nHalle;Ulm\n',
+    )
+    expect(text).toContain('Id: Numer   # 3 different ones')
+    expect(text).toContain('Id: Name   # 1 different ones')
+  })
+})
