@@ -92,7 +92,7 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
     const { status, stderr } = await runCommand(['check'], { cwd: folder })
     expect(status).toBe(2)
     expect(stderr).toMatch(/marquee\.yaml:\d+: crm\.events\.texts\.decimal is '\?', an open question/)
-    expect(stderr).toMatch(/marquee\.yaml:\d+: crm\.events\.texts\.dates is "\?"/)
+    expect(stderr).toMatch(/marquee\.yaml:\d+: crm\.events\.texts\.dates is '\?', an open question/)
     expect(text).not.toContain('idNamespace:')
     expect(await served(text, "'.'", '[MM/DD/YYYY hh:mm]')).toMatchObject([
       { Start: '2036-03-04T19:30:00+00:00', Price: '1.250' },
