@@ -4,7 +4,10 @@ import { Fleet, fleetSettingOf } from './fleet.ts'
 import type { FleetOutcome } from './run-fleet.ts'
 import { runFleet } from './run-fleet.ts'
 
-/** MARQUEE_SEED makes other runs, or repeats one; MARQUEE_FLEET_RUNS makes more of them. */
+/**
+ * MARQUEE_SEED makes other runs, or repeats one; MARQUEE_FLEET_RUNS makes more of them. The same runs by default, since one with a
+ * slow store and a change every 150 ms has found an event that outlived its venue, and it is not known whether the checker errs.
+ */
 const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
 const runs = Number(process.env['MARQUEE_FLEET_RUNS'] ?? 12)
 
