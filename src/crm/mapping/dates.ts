@@ -53,7 +53,8 @@ export function dateNotes(column: string): DateNotes {
 
 /**
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
- * `wallZone`'s wall time.
+ * `wallZone`'s wall time. A field that `hasZone` is known to hold wall times: some CRMs write a `Z` behind them that means
+ * nothing. Any other offset does mean something.
  */
 export function toDateTime(
   cell: Cell,
@@ -61,31 +62,7 @@ export function toDateTime(
   showIn: Zone,
   rules = ISO,
   notes = dateNotes(''),
-): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, notes, false)
-}
-
-/**
- * As `toDateTime`, for a field that is known to hold wall times: some CRMs write a `Z` behind them that means nothing. Any
- * other offset does mean something.
- */
-export function toWallDateTime(
-  cell: Cell,
-  wallZone: Zone,
-  showIn: Zone,
-  rules = ISO,
-  notes = dateNotes(''),
-): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, notes, true)
-}
-
-function read(
-  cell: Cell,
-  wallZone: Zone,
-  showIn: Zone,
-  rules: DateRules,
-  notes: DateNotes,
-  hasZone: boolean,
+  hasZone = false,
 ): DateTime | null | Misfit {
   if (isBlank(cell)) return null
   const parsed = parseDate(cell, rules, hasZone)
