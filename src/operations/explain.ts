@@ -181,11 +181,7 @@ interface Answered<Item> {
   readonly options: ExplainOptions
 }
 
-interface AnswerSteps {
-  readonly shown: boolean
-  readonly steps: readonly Step[]
-  readonly representations: readonly AnsweredBody[]
-}
+type AnswerSteps = Pick<Explanation, 'shown' | 'steps' | 'representations'>
 
 const LONGEST_BODY = 65_536
 

@@ -18,14 +18,12 @@ export interface WithheldQuery {
   readonly offset: number
 }
 
-interface ShownRow {
+interface ShownRow extends WithheldWords {
   readonly id: string | null
   readonly name: string | null
   readonly where: string
   readonly fault: WithheldFault
-  readonly reason: string
-  readonly remedy: string
-  /** The same fault by fault. */
+  /** Reason and remedy of each fault. */
   readonly faults: readonly WithheldWords[]
 }
 

@@ -117,12 +117,6 @@ interface Refusal {
   readonly description: string
 }
 
-interface Names {
-  readonly tenant: string
-  readonly clientId: string
-  readonly scope: string
-}
-
 // The directory's own numbers (AADSTS…), which its texts in many languages share.
 const NO_TENANT: ReadonlySet<string> = new Set(['90002', '900023', '90013', '50059'])
 const NO_APPLICATION: ReadonlySet<string> = new Set(['700016', '70001'])
@@ -138,7 +132,7 @@ function isSecretRefused({ error, description }: Refusal): boolean {
 }
 
 /** Why the directory gave no token, and what to do, in an admin's words. */
-function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: Names, secretFrom: string): CrmFailure {
+function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): CrmFailure {
   const number = numberOf(refusal.description)
   const code = number === null ? plainCode(refusal.error) : `AADSTS${number}`
   const refused = (message: string): CrmFailure => failureOf('refused', `${message} (${code})`)
