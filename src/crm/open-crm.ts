@@ -6,8 +6,7 @@ import type { ListName } from '../domain/field.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, Cursor, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
-import type { ConnectorSurroundings } from './crm-limits.ts'
-import { limitsOf } from './crm-limits.ts'
+import { type ConnectorSurroundings, limitsOf } from './crm-limits.ts'
 import type { OpenWeb } from './web/web.ts'
 
 export interface CrmSurroundings extends ConnectorSurroundings {

@@ -4,8 +4,7 @@ import { VENUES } from '../domain/venue.ts'
 import { PAGE_WORDS } from '../formats/page-frame.ts'
 import type { ConfiguredLinks } from '../formats/resource.ts'
 import { REFUSALS } from '../http/problem.ts'
-import type { Json, JsonObject } from './json-text.ts'
-import { WrittenJson } from './json-text.ts'
+import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
 
 /** What each type of field is in both JSON shapes (contract §2, §3). */
 const TYPES: Readonly<Record<FieldType, JsonObject>> = {

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Time } from '../replica/time.ts'
-import type { Metric, Sample } from './exposition.ts'
-import { counter, gauge } from './exposition.ts'
+import { type Metric, type Sample, counter, gauge } from './exposition.ts'
 
 /** The process, in the names every Prometheus dashboard knows: only what is true on both runtimes. */
 export function processMetrics(time: Time): readonly Metric[] {

@@ -1,5 +1,4 @@
-import type { Metric } from './exposition.ts'
-import { counter, gauge } from './exposition.ts'
+import { type Metric, counter, gauge } from './exposition.ts'
 
 const ROLES = ['reader', 'follower', 'alone', 'waiting'] as const
 

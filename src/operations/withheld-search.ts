@@ -1,11 +1,8 @@
-import { isOnPurpose } from '../domain/withheld.ts'
+import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import type { RowFault, WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../replica/packed-withheld.ts'
-import { FAULTS } from '../replica/packed-withheld.ts'
+import { type WithheldRow, FAULTS } from '../replica/packed-withheld.ts'
 import { SearchTurns } from './search-turns.ts'
-import type { WithheldWords } from './withheld.ts'
-import { faultWords, withheldWords } from './withheld.ts'
+import { type WithheldWords, faultWords, withheldWords } from './withheld.ts'
 
 export interface WithheldQuery {
   readonly list: ListName

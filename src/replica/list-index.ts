@@ -1,10 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
-import type { Entry } from './index-block.ts'
-import { BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
+import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
 import type { RowPlace, Placing } from './row-places.ts'
-import type { Shard } from './shard.ts'
-import { SERVED } from './shard.ts'
+import { type Shard, SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
 

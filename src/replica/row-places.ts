@@ -1,7 +1,5 @@
-import type { Guid } from '../domain/guid.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
-import type { Tick } from '../domain/tick.ts'
-import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import { type Tick, isBefore, tickOfDateTime } from '../domain/tick.ts'
 import { readEventKeys, readStart } from './packing.ts'
 
 /** Where a packed row stands in its list, and what a query may ask of it. */

@@ -8,12 +8,10 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi'
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { ask } from '../web/ask.ts'
-import type { Web, WebReply } from '../web/web.ts'
-import { retryAfterMs } from '../web/web.ts'
+import { type Web, type WebReply, retryAfterMs } from '../web/web.ts'
 
 export interface TokenSettings {
   readonly web: Web

@@ -1,9 +1,7 @@
 import type { Secret } from '../../config/secret.ts'
 import type { CrmFailure, Failed } from '../../replica/port.ts'
-import type { Moment } from '../../replica/time.ts'
-import { elapsedMs } from '../../replica/time.ts'
-import type { Granted, TokenSettings } from './grant.ts'
-import { grantToken } from './grant.ts'
+import { type Moment, elapsedMs } from '../../replica/time.ts'
+import { type Granted, type TokenSettings, grantToken } from './grant.ts'
 
 export type TokenText = { readonly ok: true; readonly text: string } | Failed
 

@@ -1,13 +1,9 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { DateFormat } from '../../domain/date-format.ts'
-import { parseByFormat } from '../../domain/date-format.ts'
-import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
-import { parseDateTimeText } from '../../domain/date-time.ts'
+import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
+import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { Zone } from '../../domain/zone.ts'
-import { instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import type { Cell, RowAccess } from './cell.ts'
-import { Misfit, isBlank } from './cell.ts'
+import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
+import { type Cell, type RowAccess, Misfit, isBlank } from './cell.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
