@@ -123,7 +123,6 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** The rules that the settings break. */
 export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
   return RULES.flatMap(({ reads, check }) => {

@@ -15,7 +15,6 @@ export interface CrmSurroundings extends ConnectorSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The connector of a CRM. */
 export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
   const crm = await open(settings, surroundings)
   const { observe } = surroundings

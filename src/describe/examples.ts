@@ -30,7 +30,6 @@ export class Examples {
     return list === 'events' ? this.#event.Id : this.#venue.Id
   }
 
-  /** A page of one record. */
   page(list: ListName, shape: Shape): string {
     const { before, after } = this.#formatter.frame({ list, self: `~/${list}`, next: null, isEmpty: false }, shape)
     return `${before}${this.record(list, shape).slice(recordsOf(shape).skip)}${after}`

@@ -40,7 +40,6 @@ export function objectOf(description: string, properties: JsonObject): JsonObjec
   return { type: 'object', description, required: Object.keys(properties), properties }
 }
 
-/** What a field is in JSON. */
 export function fieldSchema({ type, description, example }: Field): JsonObject {
   return { ...TYPES[type], description: description + ADVICE[type], examples: [new WrittenJson(example)] }
 }
@@ -149,7 +148,6 @@ const PROBLEM: JsonObject = {
   },
 }
 
-/** The schemas of everything that is JSON. */
 export function jsonSchemas(links: ConfiguredLinks, hasLists: boolean): JsonObject {
   return {
     ...Object.fromEntries(

@@ -77,7 +77,6 @@ export function pathsOf({
     .map((each) => ({ ...OPERATIONS[each], found: each, path: routeLabel(each) }))
 }
 
-/** The OpenAPI document of an instance. */
 export function openApi(instance: Instance): JsonObject {
   const { basePath, links, namespace, lists } = instance
   const examples = new Examples(new Formatter(instance), instance.zone)

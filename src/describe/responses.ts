@@ -103,7 +103,6 @@ export function commonStatus([first]: readonly Refusal[]): number {
   return REFUSALS[first].status
 }
 
-/** The refusals of one status at a path. */
 export function refused(refusals: readonly Refusal[], instance: string): JsonObject {
   const status = commonStatus(refusals)
   const details = refusals.map((refusal) => REFUSALS[refusal].detail)

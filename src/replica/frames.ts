@@ -37,7 +37,6 @@ export interface RecordLists {
   readonly venues: RecordList<VenueRecord>
 }
 
-/** The frame of a row that is held. */
 export function frameOf(list: FramedList, row: number, isVersionAlone = false): Frame {
   const shard = list.shardAt(row)
   const slot = slotOf(row)

@@ -133,14 +133,12 @@ export class ListIndex {
     return count
   }
 
-  /** The shard and slot of a handle. */
   rowOf(handle: number): readonly [Shard, number] {
     const shard = this.#shards[handle >>> SLOT_BITS]
     if (shard === undefined) throw new Error('a handle names a shard')
     return [shard, handle & (2 ** SLOT_BITS - 1)]
   }
 
-  /** Where the row of a handle stands. */
   positionOf(handle: number): ListPosition {
     const [shard, slot] = this.rowOf(handle)
     return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }

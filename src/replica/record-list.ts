@@ -185,7 +185,6 @@ export class RecordList<Item> implements Held {
     return this.shardAt(row).guid(slotOf(row))
   }
 
-  /** The shard of a row. */
   shardAt(row: number): Shard {
     const shard = this.shards[row & (SHARDS - 1)]
     if (shard === undefined) throw new Error('there are as many shards as a row can name')

@@ -13,7 +13,6 @@ export interface RowPlace {
   readonly isAvailable: boolean
 }
 
-/** How the rows of one list are placed. */
 export interface Placing {
   readonly placeOf: (packed: string) => RowPlace
   /** Its Start alone. */

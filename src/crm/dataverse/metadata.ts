@@ -17,7 +17,6 @@ export async function readTables(
   return tablesOf(await readRows(client, client.urlOf('EntityDefinitions?$select=LogicalName,EntitySetName'), signal))
 }
 
-/** The logical name of one table. */
 export async function readLogicalName(
   client: DataverseClient,
   entitySet: string,

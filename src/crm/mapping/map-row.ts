@@ -214,7 +214,6 @@ function eventOddities(
   ]
 }
 
-/** A row that is withheld as a whole. */
 export function withheldRow(reason: Reason, id: Guid | null, where: string, version: number): MappedRow<never> {
   const { fault, column, expected, found } = reason
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }

@@ -100,7 +100,6 @@ export class KnownTable<Item> {
     return wall
   }
 
-  /** The page of rows that were read. */
   pageOf(snapshot: Snapshot, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
     const changes = rows.map(({ change }) => change)
     return {
