@@ -4,7 +4,7 @@ import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
-import { withheldWords } from '../operations/withheld.ts'
+import { type WithheldWords, withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
@@ -13,16 +13,13 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
-import type { FaultGroup } from './fault-groups.ts'
-import { faultGroups } from './fault-groups.ts'
+import { type FaultGroup, faultGroups } from './fault-groups.ts'
 import type { TextKeyFor } from './text-keys.ts'
 
-interface WithheldReport {
+interface WithheldReport extends WithheldWords {
   readonly kind: 'event' | 'venue'
   readonly where: string
   readonly id: string | null
-  readonly reason: string
-  readonly remedy: string
 }
 
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>

@@ -1,13 +1,11 @@
 import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
-import type { ExplainOptions, Explanation } from '../operations/explain.ts'
-import { explainId } from '../operations/explain.ts'
+import { type ExplainOptions, type Explanation, explainId } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
 import { readConfiguration } from './configuration.ts'
 import { readCrm } from './assemble.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
 /** What `explain --json` prints; the running instance's answer has more. */
 type Told = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>

@@ -4,8 +4,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
 import type { WrittenProposal } from '../proposal/write-proposal.ts'
 import { commandLine } from './launcher.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
 const FILE = 'marquee.yaml'
 

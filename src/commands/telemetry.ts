@@ -1,5 +1,4 @@
-import type { RequestWatch } from '../http/call.ts'
-import { traceIdOf } from '../http/call.ts'
+import { type RequestWatch, traceIdOf } from '../http/call.ts'
 import { Log } from '../observe/log.ts'
 import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
-import type { Key } from './key.ts'
-import { leaf, Wrong } from './key.ts'
+import { type Key, leaf, Wrong } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
 
 /** An address to listen on; an IPv6 address may have its brackets, and loses them. */

@@ -4,8 +4,7 @@ import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
 import { postgres } from './crm/postgres.ts'
-import type { General, SettingsOfKind } from './general.ts'
-import { GENERAL } from './general.ts'
+import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
 import type { Findings, Problem } from './problem.ts'
 import { byKind } from './section.ts'
@@ -124,7 +123,6 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** The rules that the settings break. */
 export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
   return RULES.flatMap(({ reads, check }) => {

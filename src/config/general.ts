@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { basePath, host } from './addresses.ts'
 import { duration, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
-import type { SettingsOf } from './section.ts'
-import { list, section } from './section.ts'
+import { type SettingsOf, list, section } from './section.ts'
 import { share } from './share.ts'
 
 const port = (usual: number): Key<number> =>

@@ -2,12 +2,9 @@
 // In: a file and the environment. Out: a `Configuration`. On the way: tree.ts reads YAML with its lines, references.ts fills
 // in { env } and { file }, and the keys (general.ts, crm/) read the tree; what a key takes and says is also docs/configuration.md.
 import { dirname, resolve } from 'node:path'
-import type { Configuration } from './configuration.ts'
-import { brokenRules, KEYS, warningsOf } from './configuration.ts'
-import type { Findings, Problem } from './problem.ts'
-import { BAD, keyOf, Place } from './problem.ts'
-import type { ReadFile } from './read-text.ts'
-import { readText } from './read-text.ts'
+import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
+import { type Findings, type Problem, BAD, keyOf, Place } from './problem.ts'
+import { type ReadFile, readText } from './read-text.ts'
 import { resolveReferences } from './references.ts'
 import { keyNamed, section } from './section.ts'
 import type { MapTree, Say, Tree } from './tree.ts'

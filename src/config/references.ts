@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { holdsPassword, showName } from './problem.ts'
-import type { ReadFile } from './read-text.ts'
-import { readText } from './read-text.ts'
+import { type ReadFile, readText } from './read-text.ts'
 import type { Reread } from './secret.ts'
 import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'
 

@@ -1,10 +1,7 @@
 import { resolve } from 'node:path'
-import type { Guid } from '../domain/guid.ts'
-import { parseGuid } from '../domain/guid.ts'
-import type { Zone } from '../domain/zone.ts'
-import { openZone } from '../domain/zone.ts'
-import type { Key } from './key.ts'
-import { leaf, Wrong } from './key.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
+import { type Zone, openZone } from '../domain/zone.ts'
+import { type Key, leaf, Wrong } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 

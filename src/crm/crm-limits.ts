@@ -1,3 +1,9 @@
+import type { Zone } from '../domain/zone.ts'
+import type { Observe } from '../observe/observation.ts'
+import type { Time } from '../replica/time.ts'
+import type { Descriptors } from './descriptors.ts'
+import type { ListSuspicions } from './mapping/suspicions.ts'
+
 /** What a reload may change: looked up for each exchange, never kept. */
 export interface CrmLimits {
   /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
@@ -5,6 +11,18 @@ export interface CrmLimits {
   readonly boundMs: number
   /** What a list may hold, and a workbook once it is unpacked; where nobody says it, 2 GB. */
   readonly memoryBytes?: number
+}
+
+/** What every connector has of the world. */
+export interface ConnectorSurroundings {
+  /** What Start and Finish are shown in. */
+  readonly showIn: Zone
+  readonly limits: CrmLimits
+  readonly time: Time
+  readonly observe: Observe
+  readonly descriptors?: Descriptors
+  /** Where what is suspicious in the rows is noted. */
+  readonly suspicions?: ListSuspicions
 }
 
 /** The limits of a CRM whose own settings may name its timeout. */

@@ -3,60 +3,20 @@
 
 import type { CrmSettings } from '../config/configuration.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Zone } from '../domain/zone.ts'
+import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, Cursor, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
-import type { Time } from '../replica/time.ts'
-import type { CrmLimits } from './crm-limits.ts'
-import { limitsOf } from './crm-limits.ts'
-import type { Descriptors } from './descriptors.ts'
-import type { ListSuspicions } from './mapping/suspicions.ts'
+import { type ConnectorSurroundings, limitsOf } from './crm-limits.ts'
 import type { OpenWeb } from './web/web.ts'
 
-export interface CrmSurroundings {
-  /** What Start and Finish are shown in. */
-  readonly showIn: Zone
-  /** What a reload may change: read anew for each exchange. */
-  readonly limits: CrmLimits
+export interface CrmSurroundings extends ConnectorSurroundings {
   /** Loads how the runtime speaks HTTP, which not every CRM needs. */
   readonly loadWeb: () => Promise<OpenWeb>
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly time: Time
-  readonly observe: Observe
-  readonly descriptors?: Descriptors
-  /** Where what is suspicious in the rows is noted. */
-  readonly suspicions?: ListSuspicions
 }
 
-type Kind = CrmSettings['kind']
-
-type Openers = {
-  readonly [Name in Kind]: (
-    settings: Extract<CrmSettings, { kind: Name }>,
-    surroundings: CrmSurroundings,
-  ) => Promise<Crm>
-}
-
-/** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and an entry here. */
-const OPENERS: Openers = {
-  async dataverse(settings, { loadWeb, limits, ...surroundings }) {
-    const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
-    const openWeb = await loadWeb()
-    return openDataverseCrm(settings, { ...surroundings, openWeb, limits: limitsOf(settings, limits) })
-  },
-  async files(settings, { limits, ...surroundings }) {
-    const { openFilesCrm } = await import('./files/files-crm.ts')
-    return openFilesCrm(settings, { ...surroundings, limits })
-  },
-  async postgres(settings, { limits, ...surroundings }) {
-    const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
-    return openPostgresCrm(settings, { ...surroundings, limits: limitsOf(settings, limits) })
-  },
-}
-
-/** The connector of a CRM. */
 export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
-  const crm = await open(settings.kind, settings, surroundings)
+  const crm = await open(settings, surroundings)
   const { observe } = surroundings
   // It counts its requests itself: a read of a list is many.
   if (settings.kind === 'dataverse') return crm
@@ -70,12 +30,25 @@ export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundin
   }
 }
 
-function open<Name extends Kind>(
-  kind: Name,
-  settings: Extract<CrmSettings, { kind: Name }>,
-  surroundings: CrmSurroundings,
-): Promise<Crm> {
-  return OPENERS[kind](settings, surroundings)
+/** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and a case here. */
+async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurroundings): Promise<Crm> {
+  switch (settings.kind) {
+    case 'dataverse': {
+      const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
+      const openWeb = await loadWeb()
+      return openDataverseCrm(settings, { ...shared, env, openWeb, limits: limitsOf(settings, shared.limits) })
+    }
+    case 'files': {
+      const { openFilesCrm } = await import('./files/files-crm.ts')
+      return openFilesCrm(settings, shared)
+    }
+    case 'postgres': {
+      const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')
+      return openPostgresCrm(settings, { ...shared, limits: limitsOf(settings, shared.limits) })
+    }
+    default:
+      return unreachable(settings)
+  }
 }
 
 async function examine(crm: Crm): Promise<Examination> {

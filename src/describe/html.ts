@@ -6,8 +6,7 @@ import { xmlAttribute, xmlText } from '../formats/escape.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import type { DescribedPage } from '../http/description.ts'
 import { ADVICE } from './json-schemas.ts'
-import type { Instance } from './openapi.ts'
-import { pathsOf } from './openapi.ts'
+import { type Instance, pathsOf } from './openapi.ts'
 import { readPart } from './page/read-part.ts'
 
 /** Each type of field in the words of the page. */

@@ -4,8 +4,7 @@ import { VENUES } from '../domain/venue.ts'
 import { PAGE_WORDS } from '../formats/page-frame.ts'
 import type { ConfiguredLinks } from '../formats/resource.ts'
 import { REFUSALS } from '../http/problem.ts'
-import type { Json, JsonObject } from './json-text.ts'
-import { WrittenJson } from './json-text.ts'
+import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
 
 /** What each type of field is in both JSON shapes (contract §2, §3). */
 const TYPES: Readonly<Record<FieldType, JsonObject>> = {
@@ -41,7 +40,6 @@ export function objectOf(description: string, properties: JsonObject): JsonObjec
   return { type: 'object', description, required: Object.keys(properties), properties }
 }
 
-/** What a field is in JSON. */
 export function fieldSchema({ type, description, example }: Field): JsonObject {
   return { ...TYPES[type], description: description + ADVICE[type], examples: [new WrittenJson(example)] }
 }
@@ -150,7 +148,6 @@ const PROBLEM: JsonObject = {
   },
 }
 
-/** The schemas of everything that is JSON. */
 export function jsonSchemas(links: ConfiguredLinks, hasLists: boolean): JsonObject {
   return {
     ...Object.fromEntries(

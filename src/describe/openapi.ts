@@ -3,14 +3,11 @@
 // Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. What is not in a table is not said.
 import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
-import type { FormatSettings } from '../formats/format.ts'
-import { Formatter } from '../formats/format.ts'
+import { type FormatSettings, Formatter } from '../formats/format.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import { METHODS } from '../http/headers.ts'
-import type { Refusal } from '../http/problem.ts'
-import { REFUSALS } from '../http/problem.ts'
-import type { Endpoint } from '../http/route.ts'
-import { routeLabel } from '../http/route.ts'
+import { type Refusal, REFUSALS } from '../http/problem.ts'
+import { type Endpoint, routeLabel } from '../http/route.ts'
 import { Examples } from './examples.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import type { Json, JsonObject } from './json-text.ts'
@@ -80,7 +77,6 @@ export function pathsOf({
     .map((each) => ({ ...OPERATIONS[each], found: each, path: routeLabel(each) }))
 }
 
-/** The OpenAPI document of an instance. */
 export function openApi(instance: Instance): JsonObject {
   const { basePath, links, namespace, lists } = instance
   const examples = new Examples(new Formatter(instance), instance.zone)

@@ -1,6 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { ListParameter } from '../http/list-query.ts'
-import { LIST_PARAMETERS, MOST_LIMIT, TAKES, USUAL_LIMIT } from '../http/list-query.ts'
+import { type ListParameter, LIST_PARAMETERS, MOST_LIMIT, TAKES, USUAL_LIMIT } from '../http/list-query.ts'
 import type { JsonObject } from './json-text.ts'
 
 const MOMENT: JsonObject = {

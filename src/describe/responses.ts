@@ -1,13 +1,10 @@
 import type { ListName } from '../domain/field.ts'
-import type { Shape } from '../formats/media-types.ts'
-import { MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
+import { type Shape, MEDIA_TYPES, SHAPES, shapeOf } from '../formats/media-types.ts'
 import { COMMON, ERROR_MAX_AGE_S } from '../http/headers.ts'
-import type { Refusal } from '../http/problem.ts'
-import { problemJson, problemXml, REFUSALS } from '../http/problem.ts'
+import { type Refusal, problemJson, problemXml, REFUSALS } from '../http/problem.ts'
 import type { Examples } from './examples.ts'
 import { NAMES, referTo } from './json-schemas.ts'
-import type { JsonObject } from './json-text.ts'
-import { WrittenJson } from './json-text.ts'
+import { type JsonObject, WrittenJson } from './json-text.ts'
 
 /** What stands under a record's schema name for each shape. */
 const SUFFIXED: Readonly<Record<Shape, (names: { readonly plain: string; readonly hal: string }) => string>> = {
@@ -106,7 +103,6 @@ export function commonStatus([first]: readonly Refusal[]): number {
   return REFUSALS[first].status
 }
 
-/** The refusals of one status at a path. */
 export function refused(refusals: readonly Refusal[], instance: string): JsonObject {
   const status = commonStatus(refusals)
   const details = refusals.map((refusal) => REFUSALS[refusal].detail)

@@ -38,7 +38,6 @@ export function civilFromDays(days: number): CivilDate {
   }
 }
 
-/** The number of days of a month. */
 export function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31

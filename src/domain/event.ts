@@ -26,7 +26,6 @@ const FIELDS = [
   { name: 'Tags', type: 'tags', description: 'The words it is filed under.', example: '["Folk","Music","Family"]' },
 ] as const
 
-/** The fields of an event. */
 export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
 
 /** An event that may be shown, its values canonical (contract §2). `VenueId` is the empty GUID where none is assigned yet. */

@@ -1,5 +1,4 @@
-import type { DateTime, Instant } from './date-time.ts'
-import { parseDateTimeText } from './date-time.ts'
+import { type DateTime, type Instant, parseDateTimeText } from './date-time.ts'
 
 /** A point in time as two numbers that compare at once: epoch milliseconds, and ten-thousandths of one. */
 export interface Tick {

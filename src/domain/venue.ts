@@ -28,7 +28,6 @@ const FIELDS = [
   { name: 'Website', type: 'text', description: 'Where to read on.', example: '"https://lanternhall.example.org/"' },
 ] as const
 
-/** The fields of a venue. */
 export const VENUES = { list: 'venues', kind: 'venue', fields: FIELDS } as const satisfies RecordTable
 
 /** A venue that may be shown, its values canonical (contract §2). */

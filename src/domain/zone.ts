@@ -1,5 +1,4 @@
-import type { DateTime, Instant, Wall } from './date-time.ts'
-import { writeDateTime } from './date-time.ts'
+import { type DateTime, type Instant, type Wall, writeDateTime } from './date-time.ts'
 
 /** A time zone of the IANA database as the runtime knows it. */
 export interface Zone {

@@ -8,12 +8,10 @@ import { halJson } from './hal-json.ts'
 import { resolveHref } from './hal-json.ts'
 import { halXml } from './hal-xml.ts'
 import type { Shape } from './media-types.ts'
-import type { PageFrame, PageOutline } from './page-frame.ts'
-import { pageFrame } from './page-frame.ts'
+import { type PageFrame, type PageOutline, pageFrame } from './page-frame.ts'
 import { plainJson } from './plain-json.ts'
 import { plainXml } from './plain-xml.ts'
-import type { ConfiguredLinks, Resource } from './resource.ts'
-import { eventResource, venueResource } from './resource.ts'
+import { type ConfiguredLinks, type Resource, eventResource, venueResource } from './resource.ts'
 
 /** What the operator settles for all representations. */
 export interface FormatSettings {

@@ -1,5 +1,4 @@
-import type { Link } from '../domain/link.ts'
-import { isTemplated } from '../domain/link.ts'
+import { type Link, isTemplated } from '../domain/link.ts'
 import { jsonString } from './escape.ts'
 import { jsonFields } from './plain-json.ts'
 import type { Resource } from './resource.ts'

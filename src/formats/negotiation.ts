@@ -1,6 +1,5 @@
 import { readWeights, UNNAMED } from './accept-weights.ts'
-import type { MediaType } from './media-types.ts'
-import { MEDIA_TYPES } from './media-types.ts'
+import { type MediaType, MEDIA_TYPES } from './media-types.ts'
 import { Buffer } from 'node:buffer'
 
 const FALLBACK: MediaType = 'application/json'

@@ -1,5 +1,4 @@
-import type { Link } from '../domain/link.ts'
-import { isTemplated } from '../domain/link.ts'
+import { type Link, isTemplated } from '../domain/link.ts'
 import { jsonString, jsonStrings } from './escape.ts'
 import type { Resource } from './resource.ts'
 import type { FieldType, FieldValue } from '../domain/field.ts'

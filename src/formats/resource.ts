@@ -1,9 +1,7 @@
-import type { EventRecord } from '../domain/event.ts'
-import { EVENTS } from '../domain/event.ts'
+import { type EventRecord, EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, FieldValue } from '../domain/field.ts'
 import type { Link } from '../domain/link.ts'
-import type { VenueRecord } from '../domain/venue.ts'
-import { VENUES } from '../domain/venue.ts'
+import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
 /** A record as a format sees it: what its fields are, what they hold, and all its links (contract §2.1). */
 export interface Resource {

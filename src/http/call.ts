@@ -1,5 +1,4 @@
-import type { Body } from '../formats/body.ts'
-import { ownBody } from '../formats/body.ts'
+import { type Body, ownBody } from '../formats/body.ts'
 import type { RouteLabel } from '../observe/meters.ts'
 
 /** A request as the service sees it, whatever the runtime: strings, and nothing built that is not asked for. */

@@ -1,8 +1,6 @@
-import type { Body } from '../formats/body.ts'
-import { bodyOf, etagOf } from '../formats/body.ts'
+import { type Body, bodyOf, etagOf } from '../formats/body.ts'
 import { readWeights } from '../formats/accept-weights.ts'
-import type { Call } from './call.ts'
-import { Fields } from './call.ts'
+import { type Call, Fields } from './call.ts'
 import { COMMON } from './headers.ts'
 import type { Described } from './route.ts'
 

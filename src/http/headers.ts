@@ -1,5 +1,4 @@
-import type { MediaType } from '../formats/media-types.ts'
-import { contentTypeOf } from '../formats/media-types.ts'
+import { type MediaType, contentTypeOf } from '../formats/media-types.ts'
 import { Fields } from './call.ts'
 
 /** The methods of every path (contract §1.2). */

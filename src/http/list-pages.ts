@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Body } from '../formats/body.ts'
-import { etagOf } from '../formats/body.ts'
+import { type Body, etagOf } from '../formats/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { recordsOf } from '../formats/page-frame.ts'
@@ -9,8 +8,7 @@ import { scan } from '../replica/list-scan.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import { writePosition } from './list-position.ts'
 import type { ListQuery } from './list-query.ts'
-import type { ReadyPage } from './ready-pages.ts'
-import { ReadyPages } from './ready-pages.ts'
+import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
 /** A page ends where its records reach this, however many were asked for: to join more would hold others up. */
 const LARGEST_PAGE_BYTES = 2 * 1024 * 1024

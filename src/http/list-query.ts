@@ -1,27 +1,17 @@
 import { parseDateTimeText } from '../domain/date-time.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
-import type { Tick } from '../domain/tick.ts'
-import { isBefore, tickOf } from '../domain/tick.ts'
-import type { Zone } from '../domain/zone.ts'
-import { instantOfWall } from '../domain/zone.ts'
+import { type Tick, isBefore, tickOf } from '../domain/tick.ts'
+import { type Zone, instantOfWall } from '../domain/zone.ts'
 import { percentEncode } from '../formats/resource.ts'
-import type { ListPosition } from '../replica/list-index.ts'
+import type { Wanted } from '../replica/list-scan.ts'
 import { readPosition } from './list-position.ts'
 import { pairsOf } from './query-pairs.ts'
 
 /** What a caller asks of a list (contract §4.1). */
-export interface ListQuery {
+export interface ListQuery extends Omit<Wanted, 'from'> {
   /** Null: now. */
   readonly from: Tick | null
-  /** Excluded. */
-  readonly to: Tick | null
-  readonly venues: readonly Guid[]
-  readonly tags: readonly string[]
-  readonly available: boolean
-  readonly limit: number
-  readonly after: ListPosition | null
   /** The parameters given but `after`, as links name them; empty where there were none. */
   readonly named: string
   /** `after` as it was given, null where it was not. */

@@ -1,6 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
-import { parseGuid } from '../domain/guid.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
 import type { RouteLabel } from '../observe/meters.ts'
 
 /** A record. */

@@ -2,26 +2,21 @@
 // route.ts tells the paths, problem.ts what is refused and how, headers.ts the header fields, call.ts what both runtimes hand over.
 // It is the hot path: nothing is built for a request that its answer does not need.
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { bodyOf } from '../formats/body.ts'
-import type { MediaType } from '../formats/media-types.ts'
-import { isXml, shapeOf } from '../formats/media-types.ts'
+import { type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../replica/admission.ts'
 import type { HeldList, HeldLists } from '../replica/held-lists.ts'
 import type { Representation } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
-import type { Answer, Call, RequestWatch } from './call.ts'
-import { traceIdOf, withOwnBody } from './call.ts'
+import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody } from './call.ts'
 import type { Description, Written } from './description.ts'
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
-import type { Refusal } from './problem.ts'
-import { problemJson, problemXml, REFUSALS } from './problem.ts'
-import type { Described, RecordResource, Route } from './route.ts'
-import { routeLabel, Router } from './route.ts'
+import { type Refusal, problemJson, problemXml, REFUSALS } from './problem.ts'
+import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
   readonly held: HeldLists

@@ -1,5 +1,4 @@
-import type { LogLine } from './log-line.ts'
-import { logLine } from './log-line.ts'
+import { type LogLine, logLine } from './log-line.ts'
 import { lostLine } from './line-sink.ts'
 import type { Observation, ReadReport } from './observation.ts'
 import { printable } from './printable.ts'

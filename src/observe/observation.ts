@@ -116,43 +116,32 @@ interface RequestReport {
 
 export type Observe = (observation: Observation) => void
 
-/** What a read of the CRM can fail for. */
-export type FailureKind =
+/** How a read of the CRM ends. Each has its count from the start, since an alert on a rise needs the 0 before it. */
+export const OUTCOMES = [
+  'ok',
   /** No answer, or an error of the CRM's own: an outage. */
-  | 'unreachable'
-  | 'timeout'
-  | 'throttled'
+  'unreachable',
+  'timeout',
+  'throttled',
   /** Credentials or rights. */
-  | 'refused'
+  'refused',
   /** The configuration names what the CRM does not have. */
-  | 'misconfigured'
+  'misconfigured',
   /** An answer that cannot be understood: broken syntax, HTML, cut short. */
-  | 'broken'
+  'broken',
   /** The cursor is no longer good: a full read follows at once. */
-  | 'cursor-refused'
+  'cursor-refused',
   /** The list got so short that it is not believed. */
-  | 'braked'
+  'braked',
   /** Much is missing from a list that was read at several moments: a second reading has to agree. */
-  | 'doubted'
+  'doubted',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
-  | 'too-large'
+  'too-large',
   /** A bug of ours or the connector's. */
-  | 'internal'
+  'internal',
+] as const
 
-export type Outcome = 'ok' | FailureKind
+export type Outcome = (typeof OUTCOMES)[number]
 
-/** Every outcome: each has its count from the start, since an alert on a rise needs the 0 before it. */
-export const OUTCOMES: readonly Outcome[] = Object.values({
-  ok: 'ok',
-  unreachable: 'unreachable',
-  timeout: 'timeout',
-  throttled: 'throttled',
-  refused: 'refused',
-  misconfigured: 'misconfigured',
-  broken: 'broken',
-  'cursor-refused': 'cursor-refused',
-  braked: 'braked',
-  doubted: 'doubted',
-  'too-large': 'too-large',
-  internal: 'internal',
-} satisfies { [Kind in Outcome]: Kind })
+/** What a read of the CRM can fail for. */
+export type FailureKind = Exclude<Outcome, 'ok'>

@@ -1,14 +1,12 @@
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
-import { EMPTY_GUID, parseGuid } from '../domain/guid.ts'
+import { type Guid, EMPTY_GUID, parseGuid } from '../domain/guid.ts'
 import type { ToldList, ToldLists } from '../replica/held-lists.ts'
 import type { Moment } from '../replica/time.ts'
 import { faultWords, withheldWords } from './withheld.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
-import type { MediaType } from '../formats/media-types.ts'
+import { type MediaType, MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
-import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import type { HeldRow } from '../replica/record-list.ts'
 
 /** One step on the way from the CRM's row to the answer; `detail` is a sentence for an admin. */
@@ -181,11 +179,7 @@ interface Answered<Item> {
   readonly options: ExplainOptions
 }
 
-interface AnswerSteps {
-  readonly shown: boolean
-  readonly steps: readonly Step[]
-  readonly representations: readonly AnsweredBody[]
-}
+type AnswerSteps = Pick<Explanation, 'shown' | 'steps' | 'representations'>
 
 const LONGEST_BODY = 65_536
 

@@ -12,11 +12,26 @@ interface Series {
   readonly buckets: Buckets
 }
 
+/** The samples of a metric; its value where it has but one, without labels. */
+type Values = () => number | Iterable<Sample>
+
 /** A metric whose values are kept elsewhere and asked for at each scrape: nothing is kept twice, and no request pays for it. */
 export type Metric = { readonly name: string; readonly help: string } & (
-  | { readonly type: 'gauge' | 'counter'; readonly samples: () => Iterable<Sample> }
+  | { readonly type: 'gauge' | 'counter'; readonly samples: Values }
   | { readonly type: 'histogram'; readonly series: () => Iterable<Series> }
 )
+
+export function gauge(name: string, help: string, samples: Values): Metric {
+  return { name, help, type: 'gauge', samples }
+}
+
+export function counter(name: string, help: string, samples: Values): Metric {
+  return { name, help, type: 'counter', samples }
+}
+
+export function histogram(name: string, help: string, series: () => Iterable<Series>): Metric {
+  return { name, help, type: 'histogram', series }
+}
 
 /** The metrics in Prometheus' text format 0.0.4. */
 export function expose(metrics: readonly Metric[]): string {
@@ -25,10 +40,14 @@ export function expose(metrics: readonly Metric[]): string {
     const { name, help, type } = metric
     text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
     if (metric.type === 'histogram') for (const series of metric.series()) text += histogramLines(name, series)
-    else for (const { labels = {}, value } of metric.samples()) text += line(name, labels, value)
+    else for (const { labels = {}, value } of samplesOf(metric.samples())) text += line(name, labels, value)
     text += '\n'
   }
   return text
+}
+
+function samplesOf(values: ReturnType<Values>): Iterable<Sample> {
+  return typeof values === 'number' ? [{ value: values }] : values
 }
 
 function histogramLines(name: string, { labels = {}, buckets: { bounds, counts, sum } }: Series): string {

@@ -1,4 +1,4 @@
-import type { Metric } from './exposition.ts'
+import { type Metric, counter, gauge } from './exposition.ts'
 
 const ROLES = ['reader', 'follower', 'alone', 'waiting'] as const
 
@@ -38,50 +38,34 @@ export interface ShareCounts {
 /** None where nothing is shared. */
 export function shareMetrics(counts: (() => ShareCounts) | null): readonly Metric[] {
   if (counts === null) return []
-  const gauge = (name: string, help: string, value: (counts: ShareCounts) => number): Metric => ({
-    name,
-    help,
-    type: 'gauge',
-    samples: () => [{ value: value(counts()) }],
-  })
   return [
-    {
-      name: 'marquee_share_role',
-      help: '1 for what this instance is: the reader of the CRM, a follower, alone (the store is lost), or waiting for something to answer from.',
-      type: 'gauge',
-      samples: () => ROLES.map((role) => ({ labels: { role }, value: counts().status.role === role ? 1 : 0 })),
-    },
-    gauge('marquee_share_connected', '1 while the store answers.', ({ status }) => (status.connected ? 1 : 0)),
+    gauge(
+      'marquee_share_role',
+      '1 for what this instance is: the reader of the CRM, a follower, alone (the store is lost), or waiting for something to answer from.',
+      () => ROLES.map((role) => ({ labels: { role }, value: counts().status.role === role ? 1 : 0 })),
+    ),
+    gauge('marquee_share_connected', '1 while the store answers.', () => (counts().status.connected ? 1 : 0)),
     gauge(
       'marquee_share_instances',
       'Instances that share what one reads, as the last beat said; the reader is one.',
-      ({ status }) => status.instances,
+      () => counts().status.instances,
     ),
-    gauge('marquee_share_owed_rows', 'Rows that are read here and not yet in the log.', ({ owed }) => owed),
-    {
-      name: 'marquee_share_entries_total',
-      help: 'Entries of the log that were written or read here, by kind.',
-      type: 'counter',
-      samples: () =>
-        counts().entries.map(({ kind, direction, count }) => ({ labels: { kind, direction }, value: count })),
-    },
-    {
-      name: 'marquee_share_bytes_total',
-      help: 'Bytes of entries and bases that were written to the store or read from it.',
-      type: 'counter',
-      samples: () => Object.entries(counts().bytes).map(([direction, value]) => ({ labels: { direction }, value })),
-    },
-    {
-      name: 'marquee_share_rebases_total',
-      help: 'How often this instance began again with a base, by reason.',
-      type: 'counter',
-      samples: () => [...counts().rebases].map(([reason, value]) => ({ labels: { reason }, value })),
-    },
-    {
-      name: 'marquee_share_terms_total',
-      help: 'Claims of the reading that were seen here: one where all is well, one more each time another takes over.',
-      type: 'counter',
-      samples: () => [{ value: counts().terms }],
-    },
+    gauge('marquee_share_owed_rows', 'Rows that are read here and not yet in the log.', () => counts().owed),
+    counter('marquee_share_entries_total', 'Entries of the log that were written or read here, by kind.', () =>
+      counts().entries.map(({ kind, direction, count }) => ({ labels: { kind, direction }, value: count })),
+    ),
+    counter(
+      'marquee_share_bytes_total',
+      'Bytes of entries and bases that were written to the store or read from it.',
+      () => Object.entries(counts().bytes).map(([direction, value]) => ({ labels: { direction }, value })),
+    ),
+    counter('marquee_share_rebases_total', 'How often this instance began again with a base, by reason.', () =>
+      [...counts().rebases].map(([reason, value]) => ({ labels: { reason }, value })),
+    ),
+    counter(
+      'marquee_share_terms_total',
+      'Claims of the reading that were seen here: one where all is well, one more each time another takes over.',
+      () => counts().terms,
+    ),
   ]
 }

@@ -3,11 +3,9 @@ import type { Oddity } from '../domain/oddity.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
 import type { FaultCount } from '../replica/fault-counts.ts'
-import type { HeldLists, ToldList, ToldLists } from '../replica/held-lists.ts'
-import { withheldIn } from '../replica/held-lists.ts'
+import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../replica/held-lists.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
-import type { Standing } from '../replica/freshness.ts'
-import { standingOf } from '../replica/freshness.ts'
+import { type Standing, standingOf } from '../replica/freshness.ts'
 import type { Moment } from '../replica/time.ts'
 import type { ShareStatus } from './share-status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
@@ -66,25 +64,21 @@ export interface Status {
   readonly share?: ShareStatus
   readonly settings: RefreshSettings
   /** What dates without an offset are read in, whether somebody said so, and how many there are. */
-  readonly zone: StatusOptions['zone']
+  readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
   readonly lists: { readonly events: ListStatus; readonly venues: ListStatus }
 }
 
-export interface StatusOptions {
+export interface StatusOptions extends Pick<
+  Status,
+  'settings' | 'zone' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
+> {
   readonly lists: ToldLists
-  readonly settings: RefreshSettings
   readonly now: Moment
-  readonly version: string
-  readonly startedAt: string
-  readonly stopping: boolean
-  readonly waiting: number
-  readonly base: BaseStanding | null
   readonly share: ShareStatus | null
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
   /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
   readonly mistakenAtMs: Readonly<Record<ListName, number>>
-  readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
 }
 
 /** What `/status` says: whether answers may be given, and how each list is. */

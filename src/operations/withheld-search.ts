@@ -1,11 +1,8 @@
-import { isOnPurpose } from '../domain/withheld.ts'
+import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import type { RowFault, WithheldFault } from '../domain/withheld.ts'
-import type { WithheldRow } from '../replica/packed-withheld.ts'
-import { FAULTS } from '../replica/packed-withheld.ts'
+import { type WithheldRow, FAULTS } from '../replica/packed-withheld.ts'
 import { SearchTurns } from './search-turns.ts'
-import type { WithheldWords } from './withheld.ts'
-import { faultWords, withheldWords } from './withheld.ts'
+import { type WithheldWords, faultWords, withheldWords } from './withheld.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
@@ -18,14 +15,12 @@ export interface WithheldQuery {
   readonly offset: number
 }
 
-interface ShownRow {
+interface ShownRow extends WithheldWords {
   readonly id: string | null
   readonly name: string | null
   readonly where: string
   readonly fault: WithheldFault
-  readonly reason: string
-  readonly remedy: string
-  /** The same fault by fault. */
+  /** Reason and remedy of each fault. */
   readonly faults: readonly WithheldWords[]
 }
 

@@ -1,8 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
-import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
-import { isOnPurpose } from '../domain/withheld.ts'
-import type { FaultCount } from '../replica/fault-counts.ts'
-import { FaultCounts } from '../replica/fault-counts.ts'
+import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import { type FaultCount, FaultCounts } from '../replica/fault-counts.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import { insteadOf, textFound } from './remedy.ts'
 

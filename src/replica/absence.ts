@@ -1,11 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { CrmFailure } from './port.ts'
-import { REPEATED, failureOf } from './port.ts'
-import type { RecordList } from './record-list.ts'
-import { rowOf } from './record-list.ts'
-import type { Shard } from './shard.ts'
-import { FREE, SERVED } from './shard.ts'
+import { type CrmFailure, REPEATED, failureOf } from './port.ts'
+import { type RecordList, rowOf } from './record-list.ts'
+import { type Shard, FREE, SERVED } from './shard.ts'
 
 /** The ids that are served and that a complete read, begun at `since`, did not mention. */
 export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {

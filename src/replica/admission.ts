@@ -1,5 +1,4 @@
-import type { Bounds } from './freshness.ts'
-import { standingOf } from './freshness.ts'
+import { type Bounds, standingOf } from './freshness.ts'
 import type { Moment, Time } from './time.ts'
 import { TOO_LATE, within } from './waiting.ts'
 

@@ -2,8 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from './frames.ts'
 import type { Freshness } from './freshness.ts'
 import { FAULTS } from './packed-withheld.ts'
-import type { Cursor } from './port.ts'
-import { cursorOf } from './port.ts'
+import { type Cursor, cursorOf } from './port.ts'
 
 /** Raised where frames, chunks or heads are written otherwise: no instance reads another format, and none writes an older one. */
 export const BASE_FORMAT = 1

@@ -1,7 +1,5 @@
-import type { CrmFailure, Failed } from './port.ts'
-import { failedInternally } from './port.ts'
-import type { Time } from './time.ts'
-import { elapsedMs } from './time.ts'
+import { type CrmFailure, type Failed, failedInternally } from './port.ts'
+import { type Time, elapsedMs } from './time.ts'
 
 export type Attempt = { readonly ok: true } | Failed
 

@@ -1,4 +1,5 @@
 import type { RowFault, Withheld } from '../domain/withheld.ts'
+import type { WithheldCount } from '../observe/observation.ts'
 
 /** What is wrong in one column, and in how many rows. */
 export interface FaultCount extends Pick<RowFault, 'column' | 'fault'> {
@@ -21,9 +22,19 @@ export class FaultCounts implements Iterable<FaultCount> {
     for (const { fault, column, count, first } of counts) this.#add(fault, column, count, first)
   }
 
-  /** How many rows have this fault first of all. */
-  firstOf(fault: RowFault['fault'], column: string | null): number {
-    return this.#counts.get(`${fault} ${column}`)?.first ?? 0
+  /** Counts what `now` has more of each fault than `before`: rows without a place of their own have no before themselves. */
+  addMore(before: FaultCounts, now: FaultCounts): void {
+    for (const { fault, column, first } of now) {
+      const more = first - (before.#counts.get(`${fault} ${column}`)?.first ?? 0)
+      if (more > 0) this.#add(fault, column, more, more)
+    }
+  }
+
+  /** How many rows have each fault first of all, the most first; counting begins at nothing again. */
+  take(): readonly WithheldCount[] {
+    const counts = [...this].flatMap(({ fault, column, first }) => (first > 0 ? [{ column, fault, count: first }] : []))
+    this.#counts.clear()
+    return counts.toSorted((left, right) => right.count - left.count)
   }
 
   [Symbol.iterator](): Iterator<FaultCount> {

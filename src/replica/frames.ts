@@ -7,10 +7,8 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { guidText, readGuidWords } from './guid-table.ts'
 import { FAULTS } from './packed-withheld.ts'
-import type { RecordList } from './record-list.ts'
-import { slotOf } from './record-list.ts'
-import type { Shard } from './shard.ts'
-import { SERVED } from './shard.ts'
+import { type RecordList, slotOf } from './record-list.ts'
+import { type Shard, SERVED } from './shard.ts'
 
 /** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
@@ -39,7 +37,6 @@ export interface RecordLists {
   readonly venues: RecordList<VenueRecord>
 }
 
-/** The frame of a row that is held. */
 export function frameOf(list: FramedList, row: number, isVersionAlone = false): Frame {
   const shard = list.shardAt(row)
   const slot = slotOf(row)

@@ -1,5 +1,4 @@
-import type { Moment } from './time.ts'
-import { earlierBy, elapsedMs, laterOf } from './time.ts'
+import { type Moment, earlierBy, elapsedMs, laterOf } from './time.ts'
 
 /** What is known of a list's age. All moments are those of a read's beginning, its source's lag subtracted. */
 export class Freshness {

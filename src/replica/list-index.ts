@@ -1,10 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
-import type { Entry } from './index-block.ts'
-import { BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
+import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
 import type { RowPlace, Placing } from './row-places.ts'
-import type { Shard } from './shard.ts'
-import { SERVED } from './shard.ts'
+import { type Shard, SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
 
@@ -135,14 +133,12 @@ export class ListIndex {
     return count
   }
 
-  /** The shard and slot of a handle. */
   rowOf(handle: number): readonly [Shard, number] {
     const shard = this.#shards[handle >>> SLOT_BITS]
     if (shard === undefined) throw new Error('a handle names a shard')
     return [shard, handle & (2 ** SLOT_BITS - 1)]
   }
 
-  /** Where the row of a handle stands. */
   positionOf(handle: number): ListPosition {
     const [shard, slot] = this.rowOf(handle)
     return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }

@@ -1,16 +1,11 @@
-import type { EventRecord } from '../domain/event.ts'
-import { EVENTS } from '../domain/event.ts'
-import type { Field, ListName, RecordTable } from '../domain/field.ts'
-import { LINKS } from '../domain/field.ts'
+import { type EventRecord, EVENTS } from '../domain/event.ts'
+import { type Field, type ListName, type RecordTable, LINKS } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import type { VenueRecord } from '../domain/venue.ts'
-import { VENUES } from '../domain/venue.ts'
+import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import type { Packing } from './packing.ts'
-import { eventPacking, venuePacking } from './packing.ts'
-import type { Placing } from './row-places.ts'
-import { eventPlacing, venuePlacing } from './row-places.ts'
+import { type Packing, eventPacking, venuePacking } from './packing.ts'
+import { type Placing, eventPlacing, venuePlacing } from './row-places.ts'
 
 /** What a list needs to know of its kind of record. */
 export interface ListKind<Item> {

@@ -5,6 +5,7 @@ import { Arrivals } from './arrivals.ts'
 import type { BaseList, Carried } from './base.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
+import { FaultCounts } from './fault-counts.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from './packed-withheld.ts'
@@ -16,7 +17,6 @@ import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
-import { WithheldTally } from './withheld-tally.ts'
 
 export interface ListReaderOptions<Item> {
   readonly carried?: Carried
@@ -63,7 +63,7 @@ export class ListReader<Item> {
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
-  readonly #newlyWithheld = new WithheldTally()
+  readonly #newlyWithheld = new FaultCounts()
   #servedNothing = false
   #reads = 0
   /** Pages of the details that refreshes have applied. */
@@ -343,7 +343,7 @@ export class ListReader<Item> {
       reading.release()
       if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
       if (kind === 'full') {
-        this.#newlyWithheld.addExtras(list.extras, reading.extras)
+        this.#newlyWithheld.addMore(list.extras.faults, reading.extras.faults)
         list.extras = reading.extras
       }
     }

@@ -4,17 +4,15 @@ import type { Attempt } from './cycle.ts'
 import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
-import type { Freshness } from './freshness.ts'
+import type { Bounds, Freshness } from './freshness.ts'
 import type { ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
 
-export interface RefreshSettings {
-  readonly boundMs: number
+export interface RefreshSettings extends Bounds {
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
-  readonly staleIfErrorMs: number
   readonly brake: boolean
 }
 

@@ -173,13 +173,11 @@ export function readEventKeys(packed: string): EventKeys {
   }
 }
 
-/** The VenueId of a packed event. */
 export function readVenueId(packed: string): Guid {
   const venue = after(packed, 0)
   return trusted(packed.slice(venue, venue + 36))
 }
 
-/** The Start of a packed event. */
 export function readStart(packed: string): DateTime {
   const start = after(packed, after(packed, after(packed, after(packed, 0))))
   return trusted(packed.slice(start, after(packed, start) - 1))

@@ -1,5 +1,4 @@
-import type { Page, PageStream, ReadOutcome } from './port.ts'
-import { failed, failedInternally } from './port.ts'
+import { type Page, type PageStream, type ReadOutcome, failed, failedInternally } from './port.ts'
 import type { Time } from './time.ts'
 import { TOO_LATE, within } from './waiting.ts'
 

@@ -4,6 +4,7 @@ import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import { Drift } from './drift.ts'
+import { FaultCounts } from './fault-counts.ts'
 import { eventKind } from './list-kinds.ts'
 import type { Change, Page } from './port.ts'
 import { REPEATED } from './port.ts'
@@ -11,7 +12,6 @@ import type { ReadingContext } from './reading.ts'
 import { Reading } from './reading.ts'
 import { RecordList } from './record-list.ts'
 import { Tombstones } from './tombstones.ts'
-import { WithheldTally } from './withheld-tally.ts'
 
 const id = guidOf(1)
 
@@ -28,7 +28,7 @@ function scene() {
     new Reading({
       list,
       tombstones,
-      newlyWithheld: new WithheldTally(),
+      newlyWithheld: new FaultCounts(),
       drift,
       kind: 'changes',
       nextNumber: () => ++reads,

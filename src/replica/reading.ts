@@ -1,17 +1,13 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import type { Withheld } from '../domain/withheld.ts'
-import { isOnPurpose } from '../domain/withheld.ts'
-import type { Drift } from './drift.ts'
-import { WHOLE_ROW } from './drift.ts'
+import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
+import { type Drift, WHOLE_ROW } from './drift.ts'
+import type { FaultCounts } from './fault-counts.ts'
 import { PackedRows } from './packed-withheld.ts'
-import type { Change, Page, ReadKind, RepeatedId } from './port.ts'
-import { REPEATED } from './port.ts'
-import type { RecordList } from './record-list.ts'
-import { slotOf } from './record-list.ts'
+import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
+import { type RecordList, slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
-import type { WithheldTally } from './withheld-tally.ts'
 
 /** What one read does to a list. */
 export interface ReadingContext<Item> {
@@ -31,7 +27,7 @@ export interface ReadingContext<Item> {
   /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
   /** Where rows are counted that are withheld now and were not for a mistake before. */
-  readonly newlyWithheld: WithheldTally
+  readonly newlyWithheld: FaultCounts
   readonly now: () => number
 }
 
@@ -257,7 +253,7 @@ export class Reading<Item> {
       }
       const isServed = shard.state[slot] === SERVED
       const isNew = isServed || shard.read(slot) === ''
-      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld)
+      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld, 1)
       this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
       if (isServed) this.#changedNow(held)
       list.withhold(held, withheld)

@@ -1,14 +1,12 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
-import type { Shape } from '../formats/media-types.ts'
-import { SHAPES } from '../formats/media-types.ts'
+import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from './fault-counts.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
 import { ListIndex } from './list-index.ts'
 import type { ListKind } from './list-kinds.ts'
-import type { WithheldRow } from './packed-withheld.ts'
-import { PackedRows, packWithheld } from './packed-withheld.ts'
+import { type WithheldRow, PackedRows, packWithheld } from './packed-withheld.ts'
 import type { Held } from './port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
@@ -187,7 +185,6 @@ export class RecordList<Item> implements Held {
     return this.shardAt(row).guid(slotOf(row))
   }
 
-  /** The shard of a row. */
   shardAt(row: number): Shard {
     const shard = this.shards[row & (SHARDS - 1)]
     if (shard === undefined) throw new Error('there are as many shards as a row can name')

@@ -1,7 +1,5 @@
-import type { Guid } from '../domain/guid.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
-import type { Tick } from '../domain/tick.ts'
-import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import { type Tick, isBefore, tickOfDateTime } from '../domain/tick.ts'
 import { readEventKeys, readStart } from './packing.ts'
 
 /** Where a packed row stands in its list, and what a query may ask of it. */
@@ -15,7 +13,6 @@ export interface RowPlace {
   readonly isAvailable: boolean
 }
 
-/** How the rows of one list are placed. */
 export interface Placing {
   readonly placeOf: (packed: string) => RowPlace
   /** Its Start alone. */

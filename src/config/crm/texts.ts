@@ -1,8 +1,6 @@
-import type { DateFormat } from '../../domain/date-format.ts'
-import { BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
+import { type DateFormat, BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { openDecoder } from '../../domain/encoding.ts'
-import type { Key } from '../key.ts'
-import { leaf, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Key, leaf, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
 import { wholeNumber } from '../values.ts'
 

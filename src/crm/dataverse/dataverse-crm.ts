@@ -4,37 +4,25 @@
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Zone } from '../../domain/zone.ts'
-import type { Observe, Outcome } from '../../observe/observation.ts'
+import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
-import type { CrmLimits } from '../crm-limits.ts'
+import type { ConnectorSurroundings } from '../crm-limits.ts'
 import { proxyOf } from '../web/proxy-of.ts'
-import type { OpenWeb } from '../web/web.ts'
-import { trustingWeb } from '../web/web.ts'
-import type { ListSuspicions } from '../mapping/suspicions.ts'
+import { type OpenWeb, trustingWeb } from '../web/web.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
 import { Labels } from './labels.ts'
-import type { EntityTable, TableParts } from './entity-table.ts'
-import { entityTable, eventsTable } from './entity-table.ts'
-import type { NoTracking } from './tracking.ts'
-import { FullReadPace, Tracking } from './tracking.ts'
+import { type EntityTable, type TableParts, entityTable, eventsTable } from './entity-table.ts'
+import { type NoTracking, FullReadPace, Tracking } from './tracking.ts'
 import { eventsSetting, venuesSetting } from './stock-mapping.ts'
 import { PageReader } from './page-reader.ts'
 import { EntitySource } from './entity-source.ts'
 import { Tokens } from './tokens.ts'
 import { ZoneCodes } from './zone-codes.ts'
-import type { ListSetting } from '../mapping/list-setting.ts'
-import { mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
-export interface DataverseSurroundings {
-  readonly showIn: Zone
-  readonly limits: CrmLimits
-  readonly time: Time
-  readonly observe: Observe
-  readonly suspicions?: ListSuspicions
+export interface DataverseSurroundings extends Omit<ConnectorSurroundings, 'descriptors'> {
   readonly openWeb: OpenWeb
   readonly env: Readonly<Record<string, string | undefined>>
 }

@@ -1,5 +1,4 @@
-import type { CrmLimits } from '../crm-limits.ts'
-import { patienceOf } from '../crm-limits.ts'
+import { type CrmLimits, patienceOf } from '../crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type {
@@ -15,13 +14,10 @@ import type {
 import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { pause } from '../../replica/waiting.ts'
-import type { PageAnswer, PageReader } from './page-reader.ts'
-import type { StreamOptions } from './page-stream.ts'
-import { LONGEST_WAIT_MS } from './page-reader.ts'
-import { rowChanges, streamPages } from './page-stream.ts'
+import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
+import { type StreamOptions, rowChanges, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
-import type { FullReadPace, NoTracking, Tracking } from './tracking.ts'
-import { isUntracked } from './tracking.ts'
+import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
 
 export interface EntitySourceSettings<Item> {
   readonly reader: PageReader<Item>

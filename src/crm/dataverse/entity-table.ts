@@ -1,14 +1,9 @@
 import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../replica/port.ts'
-import type { CellObject } from '../mapping/cell.ts'
-import { Reason } from '../mapping/cell.ts'
-import type { ListSetting } from '../mapping/list-setting.ts'
-import { mappedColumns } from '../mapping/list-setting.ts'
-import type { ListMapping, RowKind } from '../mapping/map-row.ts'
-import { EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
-import type { Suspicions } from '../mapping/suspicions.ts'
+import { type CellObject, Reason } from '../mapping/cell.ts'
+import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
 import { TableRows } from './table-rows.ts'
 import { UnlabelledRows } from './unlabelled-rows.ts'
@@ -22,6 +17,7 @@ export interface EntityTable<Item> {
   readonly rows: TableRows
   readonly labels: Labels
   readonly unlabelled: UnlabelledRows
+  readonly mapping: ListMapping<CellObject, Item>
   /** The columns of a read of availability alone; empty where there is none. */
   readonly availabilityColumns: readonly string[]
   mapRow(row: CellObject, where: () => string, version: number): Change<Item>
@@ -29,76 +25,50 @@ export interface EntityTable<Item> {
   mapAvailability(row: CellObject): Change<Item> | null
 }
 
-export interface TableParts {
+export interface TableParts extends Pick<MappingSurroundings, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions'> {
   readonly labels: Labels
   readonly zones: ZoneCodes
-  readonly zone: Zone
-  readonly showIn: Zone
-  readonly venuesFrom: string
-  readonly suspicions: Suspicions
 }
 
 export function entityTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   setting: ListSetting,
-  parts: TableParts,
+  { labels, zones, ...parts }: TableParts,
 ): EntityTable<Item> {
-  return tableOf(kind, setting, parts).table
+  const rows = new TableRows(setting, labels, zones)
+  const unlabelled = new UnlabelledRows()
+  const mapping = listMapping(kind, setting, rows, { ...parts, idNamespace: null, lists: 'text' })
+  return {
+    name: kind.table.list,
+    from: setting.from,
+    rows,
+    labels,
+    unlabelled,
+    mapping,
+    availabilityColumns: [],
+    mapRow(row, where, version) {
+      const change = mapRow(mapping, row, where, version)
+      // Noted where it is served without a word.
+      if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
+      return change
+    },
+    mapAvailability: () => null,
+  }
 }
 
 /** The events, whose availability may be read on its own. */
 export function eventsTable(setting: ListSetting, parts: TableParts): EntityTable<EventRecord> {
-  const { table, mapping } = tableOf(EVENT_ROWS, setting, parts)
+  const table = entityTable(EVENT_ROWS, setting, parts)
+  const { readers } = table.mapping
   const { Id = null, TicketCapacity = null, TicketsAvailable = null } = setting.fields
   const counted = { ...setting, fields: { Id, TicketCapacity, TicketsAvailable }, active: null, showOnWeb: null }
   return {
     ...table,
     availabilityColumns: mappedColumns(counted).map(({ column }) => column),
     mapAvailability(row) {
-      const id = mapping.readers.Id(row)
-      const capacity = mapping.readers.TicketCapacity(row)
-      const available = mapping.readers.TicketsAvailable(row)
+      const [id, capacity, available] = [readers.Id(row), readers.TicketCapacity(row), readers.TicketsAvailable(row)]
       if (id instanceof Reason || capacity instanceof Reason || available instanceof Reason) return null
       return { kind: 'availability', id, TicketCapacity: capacity, TicketsAvailable: available }
     },
   }
-}
-
-interface MappedTable<Item> {
-  readonly table: EntityTable<Item>
-  readonly mapping: ListMapping<CellObject, Item>
-}
-
-function tableOf<Item extends { readonly Id: Guid }>(
-  kind: RowKind<Item>,
-  setting: ListSetting,
-  { labels, zones, zone, showIn, venuesFrom, suspicions }: TableParts,
-): MappedTable<Item> {
-  const rows = new TableRows(setting, labels, zones)
-  const unlabelled = new UnlabelledRows()
-  const mapping = listMapping(kind, setting, rows, {
-    idNamespace: null,
-    venuesFrom,
-    zone,
-    showIn,
-    lists: 'text',
-    suspicions,
-  })
-  const table: EntityTable<Item> = {
-    name: kind.table.list,
-    from: setting.from,
-    rows,
-    labels,
-    unlabelled,
-    availabilityColumns: [],
-    mapRow: (row, where, version) => noted(mapRow(mapping, row, where, version), row, rows, unlabelled),
-    mapAvailability: () => null,
-  }
-  return { table, mapping }
-}
-
-/** The change, its row noted where it is served without a word. */
-function noted<Item>(change: Change<Item>, row: CellObject, rows: TableRows, unlabelled: UnlabelledRows): Change<Item> {
-  if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
-  return change
 }

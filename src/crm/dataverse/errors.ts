@@ -1,7 +1,6 @@
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FailureKind } from '../../observe/observation.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import { isObject } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 

@@ -8,12 +8,10 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi'
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { ask } from '../web/ask.ts'
-import type { Web, WebReply } from '../web/web.ts'
-import { retryAfterMs } from '../web/web.ts'
+import { type Web, type WebReply, retryAfterMs } from '../web/web.ts'
 
 export interface TokenSettings {
   readonly web: Web
@@ -117,12 +115,6 @@ interface Refusal {
   readonly description: string
 }
 
-interface Names {
-  readonly tenant: string
-  readonly clientId: string
-  readonly scope: string
-}
-
 // The directory's own numbers (AADSTS…), which its texts in many languages share.
 const NO_TENANT: ReadonlySet<string> = new Set(['90002', '900023', '90013', '50059'])
 const NO_APPLICATION: ReadonlySet<string> = new Set(['700016', '70001'])
@@ -138,7 +130,7 @@ function isSecretRefused({ error, description }: Refusal): boolean {
 }
 
 /** Why the directory gave no token, and what to do, in an admin's words. */
-function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: Names, secretFrom: string): CrmFailure {
+function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): CrmFailure {
   const number = numberOf(refusal.description)
   const code = number === null ? plainCode(refusal.error) : `AADSTS${number}`
   const refused = (message: string): CrmFailure => failureOf('refused', `${message} (${code})`)

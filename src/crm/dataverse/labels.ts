@@ -1,10 +1,8 @@
 import type { CrmFailure } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
-import type { Cell } from '../mapping/cell.ts'
-import { sourceDigits } from '../mapping/cell.ts'
+import { type Cell, sourceDigits } from '../mapping/cell.ts'
 import type { DataverseClient } from './client.ts'
-import type { ChoiceType } from './metadata.ts'
-import { readLabels, readLogicalName } from './metadata.ts'
+import { type ChoiceType, readLabels, readLogicalName } from './metadata.ts'
 
 export interface LabelsSettings {
   readonly client: DataverseClient

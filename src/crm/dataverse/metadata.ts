@@ -1,8 +1,6 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
-import type { Cell, CellObject } from '../mapping/cell.ts'
-import { isList, isObject, sourceDigits } from '../mapping/cell.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 import type { DataverseClient } from './client.ts'
@@ -19,7 +17,6 @@ export async function readTables(
   return tablesOf(await readRows(client, client.urlOf('EntityDefinitions?$select=LogicalName,EntitySetName'), signal))
 }
 
-/** The logical name of one table. */
 export async function readLogicalName(
   client: DataverseClient,
   entitySet: string,

@@ -1,5 +1,4 @@
-import type { Cell, CellObject } from '../mapping/cell.ts'
-import { isList, isObject } from '../mapping/cell.ts'
+import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 
 /** A page of rows as its server sent it. */

@@ -1,15 +1,12 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { PAGE_ROWS, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, PAGE_ROWS, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { pause } from '../../replica/waiting.ts'
-import type { DataverseClient, Refused } from './client.ts'
-import { unanswered } from './client.ts'
+import { type DataverseClient, type Refused, unanswered } from './client.ts'
 import type { EntityTable } from './entity-table.ts'
 import { unknownColumn } from './errors.ts'
 import { definedNames, readAttributes, readTables } from './metadata.ts'
-import type { PageBody } from './page-body.ts'
-import { parsePageBody } from './page-body.ts'
+import { type PageBody, parsePageBody } from './page-body.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 
 /** A page that came, or what came instead. */

@@ -1,8 +1,6 @@
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
-import type { FieldSource } from '../../config/crm/sources.ts'
-import { columnSource } from '../../config/crm/sources.ts'
-import type { ListSetting } from '../mapping/list-setting.ts'
-import { settingOf } from '../mapping/list-setting.ts'
+import { type FieldSource, columnSource } from '../../config/crm/sources.ts'
+import { type ListSetting, settingOf } from '../mapping/list-setting.ts'
 
 const ZONE_NAME = 'msevtmgt_eventtimezonename'
 

@@ -1,19 +1,9 @@
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import type { Moment } from '../../replica/time.ts'
-import { elapsedMs } from '../../replica/time.ts'
-import type { Granted, TokenSettings } from './grant.ts'
-import { grantToken } from './grant.ts'
+import type { CrmFailure, Failed } from '../../replica/port.ts'
+import { type Moment, elapsedMs } from '../../replica/time.ts'
+import { type Granted, type TokenSettings, grantToken } from './grant.ts'
 
-export type TokenText =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly failure: CrmFailure }
-
-interface Held {
-  readonly text: string
-  readonly since: Moment
-  readonly lifeMs: number
-}
+export type TokenText = { readonly ok: true; readonly text: string } | Failed
 
 const LONGEST_MARGIN_MS = 300_000
 const RENEWAL_PAUSE_MS = 30_000
@@ -23,7 +13,7 @@ const REFUSAL_PAUSE_MS = 1000
 export class Tokens {
   readonly #settings: TokenSettings
   #secret: Secret
-  #held: Held | null = null
+  #held: Extract<Granted, { readonly kind: 'token' }> | null = null
   #asking: Promise<TokenText> | null = null
   /** An early renewal, or credentials that were refused, are not tried again at once; a directory that asked to wait, not before. */
   #failed: { readonly at: Moment; readonly failure: CrmFailure } | null = null
@@ -85,7 +75,7 @@ export class Tokens {
       return { ok: false, failure: granted.failure }
     }
     this.#failed = null
-    this.#held = { text: granted.text, since: granted.since, lifeMs: granted.lifeMs }
+    this.#held = granted
     return { ok: true, text: granted.text }
   }
 }

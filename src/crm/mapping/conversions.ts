@@ -1,9 +1,7 @@
-import type { Decimal } from '../../domain/number.ts'
-import { parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
+import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { Cell } from './cell.ts'
-import { Misfit, isBlank, isList, isObject, plainText } from './cell.ts'
+import { type Cell, Misfit, isBlank, isList, isObject, plainText } from './cell.ts'
 import { parseCell } from './parse-cell.ts'
 
 /** The text of a cell as it is; a number's is its source text. */

@@ -1,13 +1,9 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
-import type { DateFormat } from '../../domain/date-format.ts'
-import { parseByFormat } from '../../domain/date-format.ts'
-import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
-import { parseDateTimeText } from '../../domain/date-time.ts'
+import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
+import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { Zone } from '../../domain/zone.ts'
-import { instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import type { Cell, RowAccess } from './cell.ts'
-import { Misfit, isBlank } from './cell.ts'
+import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
+import { type Cell, type RowAccess, Misfit, isBlank } from './cell.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
@@ -53,7 +49,8 @@ export function dateNotes(column: string): DateNotes {
 
 /**
  * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
- * `wallZone`'s wall time.
+ * `wallZone`'s wall time. A field that `hasZone` is known to hold wall times: some CRMs write a `Z` behind them that means
+ * nothing. Any other offset does mean something.
  */
 export function toDateTime(
   cell: Cell,
@@ -61,31 +58,7 @@ export function toDateTime(
   showIn: Zone,
   rules = ISO,
   notes = dateNotes(''),
-): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, notes, false)
-}
-
-/**
- * As `toDateTime`, for a field that is known to hold wall times: some CRMs write a `Z` behind them that means nothing. Any
- * other offset does mean something.
- */
-export function toWallDateTime(
-  cell: Cell,
-  wallZone: Zone,
-  showIn: Zone,
-  rules = ISO,
-  notes = dateNotes(''),
-): DateTime | null | Misfit {
-  return read(cell, wallZone, showIn, rules, notes, true)
-}
-
-function read(
-  cell: Cell,
-  wallZone: Zone,
-  showIn: Zone,
-  rules: DateRules,
-  notes: DateNotes,
-  hasZone: boolean,
+  hasZone = false,
 ): DateTime | null | Misfit {
   if (isBlank(cell)) return null
   const parsed = parseDate(cell, rules, hasZone)

@@ -1,9 +1,7 @@
 import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import type { Zone } from '../../domain/zone.ts'
-import type { Cell, Reader } from './cell.ts'
-import { Misfit, Reason, isBlank } from './cell.ts'
-import type { DateNotes, DateRules } from './dates.ts'
-import { instantOf, noteWallTime, parseDate, shown } from './dates.ts'
+import { type Cell, type Reader, Misfit, Reason, isBlank } from './cell.ts'
+import { type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
 /** Where a date of a row comes from, and how its text is read. */
 export interface DateOrigin<Row> {

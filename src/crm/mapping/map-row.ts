@@ -1,25 +1,18 @@
 // How the rows of a CRM become records. In come the rows of a connector, looked into by its RowAccess, and a ListSetting:
 // which column each field is from, as the CRM's stock mapping and the operator say. Out go records, or why a row is withheld.
 
-import type { EventRecord } from '../../domain/event.ts'
-import { EVENTS } from '../../domain/event.ts'
+import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { VenueRecord } from '../../domain/venue.ts'
-import { VENUES } from '../../domain/venue.ts'
-import type { RowFault } from '../../domain/withheld.ts'
-import { isOnPurpose } from '../../domain/withheld.ts'
+import { type VenueRecord, VENUES } from '../../domain/venue.ts'
+import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import type { FieldName, FieldsOf, Readers } from './readers.ts'
-import { conditionsOf, nameOfColumn, readersOf } from './readers.ts'
+import { type FieldName, type FieldsOf, type Readers, conditionsOf, nameOfColumn, readersOf } from './readers.ts'
 import { conversionsOf } from './written.ts'
-import type { ListSetting, MappingSurroundings } from './list-setting.ts'
-import { mappedColumns } from './list-setting.ts'
+import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
-import type { RowAccess } from './cell.ts'
-import { Reason } from './cell.ts'
-import type { Suspicions } from './suspicions.ts'
-import { MOST_SHOWN } from './suspicions.ts'
+import { type RowAccess, Reason } from './cell.ts'
+import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
 /** A kind of record, and how one is made of what the readers find in a row. */
 export interface RowKind<Item> {
@@ -221,7 +214,6 @@ function eventOddities(
   ]
 }
 
-/** A row that is withheld as a whole. */
 export function withheldRow(reason: Reason, id: Guid | null, where: string, version: number): MappedRow<never> {
   const { fault, column, expected, found } = reason
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }

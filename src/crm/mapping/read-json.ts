@@ -1,5 +1,4 @@
-import type { Cell } from './cell.ts'
-import { NumberText } from './cell.ts'
+import { type Cell, NumberText } from './cell.ts'
 
 /** Where a text ceases to be JSON, and what would have been. */
 export class JsonFault extends SyntaxError {

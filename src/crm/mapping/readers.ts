@@ -8,7 +8,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Cell, Reader, RowAccess } from './cell.ts'
 import { Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
-import { toDateTime, toWallDateTime, wallZoneOf } from './dates.ts'
+import { toDateTime, wallZoneOf } from './dates.ts'
 import type { DateOrigin } from './finish.ts'
 import { finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
@@ -203,11 +203,10 @@ function dateReader<Row>(
   { column, cell, wallZone, hasZone, rules, notes }: DateOrigin<Row>,
   showIn: Zone,
 ): Reader<Row, DateTime> {
-  const convert = hasZone ? toWallDateTime : toDateTime
   return (row) => {
     const zone = wallZone(row)
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-    const value = convert(cell(row), zone, showIn, rules, notes)
+    const value = toDateTime(cell(row), zone, showIn, rules, notes, hasZone)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
     return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
   }

@@ -1,11 +1,9 @@
 import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import type { Cell } from './cell.ts'
-import { Misfit, isBlank, plainText } from './cell.ts'
+import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
 import { splitTags, toDecimal, toFlag, toInt32, toTags, toTagsOfText } from './conversions.ts'
-import type { DateRules } from './dates.ts'
-import { dateRules } from './dates.ts'
+import { type DateRules, dateRules } from './dates.ts'
 
 /** How the cells of a list become values. */
 export interface Conversions {

@@ -1,14 +1,12 @@
 import type { CrmLimits } from '../crm-limits.ts'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import type { QueryArrayResult } from 'pg'
-import { Client } from 'pg'
+import { type QueryArrayResult, Client } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
-import type { Portion, TextRow } from './portions.ts'
-import { Portions } from './portions.ts'
+import { type Portion, type TextRow, Portions } from './portions.ts'
 import { TOO_LATE, within } from '../../replica/waiting.ts'
 
 /** A way to connect: false is without encryption. */

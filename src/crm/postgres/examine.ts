@@ -1,8 +1,7 @@
 import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
 import type { KnownTable } from './known-table.ts'
-import type { ListTable } from './list-table.ts'
-import { quote } from './list-table.ts'
+import { type ListTable, quote } from './list-table.ts'
 import { stampOf } from './stamp.ts'
 import type { Opened } from './table-reader.ts'
 

@@ -1,7 +1,6 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import { RowTooWide } from './portions.ts'
 
 /** A statement or a connection that failed, in words for the operator. */

@@ -5,8 +5,7 @@ import { parseCell } from '../mapping/parse-cell.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Snapshot, Transaction } from './lane.ts'
-import type { ListTable, RowReading } from './list-table.ts'
-import { quote } from './list-table.ts'
+import { type ListTable, type RowReading, quote } from './list-table.ts'
 import { parseArray } from './parse-array.ts'
 import type { TextRow } from './portions.ts'
 import { microsOf } from './stamp.ts'
@@ -101,7 +100,6 @@ export class KnownTable<Item> {
     return wall
   }
 
-  /** The page of rows that were read. */
   pageOf(snapshot: Snapshot, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
     const changes = rows.map(({ change }) => change)
     return {

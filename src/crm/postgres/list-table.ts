@@ -1,17 +1,13 @@
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import { columnSource } from '../../config/crm/sources.ts'
-import type { RecordTable } from '../../domain/field.ts'
-import { LINKS } from '../../domain/field.ts'
+import { type RecordTable, LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../replica/port.ts'
-import type { Cell, RowAccess } from '../mapping/cell.ts'
-import { Reason } from '../mapping/cell.ts'
+import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
-import type { ListSetting, MappingSurroundings } from '../mapping/list-setting.ts'
-import { mappedColumns, settingOf } from '../mapping/list-setting.ts'
-import type { RowKind } from '../mapping/map-row.ts'
-import { listMapping, mapRow } from '../mapping/map-row.ts'
+import { type ListSetting, type MappingSurroundings, mappedColumns, settingOf } from '../mapping/list-setting.ts'
+import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 
 /** The cells of a row, in the order of the columns that were asked for. */
 type Cells = readonly Cell[]

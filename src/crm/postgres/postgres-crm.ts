@@ -4,14 +4,9 @@
 
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
-import type { Zone } from '../../domain/zone.ts'
-import type { Observe } from '../../observe/observation.ts'
 import type { Crm, Examination } from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
-import type { CrmLimits } from '../crm-limits.ts'
-import type { Descriptors } from '../descriptors.ts'
+import type { ConnectorSurroundings } from '../crm-limits.ts'
 import { PLENTY } from '../descriptors.ts'
-import type { ListSuspicions } from '../mapping/suspicions.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { Lane } from './lane.ts'
@@ -21,23 +16,13 @@ import { Opener } from './opener.ts'
 import { Suspects } from './suspects.ts'
 import { TableSource } from './table-source.ts'
 
-export interface PostgresSurroundings {
-  /** What dates are shown in. */
-  readonly showIn: Zone
-  readonly limits: CrmLimits
-  readonly time: Time
-  readonly observe: Observe
-  readonly suspicions?: ListSuspicions
-  readonly descriptors?: Descriptors
-}
-
 /**
  * Two tables or views of a database, over three connections at most: one for the refreshes of each list, one for audits. A list
  * that waits for the other waits for its refreshes, and those for nobody's connection but their own.
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: PostgresSurroundings,
+  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: ConnectorSurroundings,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })

@@ -1,5 +1,4 @@
-import type { Moment } from '../../replica/time.ts'
-import { elapsedMs } from '../../replica/time.ts'
+import { type Moment, elapsedMs } from '../../replica/time.ts'
 import type { KnownTable } from './known-table.ts'
 import type { StampWindow } from './stamp.ts'
 

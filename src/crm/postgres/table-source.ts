@@ -1,5 +1,4 @@
-import type { CrmLimits } from '../crm-limits.ts'
-import { patienceOf } from '../crm-limits.ts'
+import { type CrmLimits, patienceOf } from '../crm-limits.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type {
   Examination,
@@ -18,11 +17,9 @@ import type { Lane } from './lane.ts'
 import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
 import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'
-import type { Suspects, Suspicion } from './suspects.ts'
-import { NO_SUSPICION } from './suspects.ts'
+import { type Suspects, type Suspicion, NO_SUSPICION } from './suspects.ts'
 import { StrayNotices, Strays, SweepSchedule } from './sweeps.ts'
-import type { Opened } from './table-reader.ts'
-import { TableReader } from './table-reader.ts'
+import { type Opened, TableReader } from './table-reader.ts'
 
 export interface TableSourceSettings<Item> {
   readonly list: ListTable<Item>

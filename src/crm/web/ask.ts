@@ -3,8 +3,7 @@
 
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { TOO_LATE, within } from '../../replica/waiting.ts'
 import type { Web, WebReply, WebRequest } from './web.ts'
