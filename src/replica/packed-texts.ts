@@ -36,6 +36,8 @@ export class PackedTexts {
   }
 
   read(slot: number): string {
+    // As of each row that is new, before it is written.
+    if (this.#length[slot] === 0) return ''
     const start = this.#offset[slot] ?? 0
     const end = start + (this.#length[slot] ?? 0)
     return this.#bytes.toString(this.#ascii[slot] === 1 ? 'latin1' : 'utf8', start, end)

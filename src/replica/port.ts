@@ -84,6 +84,8 @@ export interface ReadRequest {
 
 /** What the replica holds, for a sweep that compares versions. */
 export interface Held {
+  /** How many rows there are. */
+  readonly size: number
   /** The version the row had when it was last read, NaN where the row is not held or had none, or `REPEATED`. */
   version(id: Guid): number
 }

@@ -7,12 +7,12 @@ import type { CrmLimits } from '../crm-limits.ts'
 import { patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { placeOf } from './file-format.ts'
-import { csvRows } from './csv-parser.ts'
 import { openParser } from './open-parser.ts'
 import type { FoundFile, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 import type { ColumnsBefore, ListFile } from './list-file.ts'
 import { IgnoredColumns } from './list-file.ts'
+import { Pace } from './pace.ts'
 import type { Batch } from './read-batches.ts'
 import { Gathering, readBatches } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -129,23 +129,25 @@ export class FileSource<Item> implements Source<Item> {
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const sink = { rows, file: name, whereIs }
+    const pace = new Pace(held.size === 0)
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
     let counted: { readonly blankRows?: number }
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
-      const { readSheet } = await import('./workbook.ts')
+      const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
       const onHeader = csvRows(list, sink, columns, 'sheet')
       const { sizeBytes } = found
       const { memoryBytes: limitBytes = 2e9 } = limits
       const { sheet, texts } = list
       const headerRow = texts?.headerRow ?? null
-      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, blankRows: 0 }
+      const asked = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, pace }
+      const reading = { ...asked, blankRows: 0 }
       counted = reading
       batches = readSheet(reading)
     } else {
-      const parser = openParser(format, list, sink, columns, held)
+      const parser = await openParser(format, list, sink, columns, held)
       counted = parser
-      batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
+      batches = readBatches(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
     }
     let fault: SyntaxFault | null = null
     for (;;) {

@@ -17,13 +17,20 @@ const GENTLE_FOR_MS = 5000
  * the processor: what is held must not become too old to be served.
  */
 export class Pace {
+  readonly #isFirst: boolean
   readonly #nowMs: () => number
   readonly #rest: () => Promise<unknown>
   readonly #gentleUntilMs: number
   #sliceMs = LONGEST_MS
   #begunMs: number
 
-  constructor(nowMs: () => number = () => performance.now(), rest: () => Promise<unknown> = setImmediate) {
+  /** @param isFirst nobody is answered from the list before this read has ended: who waits, waits for that */
+  constructor(
+    isFirst = false,
+    nowMs: () => number = () => performance.now(),
+    rest: () => Promise<unknown> = setImmediate,
+  ) {
+    this.#isFirst = isFirst
     this.#nowMs = nowMs
     this.#rest = rest
     this.#begunMs = nowMs()
@@ -43,6 +50,6 @@ export class Pace {
     const tookMs = this.#begunMs - fromMs
     const share = this.#begunMs < this.#gentleUntilMs ? GENTLE_SHARE : FIRM_SHARE
     const sliceMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, tookMs * share))
-    this.#sliceMs = tookMs < NOTHING_WAITED_MS ? LONGEST_MS : sliceMs
+    this.#sliceMs = this.#isFirst || tookMs < NOTHING_WAITED_MS ? LONGEST_MS : sliceMs
   }
 }
