@@ -13,7 +13,7 @@ export class PartParser {
 
   constructor(
     onOpen: (name: string, attributes: SaxesTagPlain['attributes']) => void,
-    onClose: (name: string, text: string) => void,
+    onClose: (name: string, text: string) => void = () => {},
   ) {
     const parser = this.#parser
     parser.on('opentag', ({ name, attributes }) => {
@@ -93,6 +93,8 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
   )
 }
 
+const UNCOMPUTED = new Valueless('a formula without a stored value', 'a value that Excel stored with the formula')
+
 /** Columns beyond are none of a list's. */
 const MOST_COLUMNS = 16_384
 
@@ -119,11 +121,11 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings[Number(text)] ?? new Valueless('a text that the workbook lacks')
+        return strings[Number(text)] ?? new Valueless('a text that the workbook lacks', 'a text that it holds')
       case 'b':
         return text === '1'
       case 'e':
-        return new Valueless(`the error ${text}`)
+        return new Valueless(`the error ${text}`, 'a value in place of the error')
       case 'str':
         return unescaped(text)
       case 'd':
@@ -159,7 +161,7 @@ export function sheetParser(
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
         // Whatever wrote it has not computed it; Excel would on opening the file.
-        if (isFormula && column < MOST_COLUMNS) add(new Valueless('a formula without a stored value'))
+        if (isFormula && column < MOST_COLUMNS) add(UNCOMPUTED)
       } else if (name === 'is') {
         isFormula = false
         isInline = false
