@@ -4,6 +4,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { NumberText, Valueless, isBlank } from '../mapping/cell.ts'
 import type { NumberShape } from './number-formats.ts'
 import { serialText, shapeOfFormat } from './number-formats.ts'
+import type { SharedTexts } from './shared-texts.ts'
 
 /** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */
 export class PartParser {
@@ -54,13 +55,13 @@ function localName(name: string): string {
 
 /** What the cells of a sheet refer to. */
 export interface SheetParts {
-  readonly strings: readonly string[]
+  readonly strings: SharedTexts
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
 }
 
 /** The texts that cells share, each once. */
-export function stringsParser(strings: string[]): PartParser {
+export function stringsParser(strings: SharedTexts): PartParser {
   let text = ''
   let isSound = false
   return new PartParser(
@@ -72,7 +73,7 @@ export function stringsParser(strings: string[]): PartParser {
     (name, inside) => {
       if (name === 't' && !isSound) text += inside
       else if (name === 'rPh') isSound = false
-      else if (name === 'si') strings.push(unescaped(text))
+      else if (name === 'si') strings.add(unescaped(text))
     },
   )
 }
@@ -121,7 +122,7 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings[Number(text)] ?? new Valueless('a text that the workbook lacks', 'a text that it holds')
+        return strings.at(Number(text)) ?? new Valueless('a text that the workbook lacks', 'a text that it holds')
       case 'b':
         return text === '1'
       case 'e':

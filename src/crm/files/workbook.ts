@@ -18,6 +18,7 @@ import { Pace } from './pace.ts'
 import type { Batch, Gathering } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
 import type { SheetParts } from './sheet-parser.ts'
+import { SharedTexts } from './shared-texts.ts'
 import { PartParser, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
 
 /** One sheet of a workbook, and where its rows go. */
@@ -175,7 +176,7 @@ async function openParts<Item>({
   const book = await readBook(read)
   onSheets?.(book.sheets)
   const path = sheetPart(book.sheets, sheet, name)
-  const strings: string[] = []
+  const strings = new SharedTexts()
   const shapes: NumberShape[] = []
   await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
   await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
@@ -279,9 +280,8 @@ async function* fed(
   try {
     for await (const chunk of chunks) {
       if (isGivenUp()) return
-      const text = decoder.decode(chunk, { stream: true })
-      for (let from = 0; from < text.length; from += SLICE) {
-        refuse(parser.feed(text.slice(from, from + SLICE)))
+      for (let from = 0; from < chunk.length; from += SLICE) {
+        refuse(parser.feed(decoder.decode(chunk.subarray(from, from + SLICE), { stream: true })))
         yield
         if (pace.isOver) await pace.rest()
       }
