@@ -73,7 +73,7 @@ function groupOf(
 
 const noKey: TextKeyFor = () => null
 /** Where a row stands of a text file or a workbook, whose texts have keys. */
-const IN_TEXT = /\.(?:(?:csv|tsv|txt), line|xlsx, row) \d+$/i
+const IN_TEXT = /\.(?:csv|tsv|txt|xlsx), (?:line|row) \d+$/i
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'

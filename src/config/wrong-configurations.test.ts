@@ -277,10 +277,10 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["showOnWeb: '?'", `showOnWeb ${OPEN}`],
   ["texts: { decimal: '?' }", `texts.decimal ${OPEN}`],
   ["texts: { dates: ['?'] }", `texts.dates[0] ${OPEN}`],
-  [
-    'fields: { Id: [] }',
-    'fields.Id is an empty list; it must be a column, and [] is an open question: name the one that has another value in each row',
-  ],
+  ["fields: { Id: '?' }", `fields.Id ${OPEN}`],
+  ["fields: { Start: '?' }", `fields.Start ${OPEN}`],
+  ["fields: { Start: { join: [a, '?'] } }", `fields.Start.join[1] ${OPEN}`],
+  ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column'],
   [
     'fields: { Finish: { lasting: long } }',
     'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h',
@@ -293,6 +293,18 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
     'fields.TicketCapacity.whenBlank is "neun"; it must be a number',
   ],
   ['fields: { Price: { value: free } }', 'fields.Price.value is "free"; it must be a number'],
+  [
+    'fields: { Start: { column: a, whenBlank: soon } }',
+    'fields.Start.whenBlank is "soon"; it must be a date-time such as 2036-07-12T19:30',
+  ],
+  [
+    'fields: { Finish: { join: [a, b], whenBlank: 2h30m } }',
+    'fields.Finish.whenBlank is "2h30m"; it must be a date-time such as 2036-07-12T19:30, or { lasting: 2h30m }',
+  ],
+  [
+    'fields: { Start: { value: 19:30 } }',
+    'fields.Start.value is "19:30"; it must be a date-time such as 2036-07-12T19:30',
+  ],
 ]
 
 describe('each of these mistakes is one sentence', () => {

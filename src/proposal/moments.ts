@@ -47,7 +47,8 @@ function wholes(start: Column, moments: readonly Column[], taken: Set<Column>): 
   const startLine = { key: 'Start', value: quoted(start.name), evidence: evidenceOf(start.filled, formats) }
   if (finish === undefined || ends.length > 1) return { lines: [startLine, openFinish(others)], formats, dayOnly: null }
   taken.add(finish)
-  const line = { key: 'Finish', value: quoted(finish.name), evidence: evidenceOf(finish.filled, formats) }
+  const name = quoted(finish.name)
+  const line = finishLine(start, finish, name, `column: ${name}`, evidenceOf(finish.filled, formats))
   return { lines: [startLine, line], formats, dayOnly: null }
 }
 
@@ -83,19 +84,19 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
   }
   taken.add(lastDay)
   taken.add(ends)
-  return { lines: [startLine, finishLine(lastDay, ends, formats)], formats, dayOnly: null }
+  const join = `join: [${quoted(lastDay.name)}, ${quoted(ends.name)}]`
+  const line = finishLine(day, ends, `{ ${join} }`, join, evidenceOf(pairs(lastDay, ends), formats))
+  return { lines: [startLine, line], formats, dayOnly: null }
 }
 
-function finishLine(day: Column, ends: Column, formats: readonly DateFormat[]): Line {
-  const blank = ends.values.length - ends.filled.length
-  const lasting = blank === 0 ? '' : `, whenBlank: { lasting: ${OPEN} }`
+/** @param inside what the source is, to which is added how long those rows last that have no end */
+function finishLine(starts: Column, ends: Column, whole: string, inside: string, evidence: string): Line {
+  const blank = ends.values.filter((value, row) => value === null && starts.values[row] !== null).length
+  if (blank === 0) return { key: 'Finish', value: whole, evidence }
   return {
     key: 'Finish',
-    value: `{ join: [${quoted(day.name)}, ${quoted(ends.name)}]${lasting} }`,
-    evidence:
-      blank === 0
-        ? evidenceOf(pairs(day, ends), formats)
-        : `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end: how long do they last, such as 2h30m?`,
+    value: `{ ${inside}, whenBlank: { lasting: ${OPEN} } }`,
+    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end: how long do they last, such as 2h30m?`,
   }
 }
 
@@ -110,7 +111,7 @@ function startOf(columns: readonly Column[]): Column | null {
 }
 
 function openStart(columns: readonly Column[]): Line {
-  return { key: 'Start', value: '[]', evidence: `which column says when events start${among(columns)}? Name it here` }
+  return { key: 'Start', value: OPEN, evidence: `which column says when events start${among(columns)}? Name it here` }
 }
 
 function openFinish(columns: readonly Column[]): Line {

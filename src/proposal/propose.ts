@@ -3,7 +3,7 @@ import { ENOUGH, lookAtColumn } from './column.ts'
 import { activeOf, showOnWebOf } from './conditions.ts'
 import { EVENT_NAMES, VENUE_NAMES } from './field-names.ts'
 import type { Line } from './line.ts'
-import { counted, example, quoted } from './line.ts'
+import { counted, example, OPEN, quoted } from './line.ts'
 import { momentRole } from './moment-names.ts'
 import { datesOf } from './moments.ts'
 import { isNamed, named } from './named.ts'
@@ -155,7 +155,7 @@ function venueIdOf(columns: readonly Column[], link: Link | null, venuesAreKnown
       ? ''
       : ` (${counted(link.nearly)} but for case and blanks, which an id has)`
   const held = `${counted(link?.found ?? 0)} of ${counted(from.filled.length)} rows have a venue of the venues file${nearly}`
-  return { key: 'VenueId', value: '[]', evidence: `is it ${from.name}? ${held}; name the column here, or null` }
+  return { key: 'VenueId', value: OPEN, evidence: `is it ${from.name}? ${held}; name the column here, or null` }
 }
 
 function idOf(looked: Looked | null, linked: Column | null): Column | null {
@@ -173,14 +173,8 @@ function eventsOf({ table, columns }: Looked, link: Link | null, venuesAreKnown:
     fields.push({ key, value: quoted(column.name), evidence: evidence(column) })
   }
   const id = idOf({ table, columns }, null)
-  if (id === null)
-    fields.push({ key: 'Id', value: '[]', evidence: 'which column has another value in each row? Name it here' })
-  add(
-    'Id',
-    id,
-    ({ filled, isGuid }) =>
-      `${counted(filled.length)} different ones${isGuid ? ', all GUIDs' : ''}; ${example(filled)}`,
-  )
+  if (id === null) fields.push(OPEN_ID)
+  add('Id', id, differentOnes)
   if (link !== null) taken.add(link.from)
   add(
     'Name',
@@ -234,14 +228,7 @@ function venuesOf({ table, columns }: Looked, link: Link | null): ListProposal {
   const taken = new Set<Column>()
   const fields: Line[] = []
   const id = idOf({ table, columns }, link?.id ?? null)
-  if (id === null)
-    fields.push({ key: 'Id', value: '[]', evidence: 'which column has another value in each row? Name it here' })
-  else
-    fields.push({
-      key: 'Id',
-      value: quoted(id.name),
-      evidence: `${counted(id.filled.length)} different ones; ${example(id.filled)}`,
-    })
+  fields.push(id === null ? OPEN_ID : { key: 'Id', value: quoted(id.name), evidence: differentOnes(id) })
   for (const [field, names] of Object.entries(VENUE_NAMES)) {
     if (field === 'Id') continue
     const column = named(columns, names, taken)
@@ -275,6 +262,12 @@ function whyNot(column: Column): string {
   if (isShortYear(column)) return '; its years have two digits, and are read with four only'
   const number = ['Price', 'TicketCapacity', 'TicketsAvailable'].find((field) => isNamed(column, EVENT_NAMES[field]))
   return number === undefined || column.kind === 'number' ? '' : `; not all are numbers, as ${number} needs`
+}
+
+const OPEN_ID = { key: 'Id', value: OPEN, evidence: 'which column has another value in each row? Name it here' }
+
+function differentOnes({ filled, isGuid }: Column): string {
+  return `${counted(filled.length)} different ones${isGuid ? ', all GUIDs' : ''}; ${example(filled)}`
 }
 
 const PLACE = lookAtColumn('', [])

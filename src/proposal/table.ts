@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
+import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
+import { numbered } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
-import { disguiseOf, openFile } from '../crm/files/found-file.ts'
+import { openFile } from '../crm/files/found-file.ts'
 import { Pace } from '../crm/files/pace.ts'
 import { Gathering } from '../crm/files/read-batches.ts'
 import type { Cell } from '../crm/mapping/cell.ts'
@@ -53,7 +55,7 @@ export interface FileTables {
 
 export async function lookAt(path: string): Promise<FileTables | Unlooked> {
   const format = formatOf(path)
-  if (format === null) return new Unlooked('is not a .csv, .json, .ndjson or .xlsx file')
+  if (format === null && !/\.xls$/i.test(path)) return new Unlooked('is not a .csv, .json, .ndjson or .xlsx file')
   let bytes: Buffer
   try {
     bytes = await readFile(path)
@@ -72,11 +74,11 @@ export async function lookAt(path: string): Promise<FileTables | Unlooked> {
     encoding: UTF_8,
     delimiter: null,
   }
-  if (format === 'xlsx') {
-    return sheetTables(about, bytes.length)
-  }
-  const disguise = disguiseOf(bytes)
-  if (disguise !== null) return new Unlooked(`cannot be read: ${disguise}`)
+  const content = contentOf(bytes)
+  // An Excel workbook that is only called .csv is served as it is.
+  if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return sheetTables(about, bytes.length)
+  const isText = content === 'text' || content === 'other'
+  if (!isText || format === null || format === 'xlsx') return new Unlooked(`is ${OTHER_THAN_WORKBOOKS[content]}`)
   const encoding = encodingOf(bytes)
   const text =
     openDecoder(encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252')
@@ -242,15 +244,9 @@ function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'
     filled.findIndex(({ cells }) => widthOf(cells) > widest / 2),
   )
   const header = filled[at]
-  const names: string[] = []
-  const columns: number[] = []
-  for (const [index, name] of (header?.cells ?? []).entries()) {
-    if (name === null) continue
-    let own = name
-    for (let number = 2; names.includes(own); number++) own = `${name} (${number})`
-    names.push(own)
-    columns.push(index)
-  }
-  const values = filled.slice(at + 1).map(({ cells }) => columns.map((index) => cells[index] ?? null))
-  return { headerRow: header?.row ?? 1, header: names, rows: values }
+  const names = new Map<string, number>()
+  for (const [index, name] of (header?.cells ?? []).entries())
+    if (name !== null) names.set(numbered(name, names), index)
+  const values = filled.slice(at + 1).map(({ cells }) => Array.from(names.values(), (index) => cells[index] ?? null))
+  return { headerRow: header?.row ?? 1, header: [...names.keys()], rows: values }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import { OPEN, quoted } from './line.ts'
+import { counted, OPEN, quoted } from './line.ts'
 import type { Line } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
@@ -35,7 +35,7 @@ export function writeProposal(
     ...lists,
   ]
   const all = [events, venues].flatMap((list) => (list === null ? [] : [...list.fields, ...list.more, ...list.texts]))
-  const open = all.filter(({ value }) => value.includes(OPEN) || value === '[]')
+  const open = all.filter(({ value }) => value.includes(OPEN))
   const missing = [
     ...[events, venues].flatMap((list) =>
       list === null || list.leftOut.length === 0
@@ -66,12 +66,17 @@ function nameOf({ file, sheet }: Table): string {
   return sheet === null ? file : `${file}, sheet ${JSON.stringify(sheet)}`
 }
 
+function rowsOf({ rows, isWorkbook, file }: Table): string {
+  const count = rows.length === 1 ? '1 row' : `${counted(rows.length)} rows`
+  return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; a workbook, whatever it is called` : count
+}
+
 function listLines(list: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
   const name = quoted(relative(directory, table.path))
   const from = table.sheet === null ? name : `{ file: ${name}, sheet: ${quoted(table.sheet)} }`
   return [
     `  ${list}:`,
-    ...written([{ key: 'from', value: from, evidence: `${table.rows.length.toLocaleString('en')} rows` }], 4),
+    ...written([{ key: 'from', value: from, evidence: rowsOf(table) }], 4),
     ...(texts.length === 0 ? [] : ['    texts:', ...written(texts, 6)]),
     '    fields:',
     ...written(fields, 6),
@@ -83,6 +88,6 @@ function written(lines: readonly Line[], indent: number): readonly string[] {
   // A comment ends with its line, whatever the file holds.
   return lines.map(({ key, value, evidence }) => {
     const comment = evidence.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) || value === '[]' ? 'QUESTION: ' : ''}${comment}`
+    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) ? 'QUESTION: ' : ''}${comment}`
   })
 }

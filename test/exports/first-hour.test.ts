@@ -60,6 +60,26 @@ const EXPORTS: readonly Export[] = [
     },
   },
   {
+    // An .xlsx whose name says something else.
+    name: 'workbook',
+    files: ['events.csv', 'Venues.CSV'],
+    answers: [],
+    zone: 'Europe/London',
+    counts: [2, 1, 1],
+    events: {
+      '0d9b6a14-7c3e-4f58-92a1-000000000001': {
+        Name: 'Café Scientifique',
+        VenueId: '9f2c4e81-6b07-4d3a-8c15-a7e0d94b63f2',
+        TicketCapacity: 450,
+        TicketsAvailable: 7,
+        Start: '2036-06-22T19:30:00+01:00',
+        Finish: '2036-06-22T22:30:00+01:00',
+        Price: '18.5',
+        Tags: ['Talk', 'Members'],
+      },
+    },
+  },
+  {
     name: 'excel',
     files: ['Spielplan.xlsx', 'Orte.csv'],
     answers: ['2h30m'],

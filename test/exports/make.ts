@@ -49,9 +49,6 @@ for (let row = 0; row < 6; row++) {
 write('titled/events.csv', [...titled, ',,,,,,,,,', ''].join('\r\n'))
 write('titled/venues.csv', `Venues,,\r\nId,Name,AddressCity\r\n${VENUE},Guildhall,Ludlow\r\n`)
 
-write('workbook/events.csv', workbook([{ name: 'Events', rows: [['Id']] }]))
-write('workbook/Venues.CSV', `Id,Name\r\n${VENUE},Guildhall\r\n`)
-
 const noon = serial(0.5, 'time')
 const columns = [
   'Nr',
@@ -95,6 +92,14 @@ write(
 )
 const places = ['Name;Straße;PLZ;Stadt', 'Stadthalle;Marktplatz 12;01067;Dresden', 'Café;Gasse 3;01067;Dresden', '']
 write('excel/Orte.csv', windows1252(places.join('\r\n')))
+
+const contract = 'Id,Name,VenueId,TicketCapacity,TicketsAvailable,Start,Finish,Price,Tags,ShowOnWeb'.split(',')
+const talks = ['Founders’ Day', 'Café Scientifique', 'Draft'].map((title, row): readonly SheetCell[] => {
+  const at = (time: number): SheetCell => serial(49_847 + row + time, 'dateTime')
+  return [idOf(row), title, VENUE, 450, row * 7, at(0.8125), at(0.9375), money('18.5'), 'Talk; Members', row < 2]
+})
+write('workbook/events.csv', workbook([{ name: 'Events', rows: [contract, ...talks] }]))
+write('workbook/Venues.CSV', `Id,Name\r\n${VENUE},Guildhall\r\n`)
 
 /** A price by the digits that Excel stores. */
 function money(digits: string): SheetCell {

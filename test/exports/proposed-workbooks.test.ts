@@ -13,10 +13,19 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function proposed(...sheets: readonly SheetSetting[]): Promise<{ readonly text: string; readonly said: string }> {
-  writeFileSync(join(folder, 'Saison.xlsx'), workbook(sheets))
+interface Proposed {
+  readonly text: string
+  readonly said: string
+}
+
+async function proposed(...sheets: readonly SheetSetting[]): Promise<Proposed> {
+  return proposedOf('Saison.xlsx', workbook(sheets))
+}
+
+async function proposedOf(file: string, bytes: Buffer): Promise<Proposed> {
+  writeFileSync(join(folder, file), bytes)
   writeFileSync(join(folder, 'venues.csv'), 'Id,Name\n')
-  const { status, stdout, stderr } = await runCommand(['init', 'files', '--from', 'Saison.xlsx'], { cwd: folder })
+  const { status, stdout, stderr } = await runCommand(['init', 'files', '--from', file], { cwd: folder })
   expect([status, stderr]).toEqual([0, ''])
   return { text: readFileSync(join(folder, 'marquee.yaml'), 'utf8'), said: stdout }
 }
@@ -78,7 +87,7 @@ it('looks at every sheet: at the venues beside the events, and names what is nei
       ],
     },
   )
-  expect(text).toContain('    from: "Saison.xlsx"   # 1 rows')
+  expect(text).toContain('    from: "Saison.xlsx"   # 1 row')
   expect(text).toContain('    from: { file: "Saison.xlsx", sheet: Orte }')
   expect(text).toContain('VenueId: Ort   # holds what Name of the venues holds')
   expect(said).toContain('Missing: Saison.xlsx, sheet "Legende": was left out')
@@ -92,4 +101,56 @@ it('takes the first sheet that is shown, and names those that are hidden', async
   expect(text).toContain('    from: { file: "Saison.xlsx", sheet: Neu }')
   expect(said).toContain('Missing: Saison.xlsx: the sheet "Alt" is hidden, and was left out')
   expect(await pricesServed()).toEqual(['10 2.0'])
+})
+
+it('proposes one that is called .csv as it is, with the sheet of the events', async () => {
+  const cover = { name: 'Deckblatt', rows: [['Saison']] }
+  const bytes = workbook([cover, { name: 'Plan', rows: [HEADER, row(1, 10, 12.5), row(2, 10, 9.99)] }])
+  const { text } = await proposedOf('Saison.csv', bytes)
+  expect(text).toContain('from: { file: "Saison.csv", sheet: Plan }   # 2 rows; a workbook, whatever it is called')
+  expect(await pricesServed()).toEqual(['10 12.5', '10 9.99'])
+})
+
+it('asks how long those events last that have no end', async () => {
+  const { text, said } = await proposed({
+    name: 'Plan',
+    rows: [HEADER, row(1, 10, 1), row(2, 10, 2).with(3, null), row(3, 10, 3), row(4, 10, 4)],
+  })
+  expect(said).toContain('Open: Finish: 1 row has no end: how long do they last, such as 2h30m?')
+  expect(text).toContain("Finish: { column: Ende, whenBlank: { lasting: '?' } }")
+  writeFileSync(join(folder, 'marquee.yaml'), text.replace("'?'", '90m'))
+  const { stdout } = await runCommand(['check', '--show', '9'], { cwd: folder })
+  expect(stdout).toContain('"Finish":"2036-12-11T21:00:00+00:00"')
+})
+
+it('leaves the column open that has another value in each row, and check says where', async () => {
+  const { text } = await proposed({ name: 'Plan', rows: [HEADER, row(1, 10, 1), row(1, 10, 2)] })
+  expect(text).toContain("Id: '?'   # QUESTION: which column has another value in each row? Name it here")
+  const { status, stderr } = await runCommand(['check'], { cwd: folder })
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/marquee\.yaml:\d+: crm\.events\.fields\.Id is '\?', an open question/) as never,
+  ])
+})
+
+it.each([
+  ['Plan.xls', Buffer.from('Nr\tTitel\n1\tFigaro\n'), 'is text, whatever it is called; name it .csv'],
+  ['Plan.xls', Buffer.from('\ufeffNr\tTitel\n', 'utf16le'), 'is text, whatever it is called; name it .csv'],
+  ['Plan.xls', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
+  [
+    'Plan.xls',
+    Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+    'is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
+  ],
+  [
+    'Plan.csv',
+    Buffer.from('<html><body>Sign in</body></html>'),
+    'is a web page (HTML), whatever it is called; open it in Excel and save it as .xlsx',
+  ],
+  ['Plan.json', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
+  ['Plan.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'is not a .csv, .json, .ndjson or .xlsx file'],
+])('says what %s is, and what to do', async (file, bytes, problem) => {
+  writeFileSync(join(folder, file), bytes)
+  const { status, stderr } = await runCommand(['init', 'files', '--from', file], { cwd: folder })
+  expect([status, stderr]).toEqual([2, `${file} ${problem}\n`])
 })

@@ -23,9 +23,10 @@ const from: Key<FileName> = wholeKey(FILE, (node) => {
   const file = scalarOf(entries === null ? node : entries.get('file'))?.value
   const sheet = entries?.has('sheet') === true ? scalarOf(entries.get('sheet'))?.value : null
   if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
-  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls), which is not read; save it as .xlsx')
+  if (/\.xls$/i.test(file))
+    return new Wrong('names an old Excel workbook (.xls), or what is called like one; save it as .xlsx, or as .csv')
   if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
-  if (sheet !== null && !/\.xlsx$/i.test(file)) return new Wrong('names a sheet of what is not an .xlsx workbook')
+  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet of what is no workbook')
   return { file, sheet: sheet === null ? null : String(sheet) }
 })
 

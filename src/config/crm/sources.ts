@@ -4,7 +4,7 @@ import type { VenueRecord } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { openZone } from '../../domain/zone.ts'
 import type { Key } from '../key.ts'
-import { isNull, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { isNull, scalarOf, wholeKey } from '../key.ts'
 import type { BAD, Place } from '../problem.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
@@ -99,12 +99,7 @@ const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function columnKey(): Key<FieldSource> {
-  return wholeKey('a column', (node) => {
-    if (node.kind === 'list' && node.items.length === 0) {
-      return new Wrong('must be a column, and [] is an open question: name the one that has another value in each row')
-    }
-    return node.kind === 'map' ? null : columnOf(node, [])
-  })
+  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [])))
 }
 
 function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {
@@ -112,17 +107,19 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
   if (type === 'int32') {
     const allowed = `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`
     const read = (node: Tree): FieldSource | null => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further)
-    return wholeKey(allowed, (node, place) => refuseWord(node, place) ?? read(node))
+    return wholeKey(allowed, (node, place) => refuseWord(node, place, A_NUMBER) ?? read(node))
   }
   if (type === 'date-time') {
     const isFinish = name === 'Finish'
     const lasting = isFinish ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
     const allowed = `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`
     const keys = isFinish ? ['wallTimeIn', 'lasting'] : ['wallTimeIn']
+    const date = { ...A_DATE, allowed: isFinish ? `${A_DATE.allowed}, or { lasting: 2h30m }` : A_DATE.allowed }
     return wholeKey(
       allowed,
       (node, place) =>
         (isFinish ? refuseLasting(node, place) : null) ??
+        refuseWord(node, place, date) ??
         valueOf(node) ??
         (isFinish ? lastingOf(node) : null) ??
         joinOf(node, keys) ??
@@ -132,21 +129,32 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
   return wholeKey(
     `${COLUMN}, or ${JOIN}`,
     (node, place) =>
-      (type === 'decimal' ? refuseWord(node, place) : null) ??
+      (type === 'decimal' ? refuseWord(node, place, A_NUMBER) : null) ??
       valueOf(node) ??
       joinOf(node, []) ??
       columnOf(node, further),
   )
 }
 
+/** What a constant of a field may be, as far as that is known without how the list's texts are written (crm.texts). */
+interface Constant {
+  readonly allowed: string
+  readonly accepts: (written: string) => boolean
+}
+
+const A_NUMBER: Constant = { allowed: 'a number', accepts: (written) => /\d/.test(written) }
+const A_DATE: Constant = {
+  allowed: 'a date-time such as 2036-07-12T19:30',
+  accepts: (written) => /\d{4}.*\d/.test(written),
+}
+
 /** Rows would be blamed for it. */
-function refuseWord(node: Tree, place: Place): typeof BAD | null {
+function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
   for (const key of ['whenBlank', 'value']) {
     const said = node.kind === 'map' ? node.entries.get(key) : undefined
     const written = textIn(said)?.trim() ?? ''
-    // How digits are written is for the lists to say (crm.texts).
-    if (said !== undefined && written !== '' && written !== '?' && !/\d/.test(written)) {
-      return place.in(key, said).refuse(said, 'must be a number')
+    if (said !== undefined && written !== '' && written !== '?' && !accepts(written)) {
+      return place.in(key, said).refuse(said, `must be ${allowed}`)
     }
   }
   return null
@@ -164,7 +172,7 @@ function refuseLasting(node: Tree, place: Place): typeof BAD | null {
 
 /** @param further the keys that a column may have besides; `lasting` is one that `whenBlank` may be */
 function columnOf(node: Tree, further: readonly string[]): ColumnSource | null {
-  const plain = nameIn(node)
+  const plain = answerIn(node)
   if (plain !== null) return columnSource(plain)
   const entries = entriesOf(node, ['column', 'whenBlank', ...further.filter((key) => key !== 'lasting')])
   const column = nameIn(entries?.get('column'))
@@ -223,7 +231,7 @@ function parseLasting(written: string): number | null {
 }
 
 function columnsIn(node: Tree | undefined): readonly string[] | null {
-  const columns = node?.kind === 'list' ? node.items.map(nameIn) : []
+  const columns = node?.kind === 'list' ? node.items.map(answerIn) : []
   return columns.length >= 2 && columns.every((column) => column !== null) ? columns : null
 }
 
@@ -249,4 +257,10 @@ function textIn(node: Tree | undefined): string | null {
 function nameIn(node: Tree | undefined): string | null {
   const name = textIn(node)
   return name !== null && isName(name) ? name : null
+}
+
+/** A name that is not the open question of `init`; a column of that name is `{ column: '?' }`. */
+function answerIn(node: Tree | undefined): string | null {
+  const name = nameIn(node)
+  return name === '?' ? null : name
 }

@@ -217,7 +217,7 @@ export function notCommas(separator: string): string {
 }
 
 /** Of several columns with one name all but the first get a number, as spreadsheets do it. */
-export function numbered(name: string, taken: ReadonlySet<string>): string {
+export function numbered(name: string, taken: { has(name: string): boolean }): string {
   if (!taken.has(name)) return name
   for (let number = 2; ; number++) {
     const own = `${name} (${number})`

@@ -6,6 +6,7 @@ import type { Moment, Time } from '../../replica/time.ts'
 import type { CrmLimits } from '../crm-limits.ts'
 import { patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
+import { formatIn } from './content.ts'
 import { placeOf } from './file-format.ts'
 import { openParser } from './open-parser.ts'
 import type { FoundFile, OpenFile } from './found-file.ts'
@@ -99,7 +100,8 @@ export class FileSource<Item> implements Source<Item> {
       const stats = await file.stat()
       if (!stats.isFile() || stats.size === 0n) return { kind: 'changed' }
       // It may have taken the place of the one that was found.
-      const opened = foundAs(found, stats)
+      const format = this.#settings.list.isMapped ? await formatIn(file, found.format) : found.format
+      const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
       return yield* this.#readOpen(file, opened, begunAt, request)
     } catch (cause) {
@@ -144,6 +146,8 @@ export class FileSource<Item> implements Source<Item> {
       const reading = { ...asked, blankRows: 0 }
       counted = reading
       batches = readSheet(reading)
+    } else if (list.sheet !== null) {
+      return ended(failed('misconfigured', `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`))
     } else {
       const parser = await openParser(format, list, sink, columns, held)
       counted = parser

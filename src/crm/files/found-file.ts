@@ -138,18 +138,6 @@ async function almostNamed(directory: string, candidates: readonly Candidate[]):
   return `${shown} is an Excel workbook: ${save}${said}`
 }
 
-/** What a file is that is called otherwise, by its first bytes; null where they may be text. */
-export function disguiseOf(bytes: Buffer): string | null {
-  const isZip = bytes.length >= 4 && bytes.readUInt32LE(0) === 0x04034b50
-  const isOle = bytes.length >= 4 && bytes.readUInt32LE(0) === 0xe011cfd0
-  if (isZip) {
-    const what =
-      'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK), whatever it is called'
-    return `${what}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
-  }
-  return isOle ? 'this is an old Excel workbook (.xls), whatever it is called; save it as .xlsx or as CSV UTF-8' : null
-}
-
 /** As much of an open file as reading a list needs. */
 export interface OpenFile {
   read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>

@@ -47,6 +47,8 @@ export interface ListFile<Item> {
   /** Of which one must be there. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
+  /** The configuration says how it is read. */
+  readonly isMapped: boolean
   /** How a file is written that was not written for Marquee; null where it was. */
   readonly texts: TextSettings | null
   /** All that may be read of a row. */
@@ -81,6 +83,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     name: table.list,
     candidates: candidatesOf(table.list, block),
     sheet: block?.from?.sheet ?? null,
+    isMapped: block !== null,
     texts,
     columns: [...new Set(mappedColumns(setting).map(({ column }) => column))],
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
@@ -234,7 +237,7 @@ export class IgnoredColumns {
     const words = missing.map(([column, key]) => {
       const near = nearestName(column, there)
       const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
-      return `${JSON.stringify(column)} (${key}${column === '?' ? ', an open question: write the column there' : hint})`
+      return `${JSON.stringify(column)} (${key}${hint})`
     })
     const has = there
       .slice(0, SHOWN)

@@ -1,7 +1,7 @@
 import type { Change } from '../../replica/port.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
+import { disguiseOf } from './content.ts'
 import type { OpenFile } from './found-file.ts'
-import { disguiseOf } from './found-file.ts'
 import type { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { DecodingGate } from './decoding-gate.ts'

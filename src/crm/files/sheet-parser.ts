@@ -4,6 +4,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { NumberText, Valueless, isBlank } from '../mapping/cell.ts'
 import type { NumberShape } from './number-formats.ts'
 import { serialText, shapeOfFormat } from './number-formats.ts'
+import type { SharedTexts } from './shared-texts.ts'
 
 /** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */
 export class PartParser {
@@ -13,7 +14,7 @@ export class PartParser {
 
   constructor(
     onOpen: (name: string, attributes: SaxesTagPlain['attributes']) => void,
-    onClose: (name: string, text: string) => void,
+    onClose: (name: string, text: string) => void = () => {},
   ) {
     const parser = this.#parser
     parser.on('opentag', ({ name, attributes }) => {
@@ -54,13 +55,13 @@ function localName(name: string): string {
 
 /** What the cells of a sheet refer to. */
 export interface SheetParts {
-  readonly strings: readonly string[]
+  readonly strings: SharedTexts
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
 }
 
 /** The texts that cells share, each once. */
-export function stringsParser(strings: string[]): PartParser {
+export function stringsParser(strings: SharedTexts): PartParser {
   let text = ''
   let isSound = false
   return new PartParser(
@@ -72,7 +73,7 @@ export function stringsParser(strings: string[]): PartParser {
     (name, inside) => {
       if (name === 't' && !isSound) text += inside
       else if (name === 'rPh') isSound = false
-      else if (name === 'si') strings.push(unescaped(text))
+      else if (name === 'si') strings.add(unescaped(text))
     },
   )
 }
@@ -92,6 +93,8 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
     },
   )
 }
+
+const UNCOMPUTED = new Valueless('a formula without a stored value', 'a value that Excel stored with the formula')
 
 /** Columns beyond are none of a list's. */
 const MOST_COLUMNS = 16_384
@@ -119,11 +122,11 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings[Number(text)] ?? new Valueless('a text that the workbook lacks')
+        return strings.at(Number(text)) ?? new Valueless('a text that the workbook lacks', 'a text that it holds')
       case 'b':
         return text === '1'
       case 'e':
-        return new Valueless(`the error ${text}`)
+        return new Valueless(`the error ${text}`, 'a value in place of the error')
       case 'str':
         return unescaped(text)
       case 'd':
@@ -159,7 +162,7 @@ export function sheetParser(
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
         // Whatever wrote it has not computed it; Excel would on opening the file.
-        if (isFormula && column < MOST_COLUMNS) add(new Valueless('a formula without a stored value'))
+        if (isFormula && column < MOST_COLUMNS) add(UNCOMPUTED)
       } else if (name === 'is') {
         isFormula = false
         isInline = false

@@ -1,6 +1,7 @@
 // An Excel workbook is a ZIP file of XML parts (ECMA-376). Of these only the list of sheets, one sheet, and the texts and styles of
 // its cells are read: links to elsewhere, macros and what else there is are never opened.
 
+import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Entry, ZipFile } from 'yauzl'
 import { RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
@@ -8,6 +9,7 @@ import { nearestName } from '../../config/nearest-name.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
+import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import type { TakeCsvRow } from './csv-parser.ts'
 import { numbered } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
@@ -16,6 +18,7 @@ import { Pace } from './pace.ts'
 import type { Batch, Gathering } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
 import type { SheetParts } from './sheet-parser.ts'
+import { SharedTexts } from './shared-texts.ts'
 import { PartParser, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
 
 /** One sheet of a workbook, and where its rows go. */
@@ -129,6 +132,12 @@ interface WorkbookParts extends SheetParts {
 }
 
 const MOST_ENTRIES = 10_000
+/** What else spreadsheets save, by a part that only it has. */
+const OTHER_ZIP_FILES = [
+  ['content.xml', 'an OpenDocument workbook (.ods)'],
+  ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
+  ['Index/Document.iwa', 'a Numbers document'],
+] as const
 
 async function openParts<Item>({
   name,
@@ -149,6 +158,8 @@ async function openParts<Item>({
     entries.set(entry.fileName.replace(/^\//, ''), entry)
     if (entries.size > MOST_ENTRIES) throw new Unreadable(`the workbook has more than ${MOST_ENTRIES} parts`)
   }
+  const other = OTHER_ZIP_FILES.find(([part]) => entries.has(part))
+  if (other !== undefined) throw new Unreadable(`this is ${other[1]}; save it as .xlsx`)
   let left = limitBytes
   const take = (part: string): Entry | null => {
     const entry = entries.get(part)
@@ -157,7 +168,7 @@ async function openParts<Item>({
     if (left < 0) throw new Unreadable(`the workbook unpacks to more than limits.memory allows (${limitBytes} bytes)`)
     return entry
   }
-  const read = async (part: string, parser: PartParser): Promise<boolean> => {
+  const read: ReadPart = async (part, parser) => {
     const entry = take(part)
     if (entry === null) return false
     for await (const _ of fed(zip, entry, parser, isGivenUp)) continue
@@ -165,83 +176,88 @@ async function openParts<Item>({
   }
   const book = await readBook(read)
   onSheets?.(book.sheets)
-  const path = sheetPath(book, sheet, name)
-  const strings: string[] = []
+  const path = sheetPart(book.sheets, sheet, name)
+  const strings = new SharedTexts()
   const shapes: NumberShape[] = []
-  await read(book.paths.strings ?? 'xl/sharedStrings.xml', stringsParser(strings))
-  await read(book.paths.styles ?? 'xl/styles.xml', stylesParser(shapes))
+  await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
+  await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
   const entry = take(path)
   if (entry === null) throw new Unreadable(`the workbook lacks the part ${path}`)
   return { zip, sheet: entry, strings, shapes, is1904: book.is1904 }
 }
 
-/** An old workbook, or one with a password, is a file of another kind by its first bytes. */
+/** What is no ZIP file is said to be what it is. */
 async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
-  const head = Buffer.alloc(Math.min(4, sizeBytes))
+  const head = Buffer.alloc(Math.min(HEAD_BYTES, sizeBytes))
   await fill(file, head, 0)
-  const mark = head.toString('hex')
-  if (mark === 'd0cf11e0') {
-    throw new Unreadable(
-      'this is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
-    )
-  }
-  if (mark !== '504b0304') throw new Unreadable('this is not an Excel workbook (.xlsx), whatever it is called')
+  const content = contentOf(head)
+  if (content !== 'zip') throw new Unreadable(`this is ${OTHER_THAN_WORKBOOKS[content]}`)
 }
 
 interface Book {
-  readonly sheets: readonly { readonly name: string; readonly relation: string; readonly isHidden: boolean }[]
-  readonly targets: ReadonlyMap<string, string>
-  readonly paths: { readonly strings: string | undefined; readonly styles: string | undefined }
+  readonly sheets: readonly { readonly name: string; readonly part: string; readonly isHidden: boolean }[]
+  readonly parts: Relations
   readonly is1904: boolean
 }
 
-async function readBook(read: (name: string, parser: PartParser) => Promise<boolean>): Promise<Book> {
-  const sheets: Book['sheets'][number][] = []
+type ReadPart = (name: string, parser: PartParser) => Promise<boolean>
+
+async function readBook(read: ReadPart): Promise<Book> {
+  const root = await relationsOf(read, '')
+  const path = root.byType.get('officeDocument') ?? 'xl/workbook.xml'
+  const sheets: { readonly name: string; readonly relation: string; readonly isHidden: boolean }[] = []
   let is1904 = false
   const isThere = await read(
-    'xl/workbook.xml',
-    new PartParser(
-      (name, attributes) => {
-        if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
-        if (name !== 'sheet') return
-        const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
-        const isHidden = (attributes['state'] ?? 'visible') !== 'visible'
-        sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '', isHidden })
-      },
-      () => {},
-    ),
+    path,
+    new PartParser((name, attributes) => {
+      if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
+      if (name !== 'sheet') return
+      const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
+      const isHidden = (attributes['state'] ?? 'visible') !== 'visible'
+      sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '', isHidden })
+    }),
   )
   if (!isThere) throw new Unreadable('this is a ZIP file, and not an Excel workbook (.xlsx)')
-  const targets = new Map<string, string>()
-  const byType = new Map<string, string>()
-  await read(
-    'xl/_rels/workbook.xml.rels',
-    new PartParser(
-      (name, { Id = '', Type = '', Target = '', TargetMode = '' }) => {
-        if (name !== 'Relationship' || TargetMode === 'External') return
-        const path = Target.startsWith('/') ? Target.slice(1) : `xl/${Target}`
-        targets.set(Id, path)
-        byType.set(Type.slice(Type.lastIndexOf('/') + 1), path)
-      },
-      () => {},
-    ),
-  )
-  return { sheets, targets, paths: { strings: byType.get('sharedStrings'), styles: byType.get('styles') }, is1904 }
+  const parts = await relationsOf(read, path)
+  const worksheets = sheets.flatMap(({ relation, ...sheet }) => {
+    const part = parts.byName.get(relation)
+    return part === undefined ? [] : [{ ...sheet, part }]
+  })
+  return { sheets: worksheets, parts, is1904 }
 }
 
-function sheetPath({ sheets, targets }: Book, wanted: string | null, file: string): string {
+/** The parts that one refers to, by its own names for them and by what they are. */
+interface Relations {
+  readonly byName: ReadonlyMap<string, string>
+  readonly byType: ReadonlyMap<string, string>
+}
+
+async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
+  const byName = new Map<string, string>()
+  const byType = new Map<string, string>()
+  const { dir, base } = posix.parse(part)
+  const parser = new PartParser((name, { Id = '', Type = '', Target = '', TargetMode = '' }) => {
+    const type = Type.slice(Type.lastIndexOf('/') + 1)
+    // A sheet that is a chart has no cells.
+    if (name !== 'Relationship' || TargetMode === 'External' || type === 'chartsheet') return
+    const path = posix.resolve('/', dir, Target).slice(1)
+    byName.set(Id, path)
+    byType.set(type, path)
+  })
+  await read(posix.join(dir, '_rels', `${base}.rels`), parser)
+  return { byName, byType }
+}
+
+function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string): string {
   const chosen = wanted === null ? sheets[0] : sheets.find(({ name }) => name === wanted)
-  if (chosen === undefined) {
-    const names = sheets.map(({ name }) => name)
-    const near = wanted === null ? null : nearestName(wanted, names)
-    const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
-    const shown = names.slice(0, 20).map((name) => JSON.stringify(name))
-    const lacking = `${file} has no sheet ${JSON.stringify(wanted)}${hint}; it has ${shown.join(', ')}`
-    throw new Unreadable(lacking, wanted === null ? {} : { lacking })
-  }
-  const path = targets.get(chosen.relation)
-  if (path === undefined) throw new Unreadable(`the sheet ${JSON.stringify(chosen.name)} is not in the workbook`)
-  return path
+  if (chosen !== undefined) return chosen.part
+  if (wanted === null) throw new Unreadable('the workbook has no sheet of cells')
+  const names = sheets.map(({ name }) => name)
+  const near = nearestName(wanted, names)
+  const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`
+  const shown = names.slice(0, 20).map((name) => JSON.stringify(name))
+  const lacking = `${file} has no sheet ${JSON.stringify(wanted)}${hint}; it has ${shown.join(', ')}`
+  throw new Unreadable(lacking, { lacking })
 }
 
 /** Some rows: how often the pace is looked at. */
@@ -265,9 +281,8 @@ async function* fed(
   try {
     for await (const chunk of chunks) {
       if (isGivenUp()) return
-      const text = decoder.decode(chunk, { stream: true })
-      for (let from = 0; from < text.length; from += SLICE) {
-        refuse(parser.feed(text.slice(from, from + SLICE)))
+      for (let from = 0; from < chunk.length; from += SLICE) {
+        refuse(parser.feed(decoder.decode(chunk.subarray(from, from + SLICE), { stream: true })))
         yield
         if (pace.isOver) await pace.rest()
       }

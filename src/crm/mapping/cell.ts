@@ -22,9 +22,12 @@ export class NumberText {
 export class Valueless {
   /** As a person is shown it: `the error #REF!`. */
   readonly what: string
+  /** As `Misfit` has it, whatever is read of it. */
+  readonly expected: string
 
-  constructor(what: string) {
+  constructor(what: string, expected: string) {
     this.what = what
+    this.expected = expected
   }
 }
 
@@ -119,7 +122,7 @@ export class Misfit {
   readonly found: string
 
   constructor(expected: string, cell: Cell) {
-    this.expected = expected
+    this.expected = cell instanceof Valueless ? cell.expected : expected
     this.found = showCell(cell)
   }
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'bun:test'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { parseGuid } from '../../domain/guid.ts'
-import { idsOf, toNamedId } from './ids.ts'
+import { Misfit } from './cell.ts'
+import { idsOf, remembered, toNamedId } from './ids.ts'
 
 const NAMESPACE = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 
@@ -22,4 +23,18 @@ it("the CRM's own id leads to the ids that its rows got when they were read: the
   expect(ids?.('17').map(String)).toEqual(read.map(String))
   expect(await idsIn(`{ kind: postgres, url: { env: URL }, ${tables} }`)).toBe(null)
   expect(await idsIn('{ kind: files, directory: x }')).toBe(null)
+})
+
+it('an id is made once for each text, in whatever order the texts come again, as far as there is room', () => {
+  const guidOf = (text: string): string => `0d9b6a14-7c3e-4f58-92a1-${text.padStart(12, '0')}`
+  const asked: unknown[] = []
+  const named = remembered((cell) => {
+    asked.push(cell)
+    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new Misfit('an id', cell)
+  }, 4)
+  const orders = ['1234', '1234', '4321', '1124', '3412', '567', '1526']
+  for (const order of orders) for (const text of order) expect(String(named(text))).toBe(guidOf(text))
+  expect(asked).toEqual([...'1234', ...'567', '5', '6'])
+  named(null)
+  expect(named(null)).toBeInstanceOf(Misfit)
 })

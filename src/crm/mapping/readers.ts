@@ -74,7 +74,12 @@ export function readersOf<Row, Item>(
       if (source?.kind === 'subtract') return differenceReader(source.columns, access, int32In)
       return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
-    decimal: (name) => read(name, conversions.decimal, 'unreadable', toDecimal),
+    decimal(name) {
+      const column = nameOfColumn(name, sourceOf(name))
+      const isUnsaid = name === 'Price' && isWritten && texts?.decimal === null
+      const convert = isUnsaid ? seenPrice(column, conversions.decimal, suspicions) : conversions.decimal
+      return read(name, convert, 'unreadable', toDecimal)
+    },
     'date-time'(name) {
       const source = sourceOf(name)
       const lastingMs = lastingOf(source)
@@ -90,6 +95,13 @@ export function readersOf<Row, Item>(
   for (const { name, type } of [...fields, LINKS]) readers[name] = byType[type](name)
   // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- each field has got the reader of its type
   return readers as Readers<Row, Item>
+}
+
+function seenPrice(column: string, toPrice: Conversions['decimal'], suspicions: Suspicions): Conversions['decimal'] {
+  return (cell) => {
+    suspicions.seePrice(column, cell)
+    return toPrice(cell)
+  }
 }
 
 function seenTags(

@@ -15,6 +15,8 @@ interface Mark {
 const NO_MARKS: readonly Mark[] = []
 const COMMA = 'holds a comma, and no row has the '
 const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
+const MAYBE_THOUSAND =
+  'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
 const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
 const MOST_ROWS = 100_000
@@ -92,6 +94,11 @@ export class Suspicions {
     // Nearly no cell holds this, so it is asked before the pattern.
     if (typeof cell !== 'string' || cell.length < 5 || !cell.includes('.000')) return
     if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
+  }
+
+  seePrice(column: string, cell: Cell): void {
+    if (typeof cell !== 'string' || cell.length < 5) return
+    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
   }
 
   /** @param separator what separates tags, in words */
