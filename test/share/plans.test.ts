@@ -103,6 +103,17 @@ async function readerWakesLate(seed: number): Promise<readonly string[]> {
   return fleet.checker.wrong
 }
 
+/** A list is read in full for the first time while the reader waits for a store that is slow. */
+async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
+  const slow = { storeDelayMs: 300, latencyMs: 100, changeEveryMs: 100, refreshEveryMs: 2500 }
+  const fleet = new Fleet({ ...token, ...slow, fullReadEveryMs: 100 * BOUND_MS, inspectEveryMs: 500 }, seed)
+  await begun(fleet)
+  const late = fleet.start()
+  await fleet.until(() => fleet.checker.wrongs > 0 || fleet.answers(late), 4 * BOUND_MS)
+  await fleet.pass(BOUND_MS)
+  return fleet.checker.wrong
+}
+
 const VENUES = 3995
 const told = (at: number) => ({ at, untold: false, lateByMs: 0, silent: false })
 
@@ -287,6 +298,12 @@ describe("a store's clock that goes back (instances: How old)", () => {
 
   it('does where it is believed', async () => {
     expect(await foundBy(clockGoesBack, takeStoresClock)).toBeTrue()
+  }, 600_000)
+})
+
+describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
+  it('lacks nothing that the log does not tell', async () => {
+    for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
   }, 600_000)
 })
 
