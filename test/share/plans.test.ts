@@ -103,6 +103,19 @@ async function readerWakesLate(seed: number): Promise<readonly string[]> {
   return fleet.checker.wrong
 }
 
+/** A stand-in that read for itself finds the store again, from which all comes slowly. */
+async function standInComesBack(seed: number): Promise<readonly string[]> {
+  const fleet = new Fleet({ ...token, storeDelayMs: 200 }, seed)
+  await begun(fleet)
+  const second = await follower(fleet)
+  second.isCut = true
+  expect(await fleet.until(() => second.share.role === 'alone', 2 * BOUND_MS)).toBeTrue()
+  const [term] = topOf(fleet)
+  second.isCut = false
+  await fleet.pass(2 * BOUND_MS)
+  return topOf(fleet)[0] === term ? fleet.checker.wrong : ['the reading was taken from one who reads']
+}
+
 /** A list is read in full for the first time while the reader waits for a store that is slow. */
 async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
   const slow = { storeDelayMs: 300, latencyMs: 100, changeEveryMs: 100, refreshEveryMs: 2500 }
@@ -304,6 +317,12 @@ describe("a store's clock that goes back (instances: How old)", () => {
 describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
   it('lacks nothing that the log does not tell', async () => {
     for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
+  }, 600_000)
+})
+
+describe('a stand-in that follows again (instances: Without the store)', () => {
+  it('leaves the reading to who has it, however late it hears of that', async () => {
+    for (let seed = 1; seed <= 20; seed++) expect(await standInComesBack(seed)).toEqual([])
   }, 600_000)
 })
 
