@@ -1,6 +1,6 @@
 import { pause } from '../replica/waiting.ts'
 import type { LogPosition } from './entries.ts'
-import { decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
+import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { Following } from './follower.ts'
 import type { Member } from './member.ts'
 import { claimableAt } from './reign.ts'
@@ -91,7 +91,8 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   if (!silence.isOver(instance, member.standIns, isConfirmed)) return
   const stored = await session.ask((store) => store.top())
   const top = stored === null ? null : member.decode(stored)
-  if (target === null && own === null && (stored?.id ?? '') !== member.topSeen) {
+  const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
+  if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
     // Somebody writes, and what there is to follow may come yet.
     member.topSeen = stored?.id ?? ''
     return silence.heard()

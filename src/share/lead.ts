@@ -59,8 +59,9 @@ async function standing(member: Member, publisher: Publisher, session: Session):
 async function beat(member: Member, publisher: Publisher, session: Session): Promise<void> {
   const { time, settings } = member.options
   await member.mark(session)
-  if (publisher.followLoaded()) member.bases?.want()
   await publisher.beat(session)
+  // In one turn: what changes once a base is begun is told of.
+  if (publisher.followLoaded()) member.bases?.want()
   member.bases?.tick(session)
   const now = time.now()
   const isRested = now.monotonicMs >= member.restsUntilMs

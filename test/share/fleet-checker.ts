@@ -7,6 +7,7 @@ import type { Span, Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'
 import type { VirtualTime } from '../model/virtual-time.ts'
 import type { Instance } from './instance.ts'
+import type { Rights } from './rights.ts'
 
 /** Two clocks drift apart by 400 ppm at most, and show whole milliseconds. */
 const toleranceMs = (ageMs: number): number => 1 + ageMs / 1000
@@ -29,21 +30,26 @@ export class FleetChecker {
   readonly #bounds: { readonly boundMs: number; readonly staleIfErrorMs: number }
   readonly #last = new Map<Instance, Map<string, Shown>>()
   readonly #weather: { readonly downUntilMs: number }
+  readonly #hidden: Pick<Rights, 'hides' | 'isUnknown'>
   /** Until when the CRM was down, the last time. */
   #wasDownMs = Number.NEGATIVE_INFINITY
+  /** Until when there is a reason why reads of the CRM or of the store may fail. */
+  #excusedUntilMs = Number.NEGATIVE_INFINITY
   readonly #writers = new Map<string, string>()
-  /** When an instance last showed a venue, and when it last said that there is none. */
-  readonly #shownMs = new Map<Instance, Map<Guid, number>>()
-  readonly #shownEpochs = new Map<Instance, Map<Guid, number>>()
-  readonly #absentMs = new Map<Instance, Map<Guid, number>>()
+  /** When a list last showed a venue, and when it last said that there is none: another that takes its place may never have known. */
+  readonly #shownMs = new Map<VenueList, Map<Guid, number>>()
+  readonly #shownEpochs = new Map<VenueList, Map<Guid, number>>()
+  readonly #absentMs = new Map<VenueList, Map<Guid, number>>()
 
   constructor(
     tables: Readonly<Record<'events' | 'venues', Table>>,
     time: VirtualTime,
     bounds: { readonly boundMs: number; readonly staleIfErrorMs: number },
     weather: { readonly downUntilMs: number },
+    hidden: Pick<Rights, 'hides' | 'isUnknown'>,
   ) {
     this.#weather = weather
+    this.#hidden = hidden
     this.#tables = tables
     this.#time = time
     this.#bounds = bounds
@@ -56,17 +62,16 @@ export class FleetChecker {
 
   /** An answer about one event, of data so old by the instance's word. */
   event(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
-    this.#age(ageMs)
     const event = served.events.list.get(id)
     const shown = event === null ? null : { epoch: Number(event.Name), sold: event.TicketsAvailable }
     this.#row(instance, 'events', id, shown, ageMs)
   }
 
   venue(instance: Instance, served: HeldLists, id: Guid, ageMs: number): void {
-    this.#age(ageMs)
-    const venue = served.venues.list.get(id)
-    timesOf(venue === null ? this.#absentMs : this.#shownMs, instance).set(id, this.#time.trueMs)
-    if (venue !== null) timesOf(this.#shownEpochs, instance).set(id, Number(venue.Name))
+    const { list } = served.venues
+    const venue = list.get(id)
+    timesOf(venue === null ? this.#absentMs : this.#shownMs, list).set(id, this.#time.trueMs)
+    if (venue !== null) timesOf(this.#shownEpochs, list).set(id, Number(venue.Name))
     this.#row(instance, 'venues', id, venue === null ? null : { epoch: Number(venue.Name), sold: -1 }, ageMs)
   }
 
@@ -76,10 +81,12 @@ export class FleetChecker {
     this.event(instance, served, id, ageMs)
     if (event === null || event.VenueId === EMPTY_GUID) return
     this.#wasDownMs = Math.max(this.#wasDownMs, this.#weather.downUntilMs)
-    const absentMs = timesOf(this.#absentMs, instance).get(event.VenueId) ?? Number.NEGATIVE_INFINITY
-    const venue = served.venues.list.get(event.VenueId)
+    const { list } = served.venues
+    const absentMs = timesOf(this.#absentMs, list).get(event.VenueId) ?? Number.NEGATIVE_INFINITY
+    const venue = list.get(event.VenueId)
     this.venue(instance, served, event.VenueId, ageMs)
     if (venue !== null || served.events.isFailing || served.venues.isFailing) return
+    if (this.#hidden.hides('events', id) || this.#hidden.hides('venues', event.VenueId)) return
     const points = this.#tables.events.stories.get(id)?.pointing(Number(event.Name)).at(-1)
     const story = this.#tables.venues.stories.get(event.VenueId)
     if (points === undefined || story === undefined) return
@@ -88,8 +95,8 @@ export class FleetChecker {
     // The order holds while both lists can be read.
     if (there === undefined || points.endedSilently || this.#wasDownMs > points.to) return
     // It went, and the event had left it before: who had known it shows the event too long.
-    const seenMs = timesOf(this.#shownMs, instance).get(event.VenueId) ?? Number.NEGATIVE_INFINITY
-    const seenEpoch = timesOf(this.#shownEpochs, instance).get(event.VenueId) ?? 0
+    const seenMs = timesOf(this.#shownMs, list).get(event.VenueId) ?? Number.NEGATIVE_INFINITY
+    const seenEpoch = timesOf(this.#shownEpochs, list).get(event.VenueId) ?? 0
     // Deleted and created again before that was known, it is removed late rather than added late.
     const isSeen = seenMs >= points.from && (story.epochs[seenEpoch]?.from ?? 0) >= there.from
     const wentWrongly = there.to !== Number.POSITIVE_INFINITY && points.to <= there.to && isSeen
@@ -102,15 +109,27 @@ export class FleetChecker {
       this.fault(`${id} points at ${event.VenueId}, which is not shown (${wentWrongly ? 'went' : 'came'})`)
   }
 
-  #age(ageMs: number): void {
-    this.answers++
+  /** Something happens that may keep reads of the CRM, or of the store, from ending well for a while. */
+  excuse(): void {
+    this.#excusedUntilMs = this.#time.trueMs + 6 * this.#bounds.boundMs
+  }
+
+  /** What is answered is within the bound, or later than the request; what is older is so while reads fail. */
+  age(ageMs: number, waitedMs = 0): void {
     const { boundMs, staleIfErrorMs } = this.#bounds
-    if (ageMs > boundMs + staleIfErrorMs) this.fault(`an answer ${Math.round(ageMs)} ms old`)
+    if (ageMs <= boundMs || ageMs <= waitedMs + toleranceMs(waitedMs)) return
+    const isExcused = this.#time.trueMs <= this.#excusedUntilMs
+    if (!isExcused || ageMs > boundMs + staleIfErrorMs) this.fault(`an answer ${Math.round(ageMs)} ms old`)
   }
 
   #row(instance: Instance, list: 'events' | 'venues', id: Guid, shown: Shown | null, ageMs: number): void {
+    this.answers++
     const story = this.#tables[list].stories.get(id)
     if (shown === null) this.notFound++
+    // Nobody is told what becomes of it.
+    if (story !== undefined && (shown === null ? this.#hidden.isUnknown(list, story) : this.#hidden.hides(list, id))) {
+      return
+    }
     if (story === undefined) {
       if (shown !== null) this.fault(`${id} is shown and never was`)
       return
@@ -184,9 +203,11 @@ export class FleetChecker {
   }
 }
 
-function timesOf(all: Map<Instance, Map<Guid, number>>, instance: Instance): Map<Guid, number> {
-  const times = all.get(instance) ?? new Map<Guid, number>()
-  all.set(instance, times)
+type VenueList = HeldLists['venues']['list']
+
+function timesOf(all: Map<VenueList, Map<Guid, number>>, list: VenueList): Map<Guid, number> {
+  const times = all.get(list) ?? new Map<Guid, number>()
+  all.set(list, times)
   return times
 }
 

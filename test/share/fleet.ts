@@ -1,4 +1,5 @@
 import type { EventRecord } from '../../src/domain/event.ts'
+import type { Aged } from '../../src/replica/admission.ts'
 import type { Crm, Cursor } from '../../src/replica/port.ts'
 import { cursorOf } from '../../src/replica/port.ts'
 import type { Source } from '../../src/replica/port.ts'
@@ -13,10 +14,15 @@ import type { Setting } from '../model/setting.ts'
 import { settingOf } from '../model/setting.ts'
 import { Table } from '../model/table.ts'
 import { VirtualTime } from '../model/virtual-time.ts'
+import type { Moment } from '../../src/replica/time.ts'
+import { elapsedMs } from '../../src/replica/time.ts'
+import { Following } from '../../src/share/follower.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { FleetChecker } from './fleet-checker.ts'
 import { Instance } from './instance.ts'
 import { Machine } from './machine.ts'
+import type { Eyes } from './rights.ts'
+import { Rights } from './rights.ts'
 
 export interface FleetSetting extends Setting {
   readonly instances: number
@@ -29,6 +35,11 @@ export interface FleetSetting extends Setting {
   readonly cursorsStay: boolean
   /** And is handed over all the same. */
   readonly handsOverAnyway: boolean
+  /** How likely it is that an instance is of a release to come. */
+  readonly newer: number
+  readonly sliceMs: number
+  /** The only ones that happen; null: all. */
+  readonly mishaps: readonly string[] | null
 }
 
 export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'strategy' | 'boundMs'>): FleetSetting {
@@ -41,9 +52,19 @@ export function fleetSettingOf(given: Partial<FleetSetting> & Pick<Setting, 'str
     inspectEveryMs: boundMs / 12,
     cursorsStay: false,
     handsOverAnyway: false,
+    newer: 0.3,
+    sliceMs: 0,
+    mishaps: null,
     ...settingOf({ trouble: 0, cursorDeaths: 0, asksTwice: 0, clients: 8, thinkMs: boundMs / 20, ...given }),
     ...given,
   }
+}
+
+interface Wait {
+  readonly instance: Instance
+  readonly lists: readonly Aged[]
+  /** When the last beat came, at a look at which the request could have been answered. */
+  seen: Moment | null
 }
 
 /** A world with a CRM, a store, and instances that come and go. */
@@ -59,11 +80,17 @@ export class Fleet {
   readonly weather: Weather
   readonly history: History
   readonly checker: FleetChecker
+  readonly rights: Rights
   instances: Instance[] = []
   /** Of all instances that ever lived. */
   readonly exchanges: Exchange[] = []
   readonly news: Record<string, number> = {}
   readonly log: string[] = []
+  /** Who has another key than all others, and did not begin the log. */
+  readonly #strangers = new Set<string>()
+  /** One of them began it. */
+  isStrangers = false
+  readonly #waits = new Set<Wait>()
   #started = 0
 
   constructor(setting: FleetSetting, seed: number) {
@@ -72,8 +99,15 @@ export class Fleet {
     this.chance = this.time.chance.fork()
     this.weather = new Weather(setting.trouble)
     this.history = new History(this.tables.events, this.tables.venues, setting, this.time, this.chance.fork())
-    this.checker = new FleetChecker(this.tables, this.time, setting, this.weather)
-    this.store.onAdded = (entry, name) => {
+    this.rights = new Rights(this, this.chance.fork())
+    this.checker = new FleetChecker(this.tables, this.time, setting, this.weather, this.rights)
+    this.store.onDropped = (name) => {
+      if (this.#strangers.has(name)) this.checker.fault(`${name}, which cannot read the log, drops it`)
+    }
+    this.store.onAdded = (entry, name, isFirst) => {
+      // Who finds no log begins one.
+      if (isFirst) this.isStrangers = this.#strangers.delete(name)
+      if (this.#strangers.has(name)) this.checker.fault(`${name}, which cannot read the log, writes to it`)
       this.checker.added(entry, name)
       if (entry.h.includes('"beat"')) this.store.stamp(entry.b)
     }
@@ -87,13 +121,21 @@ export class Fleet {
     this.#inspect()
   }
 
-  /** One more instance; `offset` sets its cursors apart. */
-  start(): Instance {
+  /** One more instance, with this key where it is not that of the others. */
+  start(key?: string): Instance {
     const { setting, chance, store } = this
     const machine = new Machine(this.time, chance.fork())
     const number = ++this.#started
+    const name = `#${number}`
+    if (key !== undefined) this.#strangers.add(name)
+    const eyes = { machine, seesAll: false }
     const instance = new Instance({
-      name: `#${number}`,
+      name,
+      ...(key === undefined ? {} : { key }),
+      isNewer: chance.happens(setting.newer),
+      reads: (isFromNothing) => {
+        if (isFromNothing && this.rights.areLost) eyes.seesAll = true
+      },
       machine,
       chance: chance.fork(),
       store,
@@ -101,7 +143,8 @@ export class Fleet {
       beatMs: setting.beatMs,
       readersWhenLost: setting.readersWhenLost,
       storeDelayMs: setting.storeDelayMs,
-      crm: this.#crm(machine, number),
+      sliceMs: setting.sliceMs,
+      crm: this.#crm(eyes, number),
       tell: (news) => {
         this.news[news.kind] = (this.news[news.kind] ?? 0) + 1
         this.log.push(`${Math.round(this.time.trueMs)} #${number} ${JSON.stringify(news)}`)
@@ -150,8 +193,9 @@ export class Fleet {
     return admissions.ageNow(share.served.events) >= 0 && admissions.ageNow(share.served.venues) >= 0
   }
 
-  #crm(machine: Machine, number: number): Crm {
+  #crm(eyes: Eyes, number: number): Crm {
     const { setting, tables, weather } = this
+    const { machine } = eyes
     const exchangeOf = (): Exchange => {
       const exchange = new Exchange(machine, this.chance.fork(), weather, setting.latencyMs)
       this.exchanges.push(exchange)
@@ -182,7 +226,11 @@ export class Fleet {
       setting.cursorsStay
         ? { ...staying(source, number), travels: () => setting.handsOverAnyway }
         : { ...source, travels: () => true }
-    return { events: travelling(events), venues: travelling(venues), close: () => Promise.resolve() }
+    return {
+      events: this.rights.seen('events', travelling(events), eyes),
+      venues: this.rights.seen('venues', travelling(venues), eyes),
+      close: () => Promise.resolve(),
+    }
   }
 
   #client(chance: Chance): void {
@@ -201,26 +249,66 @@ export class Fleet {
       const { served } = instance.share
       const now = instance.machine.peek()
       const ageMs = Math.max(served.events.ageMs(now) ?? 0, served.venues.ageMs(now) ?? 0)
+      this.checker.age(ageMs)
       for (let number = 1; number <= 64; number++) this.checker.both(instance, served, guidOf(number), ageMs)
       for (let number = 0; number < 32; number++) this.checker.venue(instance, served, guidOf(0x1000 + number), ageMs)
     }
     const { reader } = this
+    for (const wait of this.#waits) this.#look(wait)
     if (reader?.share.owed === 0 && instance?.isRunning === true) this.checker.agree(reader, instance)
     this.time.after(this.chance.span(this.setting.inspectEveryMs), () => this.#inspect())
   }
 
-  /** Asks as the public face does; whoever would have to wait is sent away. */
+  /** Asks as the public face does; some who would have to wait do. */
   #ask(instance: Instance, chance: Chance): void {
-    const { served } = instance.share
-    const eventsMs = instance.admissions.ageNow(served.events)
-    const venuesMs = instance.admissions.ageNow(served.venues)
+    const { events, venues } = instance.current
     const roll = chance.next()
     const id = guidOf(1 + chance.below(64))
     const venue = guidOf(0x1000 + chance.below(32))
-    if (roll < 0.3 && eventsMs >= 0) this.checker.event(instance, served, id, eventsMs)
-    else if (roll < 0.5 && venuesMs >= 0) this.checker.venue(instance, served, venue, venuesMs)
-    else if (eventsMs >= 0 && venuesMs >= 0) this.checker.both(instance, served, id, Math.max(eventsMs, venuesMs))
+    const lists = roll < 0.3 ? [events] : roll < 0.5 ? [venues] : [events, venues]
+    const answer = (ageMs: number, waitedMs: number): void => {
+      const { served } = instance.share
+      this.checker.age(ageMs, waitedMs)
+      if (roll < 0.3) this.checker.event(instance, served, id, ageMs)
+      else if (roll < 0.5) this.checker.venue(instance, served, venue, ageMs)
+      else this.checker.both(instance, served, id, ageMs)
+    }
+    const agesMs = lists.map((list) => instance.admissions.ageNow(list))
+    if (agesMs.every((ageMs) => ageMs >= 0)) answer(Math.max(...agesMs), 0)
+    else if (chance.happens(0.5)) void this.#wait(instance, lists, answer)
     else this.checker.refused++
+  }
+
+  async #wait(
+    instance: Instance,
+    lists: readonly Aged[],
+    answer: (ageMs: number, waitedMs: number) => void,
+  ): Promise<void> {
+    const { machine, admissions } = instance
+    const arrived = machine.now()
+    const wait: Wait = { instance, lists, seen: null }
+    this.#waits.add(wait)
+    const admission = await admissions.wait(lists, arrived)
+    this.#waits.delete(wait)
+    // Its connection went with the process.
+    if (!this.instances.includes(instance)) return
+    if (admission.ok) answer(admission.ageMs, elapsedMs(arrived, machine.peek()))
+    else if (this.#isAnswerable(wait)) this.checker.fault('502 though the data is within the bound')
+    else this.checker.refused++
+  }
+
+  #isAnswerable({ instance, lists }: Wait): boolean {
+    return lists.every((list) => instance.admissions.ageNow(list) >= 0)
+  }
+
+  /** Whoever waits for the reader's word is answered as soon as that suffices. */
+  #look(wait: Wait): void {
+    const { instance } = wait
+    const { served } = instance.share
+    if (!this.instances.includes(instance)) this.#waits.delete(wait)
+    else if (!(served instanceof Following) || !instance.isRunning || !this.#isAnswerable(wait)) wait.seen = null
+    else if (wait.seen === null) wait.seen = served.beatenAt
+    else if (wait.seen !== served.beatenAt) this.checker.fault('a request waits though it could be answered')
   }
 }
 

@@ -13,7 +13,7 @@ export class Machine implements ModelTime {
   readonly #offsetMs: number
   #wallOffsetMs: number
   #sleptMs = 0
-  #isDead = false
+  isDead = false
   #runsAgainMs = 0
   /** What came while it did not run. */
   #held: (() => void)[] = []
@@ -31,7 +31,7 @@ export class Machine implements ModelTime {
   }
 
   get isRunning(): boolean {
-    return !this.#isDead && this.trueMs >= this.#runsAgainMs
+    return !this.isDead && this.trueMs >= this.#runsAgainMs
   }
 
   now(): Moment {
@@ -53,7 +53,7 @@ export class Machine implements ModelTime {
   }
 
   #run(then: () => void): void {
-    if (this.#isDead) return
+    if (this.isDead) return
     if (this.trueMs < this.#runsAgainMs) this.#held.push(then)
     else then()
   }
@@ -93,6 +93,6 @@ export class Machine implements ModelTime {
   }
 
   kill(): void {
-    this.#isDead = true
+    this.isDead = true
   }
 }

@@ -1,6 +1,9 @@
 import type { Chance } from '../model/chance.ts'
 import type { Fleet } from './fleet.ts'
 
+/** Of these nobody can say that reads of the CRM, or of the store, fail for them. */
+const HARMLESS = new Set(['kill', 'terminate', 'start', 'stop', 'sleep', 'set the clock', 'store saved'])
+
 /** What goes wrong in a fleet, at random: its instances, its store, its CRM. Whatever it is ends by itself. */
 export class Mishaps {
   count = 0
@@ -10,6 +13,8 @@ export class Mishaps {
   readonly #everyMs: number
   #active = true
   #saved: ReturnType<Fleet['store']['save']> | null = null
+  #forgedId = ''
+  readonly #strangers: Fleet['instances'] = []
 
   constructor(fleet: Fleet, chance: Chance, everyMs: number) {
     this.#fleet = fleet
@@ -28,8 +33,14 @@ export class Mishaps {
 
   /** All is well from now on. */
   heal(): void {
-    const { store, instances, setting, weather } = this.#fleet
+    const { store, setting, weather, rights } = this.#fleet
     this.#active = false
+    rights.restore('events')
+    rights.restore('venues')
+    for (const instance of this.#strangers) this.#fleet.kill(instance)
+    // What nobody living has read is for an operator to take away.
+    if (store.log?.at(-1)?.id === this.#forgedId || this.#fleet.isStrangers) store.empty()
+    const { instances } = this.#fleet
     store.state = 'up'
     store.isFull = false
     weather.calm()
@@ -48,7 +59,10 @@ export class Mishaps {
   }
 
   #strike(): void {
-    const [name, deed] = this.#chance.pick(Object.entries(this.#deeds()))
+    const { checker, setting } = this.#fleet
+    const deeds = Object.entries(this.#deeds()).filter(([name]) => setting.mishaps?.includes(name) !== false)
+    const [name, deed] = this.#chance.pick(deeds)
+    if (!HARMLESS.has(name)) checker.excuse()
     this.kinds[name] = (this.kinds[name] ?? 0) + 1
     this.#fleet.log.push(`${Math.round(this.#fleet.time.trueMs)} ${name}`)
     deed()
@@ -135,6 +149,15 @@ export class Mishaps {
         this.#later(forMs(), () => (store.isFull = false))
       },
       'connections broken': () => store.breakConnections(),
+      'connections half open': () => store.halfOpen(),
+      'entry forged': () => this.#forge(),
+      'another key': () => {
+        if (fleet.instances.length > 4) return
+        const stranger = fleet.start('a key that is not that of the others')
+        this.#strangers.push(stranger)
+        this.#later(forMs(), () => fleet.kill(stranger))
+      },
+      'rights lost': () => fleet.rights.lose(chance.pick(['events', 'venues']), chance.span(3 * boundMs)),
       'chunk missing': () => {
         const chunk = [...store.blobs.keys()].find((name) => name !== 'base')
         if (chunk !== undefined) store.blobs.delete(chunk)
@@ -147,5 +170,19 @@ export class Mishaps {
         weather.downUntilMs = fleet.time.trueMs + forMs()
       },
     }
+  }
+
+  /** Somebody without the key repeats what was written before, or writes where none stands above it. */
+  #forge(): void {
+    const { store } = this.#fleet
+    const { log } = store
+    const top = log?.at(-1)
+    if (log === null || top === undefined) return
+    const [term = 0, number = 0] = top.id.split('-').map(Number)
+    const rows = log.filter(({ id, h }) => id.startsWith(`${term}-`) && h.includes('"rows"'))
+    const entry = rows.length > 0 ? this.#chance.pick(rows) : top
+    const isHighest = this.#chance.happens(0.3)
+    this.#forgedId = isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${term}-${number + 1}`
+    store.forge({ ...entry, id: this.#forgedId })
   }
 }

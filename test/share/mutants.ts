@@ -1,10 +1,13 @@
 import type { Buffer } from 'node:buffer'
+import type { Carried } from '../../src/replica/base.ts'
 import { Effects } from '../../src/replica/effects.ts'
 import { FrameWriter } from '../../src/replica/frames.ts'
+import { FollowedList } from '../../src/share/followed-list.ts'
 import { Following } from '../../src/share/follower.ts'
 import { OwnMarks } from '../../src/share/marks.ts'
 import { Member } from '../../src/share/member.ts'
 import { Publisher } from '../../src/share/publisher.ts'
+import { Signing } from '../../src/share/signing.ts'
 import { Swap } from '../../src/share/swap.ts'
 import type { Fleet, FleetSetting } from './fleet.ts'
 import { fleetSettingOf } from './fleet.ts'
@@ -142,26 +145,75 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
       ),
   },
   {
-    name: "takes the age by the store's clock",
-    setting: token,
-    breakIt: (fleet) =>
+    name: 'believes what nobody signed',
+    setting: { ...token, mishaps: ['entry forged', 'kill', 'start'] },
+    breakIt: () => override(Signing.prototype, 'believes', () => () => true),
+  },
+  {
+    name: 'drops a log of which it never could read an entry',
+    setting: { ...token, mishaps: ['another key', 'kill', 'start'] },
+    breakIt: () =>
       override(
-        OwnMarks.prototype,
-        'notedIn',
+        Member.prototype,
+        'decode',
         (original) =>
-          function notedIn(this: OwnMarks, body) {
-            const noted = original.call(this, body)
-            const { store, instances } = fleet()
-            const one = instances.find(({ share }) => share.instance === this.instance)
-            // The time of the machine that adds the entry, against the time of the one that is asked later.
-            const lateMs = Math.max(0, store.clockMs() - store.addedAtMs(body))
-            const now = one?.machine.peek()
-            return noted && now ? { monotonicMs: now.monotonicMs - lateMs, wallMs: now.wallMs - lateMs } : noted
+          function decode(this: Member, stored) {
+            this.hasVerified = true
+            return original.call(this, stored)
           },
       ),
   },
+  {
+    name: 'does not go past an entry of a kind that it does not know',
+    setting: { ...token, mishaps: ['kill', 'start'] },
+    breakIt: () =>
+      override(
+        Following.prototype,
+        'take',
+        (original) =>
+          function take(this: Following, entry, isInLog) {
+            return entry.head.kind === 'unknown' ? Promise.resolve(false) : original.call(this, entry, isInLog)
+          },
+      ),
+  },
+  {
+    name: 'answers past the bound though nothing fails',
+    setting: { ...token, staleIfErrorMs: 60_000, mishaps: ['kill', 'stop', 'sleep', 'start'] },
+    breakIt: () => overrideGetter(FollowedList.prototype, 'isFailing', () => true),
+  },
+  {
+    name: 'wakes nobody who waits for a beat',
+    setting: { ...token, mishaps: ['kill', 'stop', 'sleep', 'start'] },
+    breakIt: () => override(FollowedList.prototype, 'help', () => () => {}),
+  },
+  {
+    name: 'takes a hand-over for the word that a shorter list is right',
+    setting: {
+      ...fleetSettingOf({ strategy: 'full-read', boundMs: 30_000 }),
+      mishaps: ['rights lost', 'kill', 'start', 'terminate'],
+    },
+    breakIt: () =>
+      overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({ ...carried, accepting: true })),
+  },
   { name: 'hands over a cursor that does not travel', setting: { ...token, cursorsStay: true, handsOverAnyway: true } },
 ]
+
+/** The age by the store's clock: the time of the server that added the beat, against the time of the one that is asked later. */
+export function takeStoresClock(fleet: () => Fleet): () => void {
+  return override(
+    OwnMarks.prototype,
+    'notedIn',
+    (original) =>
+      function notedIn(this: OwnMarks, body) {
+        const noted = original.call(this, body)
+        const { store, instances } = fleet()
+        const one = instances.find(({ share }) => share.instance === this.instance)
+        const lateMs = Math.max(0, store.clockMs() - store.addedAtMs(body))
+        const now = one?.machine.peek()
+        return noted && now ? { monotonicMs: now.monotonicMs - lateMs, wallMs: now.wallMs - lateMs } : noted
+      },
+  )
+}
 
 function numberIn(text: string): string {
   return /[0-9a-f]{16}/.exec(text)?.[0] ?? ''
@@ -173,6 +225,24 @@ function numberOf(instance: string, body: Buffer): string {
     if (body.toString('hex', at, at + 8) === instance) return body.toString('hex', at + 8, at + 16)
   }
   return ''
+}
+
+/** The getter gives what `mutate` makes of what it gave. */
+export function overrideGetter<Target extends object, Value>(
+  target: Target,
+  key: keyof Target & string,
+  mutate: (value: Value) => Value,
+): () => void {
+  const original: TypedPropertyDescriptor<Value> | undefined = Object.getOwnPropertyDescriptor(target, key)
+  if (original?.get === undefined) throw new Error(`there is no getter of the name ${key}`)
+  Object.defineProperty(target, key, {
+    ...original,
+    get(this: Target): Value | undefined {
+      const value = original.get?.call(this)
+      return value === undefined ? undefined : mutate(value)
+    },
+  })
+  return () => void Object.defineProperty(target, key, original)
 }
 
 export function override<Target, Key extends keyof Target>(

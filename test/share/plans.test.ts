@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'bun:test'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { Carried } from '../../src/replica/base.ts'
-import { cursorOf } from '../../src/replica/port.ts'
 import { FollowedList } from '../../src/share/followed-list.ts'
 import { Following } from '../../src/share/follower.ts'
 import { Member } from '../../src/share/member.ts'
+import { Publisher } from '../../src/share/publisher.ts'
+import { guidOf } from '../model/records.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 import type { Instance } from './instance.ts'
-import { override } from './mutants.ts'
+import { override, overrideGetter, takeStoresClock } from './mutants.ts'
 
 const BOUND_MS = 30_000
 const token = fleetSettingOf({
@@ -15,6 +17,7 @@ const token = fleetSettingOf({
   instances: 1,
   changeEveryMs: 300,
   thinkMs: 300,
+  newer: 0,
 })
 
 async function begun(fleet: Fleet): Promise<Instance> {
@@ -100,14 +103,99 @@ async function readerWakesLate(seed: number): Promise<readonly string[]> {
   return fleet.checker.wrong
 }
 
+/** A stand-in that read for itself finds the store again, from which all comes slowly. */
+async function standInComesBack(seed: number): Promise<readonly string[]> {
+  const fleet = new Fleet({ ...token, storeDelayMs: 200 }, seed)
+  await begun(fleet)
+  const second = await follower(fleet)
+  second.isCut = true
+  expect(await fleet.until(() => second.share.role === 'alone', 2 * BOUND_MS)).toBeTrue()
+  const [term] = topOf(fleet)
+  second.isCut = false
+  await fleet.pass(2 * BOUND_MS)
+  return topOf(fleet)[0] === term ? fleet.checker.wrong : ['the reading was taken from one who reads']
+}
+
+/** A list is read in full for the first time while the reader waits for a store that is slow. */
+async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
+  const slow = { storeDelayMs: 300, latencyMs: 100, changeEveryMs: 100, refreshEveryMs: 2500 }
+  const fleet = new Fleet({ ...token, ...slow, fullReadEveryMs: 100 * BOUND_MS, inspectEveryMs: 500 }, seed)
+  await begun(fleet)
+  const late = fleet.start()
+  await fleet.until(() => fleet.checker.wrongs > 0 || fleet.answers(late), 4 * BOUND_MS)
+  await fleet.pass(BOUND_MS)
+  return fleet.checker.wrong
+}
+
+const VENUES = 3995
+const told = (at: number) => ({ at, untold: false, lateByMs: 0, silent: false })
+
+/** A base is made while thousands of venues wait for the log, and an event is in it already that points at the last of them. */
+async function baseIsAhead(seed: number): Promise<readonly string[]> {
+  const fleet = new Fleet(
+    {
+      ...token,
+      latencyMs: 1,
+      refreshEveryMs: 1000,
+      fullReadEveryMs: 100 * BOUND_MS,
+      sliceMs: 2500,
+      inspectEveryMs: 50,
+    },
+    seed,
+  )
+  const { tables, time, store, history } = fleet
+  for (let number = 30; number < VENUES; number++) tables.venues.create(guidOf(0x1000 + number), EMPTY_GUID, told(0))
+  const reader = await begun(fleet)
+  history.end()
+  await fleet.pass(BOUND_MS / 2)
+  // Whoever comes has no base, and asks for one; all venues and five events are in it when the last slice but one ends.
+  store.blobs.delete('base')
+  const { slices } = reader
+  const late = fleet.start()
+  expect(await fleet.until(() => reader.slices === slices + 4, 4 * BOUND_MS)).toBeTrue()
+  reader.slowness = 350
+  for (const venue of tables.venues.shown()) tables.venues.change(venue, {}, told(time.trueMs))
+  tables.venues.create(guidOf(0x1000 + VENUES), EMPTY_GUID, told(time.trueMs))
+  const event = tables.events.shown().at(-1)
+  if (event === undefined) throw new Error('there are no events')
+  tables.events.change(event, { venue: guidOf(0x1000 + VENUES) }, told(time.trueMs))
+  await fleet.pass(BOUND_MS)
+  reader.slowness = 1
+  expect(await fleet.until(() => fleet.checker.wrongs > 0 || fleet.answers(late), 4 * BOUND_MS)).toBeTrue()
+  return fleet.checker.wrong
+}
+
+/** A store moves to a server whose clock is behind, and a follower that was stopped reads what was written before. */
+async function clockGoesBack(seed: number, onFleet: (fleet: Fleet) => void = () => {}): Promise<readonly string[]> {
+  const fleet = new Fleet({ ...token, inspectEveryMs: 50 }, seed)
+  onFleet(fleet)
+  const first = await begun(fleet)
+  const second = await follower(fleet)
+  await fleet.pass(BOUND_MS)
+  // Not so long that it begins to read for itself.
+  second.machine.stop(0.45 * BOUND_MS)
+  await fleet.pass(BOUND_MS / 10)
+  fleet.kill(first)
+  // Nothing that it reads of the CRM itself makes it younger.
+  fleet.weather.downUntilMs = fleet.time.trueMs + 2 * BOUND_MS
+  await fleet.pass(BOUND_MS / 4)
+  fleet.store.restore(fleet.store.save())
+  await fleet.pass(BOUND_MS)
+  return fleet.checker.wrong
+}
+
 async function foundBy(
-  plan: (seed: number) => Promise<readonly string[]>,
-  breakIt: () => () => void,
+  plan: (seed: number, onFleet: (fleet: Fleet) => void) => Promise<readonly string[]>,
+  breakIt: (fleet: () => Fleet) => () => void,
 ): Promise<boolean> {
   for (let seed = 1; seed <= 5; seed++) {
-    const putRight = breakIt()
+    let fleet: Fleet | null = null
+    const putRight = breakIt(() => {
+      if (fleet === null) throw new Error('no plan has begun')
+      return fleet
+    })
     try {
-      if ((await plan(seed)).length > 0) return true
+      if ((await plan(seed, (one) => (fleet = one))).length > 0) return true
     } finally {
       putRight()
     }
@@ -197,27 +285,62 @@ describe('a claim (instances: Taking over)', () => {
   }, 600_000)
 })
 
+describe('a base that is made while much waits for the log (instances: The base)', () => {
+  it('is told of once all that is in it is in the log', async () => {
+    for (let seed = 1; seed <= 5; seed++) expect(await baseIsAhead(seed)).toEqual([])
+  }, 600_000)
+
+  it('shows where it is told of before', async () => {
+    const breakIt = (): (() => void) =>
+      override(
+        Publisher.prototype,
+        'drained',
+        () =>
+          function drained(this: Publisher) {
+            return Promise.resolve(this.position)
+          },
+      )
+    expect(await foundBy(baseIsAhead, breakIt)).toBeTrue()
+  }, 600_000)
+})
+
+describe("a store's clock that goes back (instances: How old)", () => {
+  it('makes nothing look younger', async () => {
+    for (let seed = 1; seed <= 5; seed++) expect(await clockGoesBack(seed)).toEqual([])
+  }, 600_000)
+
+  it('does where it is believed', async () => {
+    expect(await foundBy(clockGoesBack, takeStoresClock)).toBeTrue()
+  }, 600_000)
+})
+
+describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
+  it('lacks nothing that the log does not tell', async () => {
+    for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
+  }, 600_000)
+})
+
+describe('a stand-in that follows again (instances: Without the store)', () => {
+  it('leaves the reading to who has it, however late it hears of that', async () => {
+    for (let seed = 1; seed <= 20; seed++) expect(await standInComesBack(seed)).toEqual([])
+  }, 600_000)
+})
+
 describe('a hand-over (instances: Taking over)', () => {
   it('keeps the brake', async () => {
     expect(await vouchesBraked(1)).toBeFalse()
   }, 600_000)
 
   it('vouches for what is not believed where the brake is forgotten', async () => {
-    const carried = Object.getOwnPropertyDescriptor(FollowedList.prototype, 'carried')
-    if (carried === undefined) throw new Error('what is handed over has another name')
-    Object.defineProperty(FollowedList.prototype, 'carried', {
+    const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({
       ...carried,
-      get(this: FollowedList<unknown>): Carried {
-        const { whole, cursor, extras, accepting } = this.state
-        const { freshness } = this
-        const known = cursor === null ? null : cursorOf(cursor)
-        return { freshness, isLoaded: whole, cursor: known, extras, braked: null, accepting, firstReadInMs: 0 }
-      },
-    })
+      braked: null,
+      firstReadInMs: 0,
+    }))
     try {
       expect(await vouchesBraked(1)).toBeTrue()
     } finally {
-      Object.defineProperty(FollowedList.prototype, 'carried', carried)
+      putRight()
     }
   }, 600_000)
 })

@@ -42,7 +42,10 @@ export async function runFleet(
       checker.fault(`after all was well again ${silent.length} do not answer (${silent.join(', ')})`)
     }
     fleet.history.end()
+    const rebasedBefore = fleet.news['re-based'] ?? 0
     await fleet.pass(3 * setting.boundMs + setting.fullReadEveryMs * 2)
+    const rebased = (fleet.news['re-based'] ?? 0) - rebasedBefore
+    if (rebased > 0) checker.fault(`${rebased} times the log could not be followed though all was well`)
     const readers = fleet.instances.filter(({ share }) => share.role === 'reader').length
     if (checker.wrongs === 0 && readers !== 1) checker.fault(`${readers} read in the end`)
     if (checker.wrongs === 0) for (const instance of fleet.instances) checker.compare(instance)

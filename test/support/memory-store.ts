@@ -15,6 +15,8 @@ export interface Wire {
   here(delayMs: number, then: () => void): void
   /** Nothing comes through, either way. */
   readonly isCut: boolean
+  /** What another release writes instead. */
+  rewritten?(entry: StoredEntry): StoredEntry
 }
 
 interface Saved {
@@ -43,10 +45,14 @@ export class MemoryStore {
   /** How far the clock of the server is off; another one's is off by another time. */
   #clockOffsetMs = 0
   readonly #stamps = new Map<string, number>()
-  /** Called with each entry that is added, and whose it is. */
-  onAdded: (entry: StoredEntry, name: string) => void = () => {}
+  /** Called with each entry that is added, whose it is, and whether there was no log. */
+  onAdded: (entry: StoredEntry, name: string, isFirst: boolean) => void = () => {}
+  /** Called with who drops the log. */
+  onDropped: (name: string) => void = () => {}
   #waiters: Waiter[] = []
   #generation = 0
+  /** Connections up to this number lead nowhere any more. */
+  #halfOpenUpTo = 0
 
   async connect(wire: Wire): Promise<StoreConnection> {
     await new Promise<void>((resolve, reject) => {
@@ -56,8 +62,16 @@ export class MemoryStore {
         else resolve()
       })
     })
-    this.connections++
-    return new MemoryConnection(this, wire, this.#generation)
+    return new MemoryConnection(this, wire, this.#generation, ++this.connections)
+  }
+
+  /** A proxy has forgotten all connections and says nothing; new ones work. */
+  halfOpen(): void {
+    this.#halfOpenUpTo = this.connections
+  }
+
+  swallows(connection: number): boolean {
+    return this.state === 'swallows' || connection <= this.#halfOpenUpTo
   }
 
   /** All connections break. */
@@ -108,13 +122,27 @@ export class MemoryStore {
     if (this.log === null && !mayCreate) return 'no-log'
     const top = this.log?.at(-1)
     if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
+    this.#push(entry)
+    this.onAdded(entry, name, top === undefined)
+    return 'added'
+  }
+
+  /** Somebody writes who is none of us. */
+  forge(entry: StoredEntry): void {
+    this.#push(entry)
+  }
+
+  drop(name: string): void {
+    this.log = null
+    this.onDropped(name)
+  }
+
+  #push(entry: StoredEntry): void {
     this.log ??= []
     this.log.push(entry)
-    this.onAdded(entry, name)
     const waiting = this.#waiters
     this.#waiters = waiting.filter(({ after }) => !isAbove(entry.id, after))
     for (const { after, answer } of waiting) if (isAbove(entry.id, after)) answer([entry])
-    return 'added'
   }
 
   #makeRoom(): void {
@@ -156,15 +184,17 @@ class MemoryConnection implements StoreConnection {
   readonly #store: MemoryStore
   readonly #wire: Wire
   readonly #generation: number
+  readonly #number: number
   #isDestroyed = false
   /** Commands arrive, and are answered, in the order in which they were sent. */
   #there = Promise.resolve()
   readonly #failures = new Set<(cause: StoreFailure) => void>()
 
-  constructor(store: MemoryStore, wire: Wire, generation: number) {
+  constructor(store: MemoryStore, wire: Wire, generation: number, number: number) {
     this.#store = store
     this.#wire = wire
     this.#generation = generation
+    this.#number = number
   }
 
   #ask<Value>(act: (answer: (value: Value) => void) => void): Promise<Value> {
@@ -181,13 +211,14 @@ class MemoryConnection implements StoreConnection {
     void before.then(() =>
       wire.inTheWorld(wire.delayMs(), () => {
         arrived()
-        if (isCut || wire.isCut || store.state === 'swallows') return
+        if (isCut || wire.isCut || store.swallows(this.#number)) return
         if (store.isBroken(this.#generation)) {
           wire.here(wire.delayMs(), () => fail('lost', 'the connection is gone'))
           return
         }
         const answer = (value: Value): void => {
-          if (!losesAnswer && !wire.isCut) wire.here(wire.delayMs(), () => resolve(value))
+          if (losesAnswer || wire.isCut || store.swallows(this.#number)) return
+          wire.here(wire.delayMs(), () => resolve(value))
         }
         try {
           act(answer)
@@ -202,7 +233,8 @@ class MemoryConnection implements StoreConnection {
   }
 
   append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
-    return this.#ask((answer) => answer(this.#store.append(entry, mayCreate, this.#wire.name)))
+    const wire = this.#wire
+    return this.#ask((answer) => answer(this.#store.append(wire.rewritten?.(entry) ?? entry, mayCreate, wire.name)))
   }
 
   readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
@@ -235,10 +267,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   dropLog(): Promise<void> {
-    return this.#ask((answer) => {
-      this.#store.log = null
-      answer()
-    })
+    return this.#ask((answer) => answer(this.#store.drop(this.#wire.name)))
   }
 
   putBlob(name: string, bytes: Uint8Array): Promise<void> {
