@@ -1,13 +1,16 @@
+import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { pause } from '../replica/waiting.ts'
-import type { LogPosition } from './entries.ts'
+import type { Beat, LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
-import type { HeldLists } from '../replica/held-lists.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
 import { Following } from './follower.ts'
 import { lead } from './lead.ts'
-import type { Role, ShareOptions } from './member.ts'
 import { Member } from './member.ts'
+import type { Role, ShareOptions } from './options.ts'
+import type { Rebase } from './rebase.ts'
 import { Session } from './session.ts'
+import { Traffic } from './traffic.ts'
 
 /** The least and the longest that a command to the store may take. */
 const COMMAND_MS = { least: 1000, most: 5000 } as const
@@ -15,10 +18,12 @@ const COMMAND_MS = { least: 1000, most: 5000 } as const
 const SETTLED_MS = 1000
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
+const KEYS_AGAIN_MS = 10_000
 
 /** One instance among several that share what one of them reads. `served` is what callers get now. */
 export class Share {
   isConnected = false
+  readonly traffic: Traffic = new Traffic()
   readonly #options: ShareOptions
   readonly #member: Member
   readonly #time: Time
@@ -27,18 +32,22 @@ export class Share {
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
+  #isToldLost = false
+  /** By the monotonic clock: the keys were read. */
+  #keysAtMs: number
 
   constructor(options: ShareOptions) {
     this.#options = options
     this.#time = options.time
     this.#member = new Member(options)
+    this.#keysAtMs = options.time.now().monotonicMs
   }
 
   get instance(): string {
     return this.#member.instance
   }
 
-  get served(): HeldLists {
+  get served(): ServedLists {
     return this.#member.swap.served
   }
 
@@ -53,7 +62,27 @@ export class Share {
 
   /** What the reader has not yet brought into the log. */
   get owed(): number {
-    return this.#member.publisher?.owed ?? 0
+    return this.#member.publisher?.owes ?? 0
+  }
+
+  /** What was last said of all instances; null where nobody has. */
+  get beat(): Beat | null {
+    return this.#member.beat
+  }
+
+  /** The base in the store, and since when it is known here. */
+  get base(): Rebase['known'] {
+    return this.#member.rebase.known
+  }
+
+  /** An operator says that the shorter lists are right; resolves with those that were held back, null where no reader answers. */
+  accept(): Promise<readonly string[] | null> {
+    return this.#member.accept()
+  }
+
+  /** What reads the CRM here; null where nothing does. */
+  get replica(): Replica | null {
+    return this.#member.own?.replica ?? null
   }
 
   start(): void {
@@ -84,7 +113,17 @@ export class Share {
       await pause(this.#options.beatMs, this.#time, signal)
       this.#member.goAloneIfDue()
       this.#member.offer()
+      void this.#renewKeys()
     }
+  }
+
+  /** A key is replaced step by step on all machines, and each of them has to follow before the next step. */
+  async #renewKeys(): Promise<void> {
+    const { signing } = this.#options
+    const { monotonicMs } = this.#time.now()
+    if (!signing.isDoubted && monotonicMs - this.#keysAtMs < KEYS_AGAIN_MS) return
+    this.#keysAtMs = monotonicMs
+    await signing.renew()
   }
 
   async #run(): Promise<void> {
@@ -107,11 +146,12 @@ export class Share {
     const { signal } = this.#ended
     const member = this.#member
     const limitMs = Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, settings.boundMs / 4))
-    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal)
+    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal, this.traffic)
     try {
       await member.mark(session, true)
       if (!this.isConnected) this.#options.tell({ kind: 'store-found' })
       this.#connected(true)
+      this.#isToldLost = false
       member.silence.heard()
       // A reader that ends has last words.
       while (!signal.aborted || member.publisher !== null) {
@@ -127,10 +167,10 @@ export class Share {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     // The first try after a session is made at once.
-    if (this.isConnected && this.#failures > 0) {
-      this.#options.tell({ kind: 'store-lost', why })
-      this.#connected(false)
-    }
+    if (this.#isToldLost || (this.isConnected && this.#failures === 0)) return
+    this.#isToldLost = true
+    this.#options.tell({ kind: 'store-lost', why })
+    this.#connected(false)
   }
 
   #connected(connected: boolean): void {

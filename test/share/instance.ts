@@ -4,7 +4,7 @@ import type { Crm } from '../../src/replica/port.ts'
 import { newLists, Replica } from '../../src/replica/replica.ts'
 import { isSame } from '../../src/share/entries.ts'
 import { Following } from '../../src/share/follower.ts'
-import type { ShareNews } from '../../src/share/member.ts'
+import type { ShareNews } from '../../src/share/options.ts'
 import { Share } from '../../src/share/share.ts'
 import { Signing } from '../../src/share/signing.ts'
 import type { Chance } from '../model/chance.ts'
@@ -79,7 +79,7 @@ export class Instance {
       pause: () => Promise.resolve(),
       tell,
       newLists: () => newLists(formatter),
-      newReplica: (lists, carried, readEnded) => {
+      newReplica: (lists, carried, told) => {
         const replica = new Replica({
           crm,
           formatter,
@@ -89,8 +89,7 @@ export class Instance {
           observe: (observation) => {
             if (observation.kind === 'brake-engaged') this.isBraked = true
             if (observation.kind === 'read-ended') this.rowsRead += observation.read.rows
-            if (observation.kind !== 'read-ended' || observation.read.kind === 'addition') return
-            readEnded(observation.read.list === 'events' ? 'events' : 'venues')
+            told(observation)
           },
           pause: () => Promise.resolve(),
           lists,

@@ -4,34 +4,9 @@ import { cursorOf } from '../../src/replica/port.ts'
 import { FollowedList } from '../../src/share/followed-list.ts'
 import { Following } from '../../src/share/follower.ts'
 import { Member } from '../../src/share/member.ts'
-import { Fleet, fleetSettingOf } from './fleet.ts'
-import type { Instance } from './instance.ts'
+import { begun, BOUND_MS, follower, hideMost, token } from './directed.ts'
+import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
-
-const BOUND_MS = 30_000
-const token = fleetSettingOf({
-  strategy: 'token-delta',
-  boundMs: BOUND_MS,
-  instances: 1,
-  changeEveryMs: 300,
-  thinkMs: 300,
-})
-
-async function begun(fleet: Fleet): Promise<Instance> {
-  fleet.begin()
-  expect(await fleet.until(() => fleet.reader !== null && fleet.store.blobs.has('base'), 4 * BOUND_MS)).toBeTrue()
-  const { reader } = fleet
-  if (reader === null) throw new Error('nobody reads')
-  return reader
-}
-
-async function follower(fleet: Fleet): Promise<Instance> {
-  const instance = fleet.start()
-  expect(
-    await fleet.until(() => instance.share.role === 'follower' && fleet.answers(instance), 4 * BOUND_MS),
-  ).toBeTrue()
-  return instance
-}
 
 function topOf(fleet: Fleet): readonly [number, number] {
   const [term = 0, number = 0] = (fleet.store.log?.at(-1)?.id ?? '0-0').split('-').map(Number)
@@ -104,7 +79,7 @@ async function foundBy(
   plan: (seed: number) => Promise<readonly string[]>,
   breakIt: () => () => void,
 ): Promise<boolean> {
-  for (let seed = 1; seed <= 5; seed++) {
+  for (let seed = 1; seed <= 25; seed++) {
     const putRight = breakIt()
     try {
       if ((await plan(seed)).length > 0) return true
@@ -122,13 +97,7 @@ async function vouchesBraked(seed: number): Promise<boolean> {
   const second = await follower(fleet)
   fleet.history.end()
   await fleet.pass(BOUND_MS)
-  const { events } = fleet.tables
-  events.visible = new Set(
-    events
-      .shown()
-      .slice(0, 2)
-      .map(({ id }) => id),
-  )
+  hideMost(fleet)
   expect(await fleet.until(() => first.isBraked, 4 * BOUND_MS)).toBeTrue()
   const brakedMs = fleet.time.trueMs
   await fleet.pass(2000)

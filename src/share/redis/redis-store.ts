@@ -16,6 +16,8 @@ export interface StoreAddress {
 export interface RedisSettings {
   /** `rediss://user:password@host:6379/0`, the primary. */
   readonly url: StoreAddress
+  /** Whether one that was read again may be used. */
+  readonly mayUse?: (url: StoreAddress) => boolean
   /** The file of the certificates to trust, PEM; null: those of the system. */
   readonly ca: string | null
   /** Tells several Marquees in one store apart. */
@@ -27,6 +29,9 @@ const EXPIRES_MS = 24 * 3_600_000
 const RENEW_EVERY = 1000
 /** At most so many entries an answer: a body may have 4 MB. */
 const MOST_ENTRIES = 16
+
+const UNUSABLE =
+  'share.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
 
 type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 
@@ -49,11 +54,11 @@ export class RedisStore implements Store {
     try {
       return await this.#open()
     } catch (cause) {
-      const failure = storeFailureOf(cause)
-      if (failure.fault !== 'refused') throw failure
-      // The password may have been replaced by another since.
+      // The password may have been replaced by another since, and the store have moved.
       const read = await this.#url.refresh()
-      if (!read.ok || read.secret === this.#url) throw failure
+      if (!read.ok || read.secret === this.#url) throw storeFailureOf(cause)
+      const { mayUse = () => true } = this.#settings
+      if (!mayUse(read.secret)) throw new StoreFailure('refused', UNUSABLE)
       this.#url = read.secret
       return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
     }
@@ -175,6 +180,10 @@ export class RedisConnection implements StoreConnection {
   async getBlob(name: string): Promise<Uint8Array | null> {
     const bytes = await this.#command('GET', `${this.#prefix}:${name}`)
     return Buffer.isBuffer(bytes) ? bytes : null
+  }
+
+  async countBlobs(names: readonly string[]): Promise<number> {
+    return Number(await this.#command('EXISTS', ...names.map((name) => `${this.#prefix}:${name}`)))
   }
 
   async dropBlobs(names: readonly string[]): Promise<void> {
