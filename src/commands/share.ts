@@ -128,15 +128,15 @@ export class Sharing implements ToldLists {
 
   /** Says that it goes, where it reads; resolves when nothing runs any more. */
   async stop(): Promise<void> {
-    const { replica } = this.#share
+    const { own } = this.#share.member
     await this.#share.stop()
-    await replica?.stop()
+    await own?.replica.stop()
   }
 
   /** Keeps what is read here in a file; null where none is, or another instance reads. */
   get keeper(): BaseKeeper | null {
-    const { replica } = this.#share
-    return (replica === null ? undefined : this.#keepers.get(replica)) ?? null
+    const { own } = this.#share.member
+    return (own === null ? undefined : this.#keepers.get(own.replica)) ?? null
   }
 
   /** Resolves when both lists may be answered from, as far as that is known. */
@@ -148,7 +148,7 @@ export class Sharing implements ToldLists {
   }
 
   async untilReadsEnd(): Promise<void> {
-    await this.#share.replica?.untilReadsEnd()
+    await this.#share.member.own?.replica.untilReadsEnd()
   }
 
   /** What records look like, or the settings, have changed; what is held stays. */
@@ -160,12 +160,12 @@ export class Sharing implements ToldLists {
       if (!this.#options.keepsIndexes()) list.index = null
       else if (list.index === null) void list.keepIndex(this.#options.pause)
     }
-    this.#share.replica?.adopt(false)
+    this.#share.member.own?.replica.adopt(false)
   }
 
   /** Said to the reader, whichever instance that is: as `Replica` does; null where none answers. */
   acceptShorter(): Promise<readonly string[] | null> {
-    return this.#share.accept()
+    return this.#share.member.accept()
   }
 
   /** The instance that reads the CRM for this one; null where none is known, or this one does. */
@@ -175,8 +175,10 @@ export class Sharing implements ToldLists {
   }
 
   status(): ShareStatus {
-    const { role, isConnected, instance, position, base, beat } = this.#share
+    const { role, isConnected, instance, position, member } = this.#share
     const { time } = this.#options
+    const { beat } = member
+    const base = member.rebase.known
     return {
       role,
       connected: isConnected,

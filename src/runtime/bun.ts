@@ -55,7 +55,7 @@ function idleSeconds(idleMs: number): number {
   return Math.min(LONGEST_IDLE_S, (Math.ceil(idleMs / 1000 / TICK_S) + 1) * TICK_S)
 }
 
-/** `accept` may wait for another instance, and Bun cuts who has no answer after 10 s. */
+/** `accept` may wait 10 s for another instance, as long as Bun waits for an answer where it is not told otherwise. */
 const SLOWEST_S = 30
 
 /** Listens with Bun.serve for a web-standard handler. */

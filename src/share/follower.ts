@@ -75,11 +75,6 @@ export class Following implements ServedLists {
     return this.events.isReached
   }
 
-  /** It may be gone on from: all that was ever read of the lists is in it. */
-  get isWhole(): boolean {
-    return this.isReached && this.events.state.whole && this.venues.state.whole
-  }
-
   /** The lists that got too short to be believed. */
   get braked(): readonly ListName[] {
     return [this.events, this.venues].filter(({ braked }) => braked).map(({ list }) => list.kind.name)

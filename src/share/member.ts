@@ -120,8 +120,7 @@ export class Member {
 
   /** An operator says that the shorter lists are right; returns those that were held back, null where no reader answered. */
   async accept(): Promise<readonly string[] | null> {
-    if (this.own !== null) return this.#acceptHere(this.own)
-    return this.#reached?.braked.length === 0 ? [] : this.accepting.say()
+    return this.own === null ? this.accepting.say() : this.#acceptHere(this.own)
   }
 
   #acceptHere({ replica }: OwnReading): readonly string[] {

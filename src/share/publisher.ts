@@ -82,12 +82,8 @@ export class Publisher {
       return 'goes-on'
     }
     if (isSame(top, this.position)) return 'goes-on'
-    const isOthers = top.term > this.position.term || (top.term === this.position.term && !this.isOurs(top))
-    return isOthers ? 'deposed' : 'anew'
-  }
-
-  isOurs({ reign }: LogPosition): boolean {
-    return reign === this.position.reign || reign === this.#pending?.position.reign
+    const isOurs = top.reign === this.position.reign || top.reign === sent?.position.reign
+    return top.term > this.position.term || (top.term === this.position.term && !isOurs) ? 'deposed' : 'anew'
   }
 
   /** Begins another reign, which goes on from nothing that is in the log. */

@@ -1,14 +1,12 @@
-import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { pause } from '../replica/waiting.ts'
-import type { Beat, LogPosition } from './entries.ts'
+import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../replica/held-lists.ts'
 import { Following } from './follower.ts'
 import { lead } from './lead.ts'
 import { Member } from './member.ts'
 import type { Role, ShareOptions } from './options.ts'
-import type { Rebase } from './rebase.ts'
 import { Session } from './session.ts'
 import { Traffic } from './traffic.ts'
 
@@ -25,7 +23,7 @@ export class Share {
   isConnected = false
   readonly traffic: Traffic = new Traffic()
   readonly #options: ShareOptions
-  readonly #member: Member
+  readonly member: Member
   readonly #time: Time
   readonly #ended = new AbortController()
   /** Even who has last words has said them. */
@@ -39,50 +37,30 @@ export class Share {
   constructor(options: ShareOptions) {
     this.#options = options
     this.#time = options.time
-    this.#member = new Member(options)
+    this.member = new Member(options)
     this.#keysAtMs = options.time.now().monotonicMs
   }
 
   get instance(): string {
-    return this.#member.instance
+    return this.member.instance
   }
 
   get served(): ServedLists {
-    return this.#member.swap.served
+    return this.member.swap.served
   }
 
   get role(): Role {
-    return this.#member.role
+    return this.member.role
   }
 
   /** The last entry that was written or taken here; null where nothing is followed. */
   get position(): LogPosition | null {
-    return (this.#member.publisher ?? this.#member.target)?.position ?? null
+    return (this.member.publisher ?? this.member.target)?.position ?? null
   }
 
   /** What the reader has not yet brought into the log. */
   get owed(): number {
-    return this.#member.publisher?.owes ?? 0
-  }
-
-  /** What was last said of all instances; null where nobody has. */
-  get beat(): Beat | null {
-    return this.#member.beat
-  }
-
-  /** The base in the store, and since when it is known here. */
-  get base(): Rebase['known'] {
-    return this.#member.rebase.known
-  }
-
-  /** An operator says that the shorter lists are right; resolves with those that were held back, null where no reader answers. */
-  accept(): Promise<readonly string[] | null> {
-    return this.#member.accept()
-  }
-
-  /** What reads the CRM here; null where nothing does. */
-  get replica(): Replica | null {
-    return this.#member.own?.replica ?? null
+    return this.member.publisher?.owes ?? 0
   }
 
   start(): void {
@@ -92,10 +70,10 @@ export class Share {
   /** Whoever reads the CRM for all says that it goes; resolves when nothing runs any more. */
   async stop(): Promise<void> {
     this.#ended.abort()
-    if (this.#member.publisher === null) this.#hurries.abort()
+    if (this.member.publisher === null) this.#hurries.abort()
     else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
     await this.#running
-    this.#member.own?.end()
+    this.member.own?.end()
   }
 
   async #examine(): Promise<void> {
@@ -103,7 +81,7 @@ export class Share {
     while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
       await pause(EXAMINE_AGAIN_MS, this.#time, signal)
     }
-    this.#member.isFit = true
+    this.member.isFit = true
   }
 
   /** What depends on nobody's answer. */
@@ -111,8 +89,8 @@ export class Share {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await pause(this.#options.beatMs, this.#time, signal)
-      this.#member.goAloneIfDue()
-      this.#member.offer()
+      this.member.goAloneIfDue()
+      this.member.offer()
       void this.#renewKeys()
     }
   }
@@ -144,7 +122,7 @@ export class Share {
   async #hold(): Promise<void> {
     const { store, settings } = this.#options
     const { signal } = this.#ended
-    const member = this.#member
+    const member = this.member
     const limitMs = Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, settings.boundMs / 4))
     const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal, this.traffic)
     try {
@@ -175,7 +153,7 @@ export class Share {
 
   #connected(connected: boolean): void {
     this.isConnected = connected
-    for (const followed of [this.#member.target, this.served]) {
+    for (const followed of [this.member.target, this.served]) {
       if (followed instanceof Following) followed.isLost = !connected
     }
   }

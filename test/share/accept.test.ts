@@ -25,7 +25,7 @@ async function engage(fleet: Fleet, told: Instance): Promise<void> {
 async function saidTo(fleet: Fleet, instance: Instance): Promise<{ accepted: readonly string[] | null; ms: number }> {
   const begunMs = fleet.time.trueMs
   let accepted: readonly string[] | null | undefined
-  void instance.share.accept().then((lists) => (accepted = lists))
+  void instance.share.member.accept().then((lists) => (accepted = lists))
   await must(fleet, () => accepted !== undefined, BOUND_MS)
   return { accepted: accepted ?? null, ms: fleet.time.trueMs - begunMs }
 }

@@ -6,7 +6,7 @@ import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
 import { unpack } from '../../src/share/frame-body.ts'
 import { RedisStore } from '../../src/share/redis/redis-store.ts'
 import type { Runtime } from '../support/child.ts'
-import { ROOT } from '../support/child.ts'
+import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { exposed } from '../support/exposed-metrics.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -132,6 +132,29 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         expect(said?.text).toBe('{"accepted":["events"]}')
         await fleet.untilEqual()
       }
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'say that no reader answered, 10 s after `accept` was said, where none can be reached',
+    async () => {
+      fleet.settings = { share: { url: redis.url, beat: '100ms', readersWhenLost: 1 } }
+      const first = await fleet.start('node')
+      await fleet.reader()
+      const left = [await fleet.start('node'), await fleet.start('bun')]
+      expect(await fleet.reader()).toBe(first)
+      redis.freeze()
+      const begunMs = performance.now()
+      const ended = await Promise.all(left.map((instance) => accept(instance)))
+      expect(performance.now() - begunMs).toBeGreaterThan(9900)
+      for (const { status, stderr } of ended) {
+        expect(stderr).toMatch(/^nothing was accepted: no reader answered within 10 s; http:\S+\/status says who reads/)
+        expect(status).toBe(1)
+      }
+      redis.continue()
+      await fleet.reader()
+      for (const instance of left) expect((await accept(instance)).status).toBe(0)
     },
     PATIENCE_MS,
   )
@@ -369,6 +392,16 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     PATIENCE_MS,
   )
 })
+
+/** The command, for the instance that listens there. */
+async function accept({ process, runtime }: Instance): Promise<{ status: number | string; stderr: string }> {
+  const port = Number(new URL(process.listening.operations ?? '').port)
+  const folder = new FilesDirectory({ base: null, operations: { port } }, { events: '[]', venues: '[]' })
+  const child = new Child(programOf(runtime), ['src/main.ts', 'accept', '--config', folder.configuration])
+  const status = await child.exited
+  folder.remove()
+  return { status, stderr: child.stderr }
+}
 
 function keysIn(server: RedisServer, holding: string): readonly string[] {
   const keys = server.ask('KEYS', `*${holding}*`).split('\n')
