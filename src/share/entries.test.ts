@@ -101,6 +101,20 @@ describe('a signature (instances: Security)', () => {
     expect(signing.believes(signature, 'ab', '')).toBeFalse()
   })
 
+  it('is believed by a key that was read again since', async () => {
+    let keys: readonly string[] | null = null
+    const one = new Signing('0123456789ab', ['n'.repeat(32)], () => Promise.resolve(keys))
+    const signature = signing.sign('a')
+    expect([one.believes(signature, 'a'), one.isDoubted, await one.renew()]).toEqual([false, true, false])
+    keys = [KEY]
+    expect([await one.renew(), one.isDoubted, one.believes(signature, 'a'), one.sign('a')]).toEqual([
+      true,
+      false,
+      true,
+      signature,
+    ])
+  })
+
   it('is not made without a key, and then none is believed', () => {
     const plain = new Signing('0123456789ab', [])
     expect(plain.sign('a')).toBeNull()

@@ -160,6 +160,22 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   )
 
   it(
+    'say so where the bound of one is too short for how often another reads',
+    async () => {
+      await fleet.start('bun')
+      await fleet.reader()
+      fleet.settings = { ...fleet.settings, freshness: { bound: '1s', refreshEvery: '500ms' } }
+      const { process } = await fleet.start('node')
+      await eventually(
+        () => Promise.resolve(process.child.stdout),
+        (told) => told.includes('freshness.bound is too short here: it is 1 s, and the reader reads every 1 s'),
+        30_000,
+      )
+    },
+    PATIENCE_MS,
+  )
+
+  it(
     'tell on each of them how long after its change a row is shown there',
     async () => {
       await started()
