@@ -30,7 +30,8 @@ export class Share {
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
-  #isToldLost = false
+  /** Why the store is lost, as it was told; null while it is not. */
+  #toldLost: string | null = null
   /** By the monotonic clock: the keys were read. */
   #keysAtMs: number
 
@@ -129,7 +130,7 @@ export class Share {
       await member.mark(session, true)
       if (!this.isConnected) this.#options.tell({ kind: 'store-found' })
       this.#connected(true)
-      this.#isToldLost = false
+      this.#toldLost = null
       member.silence.heard()
       // A reader that ends has last words.
       while (!signal.aborted || member.publisher !== null) {
@@ -145,8 +146,8 @@ export class Share {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     // The first try after a session is made at once.
-    if (this.#isToldLost || (this.isConnected && this.#failures === 0)) return
-    this.#isToldLost = true
+    if (why === this.#toldLost || (this.isConnected && this.#failures === 0)) return
+    this.#toldLost = why
     this.#options.tell({ kind: 'store-lost', why })
     this.#connected(false)
   }

@@ -35,6 +35,28 @@ describe('an empty store', () => {
   }, 60_000)
 })
 
+describe('a store that is lost', () => {
+  it('is told of once, and again where the reason is another', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const lost = (): readonly string[] => fleet.log.filter((line) => line.includes('store-lost'))
+    for (const [state, why] of [
+      ['down', 'connection refused'],
+      ['swallows', 'did not answer'],
+    ] as const) {
+      const before = lost().length
+      fleet.store.state = state
+      fleet.store.breakConnections()
+      await fleet.pass(4 * BOUND_MS)
+      const [told, ...more] = lost().slice(before)
+      expect(told).toContain(why)
+      expect(more).toEqual([])
+    }
+    fleet.store.state = 'up'
+    await must(fleet, () => fleet.news['store-found'] === 2, 2 * BOUND_MS)
+  })
+})
+
 describe('the base in the store (instances: The base)', () => {
   it('is made again where a part of it is gone, though nobody asks for it', async () => {
     const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)

@@ -5,7 +5,7 @@ import { codeOf } from '../../observe/system-error.ts'
 import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
 import type { RawReply } from './replies.ts'
-import { entriesOf, storeFailureOf, listOf, strange, textIn } from './replies.ts'
+import { entriesOf, storeFailureOf, listOf, namedIn, strange, textIn } from './replies.ts'
 
 /** A text that nothing shows, and that its source may replace by another. */
 export interface StoreAddress {
@@ -212,8 +212,7 @@ export class RedisConnection implements StoreConnection {
 
   /** What the server says of itself, by name. */
   async info(): Promise<ReadonlyMap<string, string>> {
-    const lines = textIn(await this.#command('INFO')).split('\r\n')
-    return new Map(lines.flatMap((line) => (line.includes(':') ? [[before(line), after(line)] as const] : [])))
+    return namedIn(await this.#command('INFO'))
   }
 
   /** The scopes besides ours that have a log under the same name. */
@@ -235,14 +234,6 @@ export class RedisConnection implements StoreConnection {
       throw storeFailureOf(cause)
     }
   }
-}
-
-function before(line: string): string {
-  return line.slice(0, line.indexOf(':'))
-}
-
-function after(line: string): string {
-  return line.slice(line.indexOf(':') + 1)
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {
