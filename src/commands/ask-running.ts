@@ -22,11 +22,14 @@ function whyNot(reply: Awaited<ReturnType<typeof askRunning>>): string {
   return `it runs and answers 502 for now, or is about to stop: ${reply.address}/status says which`
 }
 
+/** It asks the instance that reads the CRM, and that may take its time. */
+const ACCEPT_MS = 15_000
+
 /** Tells the running instance that the shorter list is right. */
 export async function accept(config: string | undefined, surroundings: Surroundings): Promise<number> {
   const read = await readConfiguration(config, surroundings)
   if (read === null) return WRONG_USAGE
-  const reply = await askRunning(read.configuration, 'POST', '/accept')
+  const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
   if (lists === null) {
     surroundings.error(`nothing was accepted: ${whyNotAccepted(reply)}`)
@@ -42,8 +45,8 @@ export async function accept(config: string | undefined, surroundings: Surroundi
 
 function whyNotAccepted(reply: Awaited<ReturnType<typeof askRunning>>): string {
   if (reply.kind === 'not-running') return reply.message
-  if (reply.status !== 409) return whyRefused(reply)
-  return `another instance reads the CRM: say it there (${reply.address}/status names it, as share.reader)`
+  if (reply.status !== 503) return whyRefused(reply)
+  return `no reader answered within 10 s; ${reply.address}/status says who reads the CRM, if anybody does`
 }
 
 /** The lists that an instance says it will believe; null where that is not what it says. */

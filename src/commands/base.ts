@@ -7,14 +7,13 @@ import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { BaseFile } from '../share/base-file.ts'
 import { BaseKeeper } from '../share/base-keeper.ts'
-import type { Marquee } from './assemble.ts'
 
 /** Keeps the lists of a replica in the directory that the configuration names. */
 export function keepBase(
   directory: string,
   configuration: Configuration,
   replica: Replica,
-  { limits }: Pick<Marquee, 'limits'>,
+  limits: { readonly memoryBytes: number },
   time: Time,
   observe: Observe,
 ): BaseKeeper {

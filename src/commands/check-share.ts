@@ -69,6 +69,7 @@ async function tryRights(probe: RedisConnection): Promise<void> {
   await probe.dropMarks(['probe'])
   await probe.putBlob('base', Buffer.from('{}'))
   await probe.getBlob('base')
+  await probe.countBlobs(['base'])
   await probe.dropBlobs(['base'])
   await probe.dropLog()
   await probe.forget()

@@ -113,8 +113,8 @@ export async function openOperations(
     samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),
-    accept() {
-      const accepted = marquee.reading.acceptShorter()
+    async accept() {
+      const accepted = await marquee.reading.acceptShorter()
       if (accepted !== null && accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
       return accepted
     },

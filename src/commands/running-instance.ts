@@ -12,7 +12,12 @@ const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
 /** Asks the operations listener of the running instance, where there is one. */
-export async function askRunning({ operations }: Configuration, method: 'GET' | 'POST', path: string): Promise<Reply> {
+export async function askRunning(
+  { operations }: Configuration,
+  method: 'GET' | 'POST',
+  path: string,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Reply> {
   if (operations === null) {
     return { kind: 'not-running', message: 'its operations listener is switched off (operations: null)' }
   }
@@ -23,7 +28,7 @@ export async function askRunning({ operations }: Configuration, method: 'GET' | 
   }
   const address = `http://${dialable(host)}:${port}`
   const headers = token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }
-  const exchanged = await exchange(new URL(path, address), method, headers)
+  const exchanged = await exchange(new URL(path, address), method, headers, patienceMs)
   if (typeof exchanged === 'string') {
     return { kind: 'not-running', message: `${exchanged} on ${address} (operations.host, operations.port)` }
   }
@@ -44,9 +49,14 @@ interface Exchanged {
 }
 
 /** One exchange by node:http: `fetch` would send the token to the proxy that HTTP_PROXY names. */
-function exchange(url: URL, method: string, headers: Record<string, string>): Promise<Exchanged | string> {
+function exchange(
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  patienceMs: number,
+): Promise<Exchanged | string> {
   const { promise, resolve } = Promise.withResolvers<Exchanged | string>()
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(patienceMs)
   const asked = request(url, { method, headers, agent: false, signal }, (response) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -59,7 +69,7 @@ function exchange(url: URL, method: string, headers: Record<string, string>): Pr
     response.on('error', () => resolve('what was answered broke off'))
   })
   asked.on('error', () =>
-    resolve(signal.aborted ? `nothing was answered within ${PATIENCE_MS / 1000} s` : 'nothing answers'),
+    resolve(signal.aborted ? `nothing was answered within ${patienceMs / 1000} s` : 'nothing answers'),
   )
   asked.end()
   return promise

@@ -92,10 +92,10 @@ export async function serve(option: string | undefined, surroundings: Surroundin
 /** Loaded only where a base is kept. */
 async function keeperOf(configuration: Configuration, marquee: Marquee, observe: Observe): Promise<BaseKeeper | null> {
   const { base } = configuration
-  // What instances share has a base in their store.
+  // Where something is shared, who reads it keeps it (share.ts).
   if (base === null || configuration.share !== null) return null
   const { keepBase } = await import('./base.ts')
-  return keepBase(base.directory, configuration, marquee.replica, marquee, systemTime, observe)
+  return keepBase(base.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
 }
 
 async function open(
@@ -208,8 +208,10 @@ function untilSignal(
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })
     await listener.stop(drainMs)
-    await within(systemTime, LAST_READS_MS, endReads(running.marquee))
-    await running.keeper?.stop()
+    const { marquee, keeper } = running
+    const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
+    await within(systemTime, LAST_READS_MS, endReads(marquee))
+    await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
   }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
 import { scopeOf } from '../config/scope.ts'
-import { isLoopbackStore } from '../config/share.ts'
+import { isLoopbackStore, KEYS_ALLOWED, keysIn, mayBeStore } from '../config/share.ts'
 import { RECORDS } from '../crm/mapping/records-number.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Observe } from '../observe/observation.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
 import type { RecordLists } from '../replica/frames.ts'
@@ -17,15 +17,16 @@ import type { Carried } from '../replica/base.ts'
 import type { Crm } from '../replica/port.ts'
 import { newLists, Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
-import type { LogPosition } from '../share/entries.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import type { BaseKeeper } from '../share/base-keeper.ts'
 import { idOf } from '../share/entries.ts'
 import { CurrentList } from '../share/current-list.ts'
+import type { StoreAddress } from '../share/redis/redis-store.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
-import type { ShareNews } from '../share/member.ts'
+import type { ShareNews } from '../share/options.ts'
 import { Share } from '../share/share.ts'
 import { Signing } from '../share/signing.ts'
-import type { FleetNews } from '../share/watched-store.ts'
-import { WatchedStore } from '../share/watched-store.ts'
+import { keepBase } from './base.ts'
 import { VERSION } from './surroundings.ts'
 
 export type ShareSettings = NonNullable<Configuration['share']>
@@ -51,8 +52,9 @@ const MOST_BEAT_MS = 500
 const LOOK_MS = 10
 
 /** The store that the section names, for instances of this configuration. */
-function storeOf({ url, ca, name }: ShareSettings, configuration: Configuration): RedisStore {
-  return new RedisStore({ url, ca, name }, sharedScope(configuration))
+function storeOf({ url, ca, name, allowInsecure }: ShareSettings, configuration: Configuration): RedisStore {
+  const mayUse = (other: StoreAddress): boolean => mayBeStore(other, allowInsecure)
+  return new RedisStore({ url, ca, name, mayUse }, sharedScope(configuration))
 }
 
 /** Which records instances share: those of another scope have another log. */
@@ -60,12 +62,23 @@ export function sharedScope(configuration: Configuration): string {
   return scopeOf(configuration, [BASE_FORMAT, RECORDS])
 }
 
-function signingOf({ key }: ShareSettings, configuration: Configuration): Signing {
-  const keys = key?.reveal().split('\n') ?? []
-  return new Signing(
-    sharedScope(configuration),
-    keys.map((line) => line.trim()),
-  )
+/** Signs by the keys of `share.key`, which a file may replace by others. */
+function signingOf({ key }: ShareSettings, configuration: Configuration, observe: Observe): Signing {
+  const scope = sharedScope(configuration)
+  if (key === null) return new Signing(scope, [])
+  let held = key
+  let unusable: string | null = null
+  return new Signing(scope, keysIn(key.reveal()) ?? [], async () => {
+    const read = await held.refresh()
+    const keys = read.ok ? keysIn(read.secret.reveal()) : null
+    const why = !read.ok ? read.message : keys === null ? `${key.from} must hold ${KEYS_ALLOWED}` : null
+    if (why !== null && why !== unusable) observe({ kind: 'share-changed', what: 'key-unusable', detail: why })
+    unusable = why
+    if (!read.ok || keys === null || read.secret === held) return null
+    held = read.secret
+    observe({ kind: 'share-changed', what: 'key-changed', detail: null })
+    return keys
+  })
 }
 
 /** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
@@ -73,25 +86,20 @@ export class Sharing implements ToldLists {
   readonly events: CurrentList<EventRecord>
   readonly venues: CurrentList<VenueRecord>
   readonly #options: SharingOptions
-  readonly #store: WatchedStore
   readonly #share: Share
   readonly #rebases = new Map<string, number>()
-  /** What callers get, and what may take its place. */
-  #made: RecordLists[] = []
-  #replica: Replica | null = null
+  /** What callers get, and what may take its place, as long as somebody holds it. */
+  #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
+  readonly #keepers = new WeakMap<Replica, BaseKeeper>()
   #lastError: string | null = null
-  #fleet: FleetNews | null = null
   #unfit = ''
-  #isStoreLost = false
 
   constructor(options: SharingOptions) {
     this.#options = options
-    const { configuration, settings, crm, freshness, limits, time, pause } = options
-    const unreached = (why: string): void => this.#unreached(why)
-    this.#store = new WatchedStore(storeOf(settings, configuration), () => time.now().monotonicMs, unreached)
+    const { configuration, settings, crm, freshness, limits, time, observe, pause } = options
     this.#share = new Share({
-      store: this.#store,
-      signing: signingOf(settings, configuration),
+      store: storeOf(settings, configuration),
+      signing: signingOf(settings, configuration, observe),
       settings: freshness,
       limits,
       beatMs: settings.beatMs ?? Math.min(MOST_BEAT_MS, Math.max(LEAST_BEAT_MS, freshness.boundMs / 20)),
@@ -103,7 +111,7 @@ export class Sharing implements ToldLists {
       tell: (news) => this.#tell(news),
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
-      newReplica: (lists, carried, readEnded) => this.#newReplica(lists, carried, readEnded),
+      newReplica: (lists, carried, told) => this.#newReplica(lists, carried, told),
     })
     const share = this.#share
     this.events = new CurrentList(() => share.served.events, crm.events.availabilityEveryMs !== null)
@@ -120,8 +128,15 @@ export class Sharing implements ToldLists {
 
   /** Says that it goes, where it reads; resolves when nothing runs any more. */
   async stop(): Promise<void> {
+    const { own } = this.#share.member
     await this.#share.stop()
-    await this.#replica?.stop()
+    await own?.replica.stop()
+  }
+
+  /** Keeps what is read here in a file; null where none is, or another instance reads. */
+  get keeper(): BaseKeeper | null {
+    const { own } = this.#share.member
+    return (own === null ? undefined : this.#keepers.get(own.replica)) ?? null
   }
 
   /** Resolves when both lists may be answered from, as far as that is known. */
@@ -133,23 +148,24 @@ export class Sharing implements ToldLists {
   }
 
   async untilReadsEnd(): Promise<void> {
-    await this.#replica?.untilReadsEnd()
+    await this.#share.member.own?.replica.untilReadsEnd()
   }
 
   /** What records look like, or the settings, have changed; what is held stays. */
   adopt(looksOther: boolean): void {
-    for (const { events, venues } of this.#made) {
-      if (looksOther) for (const list of [events, venues]) list.forgetBodies()
-      if (!this.#options.keepsIndexes()) events.index = venues.index = null
-      else if (events.index === null) this.#keepIndexes({ events, venues })
+    for (const made of this.#made) {
+      const list = made.deref()
+      if (list === undefined) continue
+      if (looksOther) list.forgetBodies()
+      if (!this.#options.keepsIndexes()) list.index = null
+      else if (list.index === null) void list.keepIndex(this.#options.pause)
     }
-    this.#replica?.adopt(false)
+    this.#share.member.own?.replica.adopt(false)
   }
 
-  /** As `Replica` does; null where another instance reads: it has to be said there. */
-  acceptShorter(): readonly string[] | null {
-    const isReader = this.#share.role === 'reader' || this.#share.role === 'alone'
-    return isReader ? (this.#replica?.acceptShorter() ?? null) : null
+  /** Said to the reader, whichever instance that is: as `Replica` does; null where none answers. */
+  acceptShorter(): Promise<readonly string[] | null> {
+    return this.#share.member.accept()
   }
 
   /** The instance that reads the CRM for this one; null where none is known, or this one does. */
@@ -159,29 +175,27 @@ export class Sharing implements ToldLists {
   }
 
   status(): ShareStatus {
-    const { role, isConnected, instance, position } = this.#share
+    const { role, isConnected, instance, position, member } = this.#share
     const { time } = this.#options
-    const { base, fleet } = this.#store
-    // What is held here has passed it: it was verified.
-    if (fleet !== null && position !== null && !isAfter(fleet.id, position)) this.#fleet = fleet
-    const told = this.#fleet
+    const { beat } = member
+    const base = member.rebase.known
     return {
       role,
       connected: isConnected,
       instance,
-      reader: role === 'reader' ? instance : (told?.reader ?? null),
+      reader: role === 'reader' ? instance : (beat?.instance ?? null),
       term: position?.term ?? 0,
       position: position === null ? null : idOf(position),
-      instances: told?.instances ?? 0,
-      versions: told?.versions ?? [],
-      standsIn: told?.standsIn ?? [],
-      lastError: this.#lastError ?? this.#store.failure,
+      instances: beat?.instances ?? 0,
+      versions: beat?.versions ?? [],
+      standsIn: beat?.standIns ?? [],
+      lastError: this.#lastError,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
   }
 
   counts(): ShareCounts {
-    const { entries, bytes, terms } = this.#store
+    const { entries, bytes, terms } = this.#share.traffic
     return {
       status: this.status(),
       owed: this.#share.owed,
@@ -207,25 +221,23 @@ export class Sharing implements ToldLists {
 
   #newLists(): RecordLists {
     const lists = newLists(this.#options.formatter)
-    if (this.#options.keepsIndexes()) this.#keepIndexes(lists)
-    // What callers get, and what may take its place: never more are held.
-    this.#made = [...this.#made.slice(-1), lists]
+    const { keepsIndexes, pause } = this.#options
+    this.#made = this.#made.filter((made) => made.deref() !== undefined)
+    for (const list of [lists.events, lists.venues]) {
+      if (keepsIndexes()) void list.keepIndex(pause)
+      this.#made.push(new WeakRef(list))
+    }
     return lists
-  }
-
-  #keepIndexes({ events, venues }: RecordLists): void {
-    const { pause } = this.#options
-    void events.keepIndex(pause)
-    void venues.keepIndex(pause)
   }
 
   #newReplica(
     lists: RecordLists,
     carried: Readonly<Record<ListName, Carried>> | null,
-    readEnded: (list: ListName) => void,
+    told: (observation: Observation) => void,
   ): Replica {
-    const { crm, formatter, freshness, limits, time, observe, pause } = this.#options
-    this.#replica = new Replica({
+    const { configuration, crm, formatter, freshness, limits, time, observe, pause } = this.#options
+    let keeper: BaseKeeper | null = null
+    const replica = new Replica({
       crm,
       formatter,
       settings: freshness,
@@ -233,26 +245,26 @@ export class Sharing implements ToldLists {
       time,
       observe: (observation) => {
         observe(observation)
-        if (observation.kind !== 'read-ended' || observation.read.kind === 'addition') return
-        readEnded(observation.read.list === 'events' ? 'events' : 'venues')
+        keeper?.note(observation)
+        told(observation)
       },
       pause,
       lists,
       ...(carried === null ? {} : { carried }),
     })
-    return this.#replica
-  }
-
-  /** Where there never was a connection, that is said here. */
-  #unreached(why: string): void {
-    if (this.#share.isConnected || this.#isStoreLost) return
-    this.#tell({ kind: 'store-lost', why })
+    if (configuration.base === null) return replica
+    keeper = keepBase(configuration.base.directory, configuration, replica, limits, time, observe)
+    this.#keepers.set(replica, keeper)
+    // What the store had was taken first; where it had nothing, the reads wait for what the file has.
+    if (carried === null) void keeper.load()
+    else keeper.begin()
+    return replica
   }
 
   #tell(news: ShareNews): void {
     const { observe } = this.#options
-    if (news.kind === 'store-lost') this.#isStoreLost = true
-    if (news.kind === 'store-found') this.#isStoreLost = false
+    if (news.kind === 'published') return observe({ kind: 'changes-published', delaysMs: news.delaysMs })
+    if (news.kind === 'accepted') return observe({ kind: 'shorter-accepted', lists: news.lists })
     if (news.kind === 're-based') this.#rebases.set(news.why, (this.#rebases.get(news.why) ?? 0) + 1)
     const why = 'why' in news ? news.why : null
     if (news.kind === 'store-lost' || news.kind === 'base-ignored' || news.kind === 'entry-refused')
@@ -260,11 +272,6 @@ export class Sharing implements ToldLists {
     if (news.kind === 'store-found' || news.kind === 'took-reading') this.#lastError = null
     observe({ kind: 'share-changed', what: news.kind, detail: detailOf(news) })
   }
-}
-
-function isAfter(id: string, { term, number }: LogPosition): boolean {
-  const [idTerm = 0, idNumber = 0] = id.split('-').map(Number)
-  return idTerm === term ? idNumber > number : idTerm > term
 }
 
 function detailOf(news: ShareNews): string | null {

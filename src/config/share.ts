@@ -7,10 +7,13 @@ import { duration, flag, path, secretText, text } from './values.ts'
 
 const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 
+function isStore({ hostname, protocol }: URL): boolean {
+  return hostname !== '' && (protocol === 'rediss:' || protocol === 'redis:')
+}
+
 const url = leaf(URL_ALLOWED, ({ value, reference }) => {
   const given = typeof value === 'string' ? URL.parse(value.trim()) : null
-  if (typeof value !== 'string' || given === null || given.hostname === '') return null
-  if (given.protocol !== 'rediss:' && given.protocol !== 'redis:') return null
+  if (typeof value !== 'string' || given === null || !isStore(given)) return null
   if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
     return new Wrong('must end with the number of a database, such as /0', true)
   if (/%(?![\da-f]{2})/i.test(given.username + given.password))
@@ -26,16 +29,18 @@ const readers = leaf('a whole number from 1 on, or all', ({ value }) => {
 
 const KEY_BYTES = 32
 
-/** One line signs; where two stand, the first signs and both are believed. */
-function areKeys(given: string): boolean {
+export const KEYS_ALLOWED = `one or two lines of at least ${KEY_BYTES} bytes each`
+
+/** One line signs; where two stand, the first signs and both are believed. Null where it is neither. */
+export function keysIn(given: string): readonly string[] | null {
   const keys = given.split('\n').map((line) => line.trim())
-  return keys.length <= 2 && keys.every((key) => Buffer.byteLength(key) >= KEY_BYTES)
+  return keys.length <= 2 && keys.every((key) => Buffer.byteLength(key) >= KEY_BYTES) ? keys : null
 }
 
 /** The store that several instances share. */
 export const share = section({
   url: url.says('The primary of a Redis or Valkey, 6.2 or later; `rediss:` is with TLS.'),
-  key: secretText(`one or two lines of at least ${KEY_BYTES} bytes each`, areKeys)
+  key: secretText(KEYS_ALLOWED, (given) => keysIn(given) !== null)
     .optional('none: the store is trusted as a database is')
     .says('Signs what is in the store. Of two lines the first signs and both are believed, to replace one by another.'),
   name: text('letters, digits, _ and -, such as marquee', (given) => /^[\w-]{1,64}$/.test(given))
@@ -56,10 +61,16 @@ export const share = section({
 })
 
 /** Whether what is sent to the store can be read on the way. */
-export function isPlainStore(given: { readonly url: Secret }): boolean {
-  return given.url.reveal().startsWith('redis:') && !isLoopbackStore(given)
+export function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+  return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
 }
 
-export function isLoopbackStore(given: { readonly url: Secret }): boolean {
+export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
   return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
+}
+
+/** Whether what was read again for `share.url` may be used as it may at a start. */
+export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
+  const parsed = URL.parse(given.reveal())
+  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
 }

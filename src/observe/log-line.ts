@@ -173,6 +173,9 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   'base-written': ['info', 'the base in the store is written'],
   'base-ignored': ['warn', 'the base in the store is not used'],
   'entry-refused': ['error', 'what is in the store is not believed; share.key must be the same for all'],
+  'key-changed': ['info', 'share.key was read again, and is another'],
+  'key-unusable': ['error', 'share.key was read again, and cannot be used'],
+  'bound-too-short': ['warn', 'freshness.bound is too short here'],
   unsigned: ['warn', 'share.key is not set: whoever can write to the store decides what is served'],
   unfit: ['warn', 'this instance could not read the CRM if it had to'],
 }

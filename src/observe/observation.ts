@@ -9,7 +9,7 @@ export type Observation =
   /** One exchange with the CRM, as the connector counts them: a page asked for, a statement, a file read. */
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
   /** Changes are served, each so long after the CRM says that it was made. */
-  | { readonly kind: 'changes-published'; readonly list: string; readonly delaysMs: readonly number[] }
+  | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
   | { readonly kind: 'brake-engaged'; readonly list: string; readonly absent: number; readonly served: number }
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
@@ -69,6 +69,11 @@ export type ShareChange =
   | 'base-written'
   | 'base-ignored'
   | 'entry-refused'
+  /** `share.key` was read again: it is another, or cannot be used. */
+  | 'key-changed'
+  | 'key-unusable'
+  /** What the reader reads is too old for the bound that is set here. */
+  | 'bound-too-short'
   /** The CRM cannot be read from here: others would have to. */
   | 'unfit'
   /** There is no key, and the store is on another machine. */

@@ -19,7 +19,7 @@ function anApp(changes: Partial<OperationsOptions> = {}) {
     samples: () => ({}),
     reads: () => [],
     metrics: () => 'marquee_ready 1\n',
-    accept: () => ['events'],
+    accept: () => Promise.resolve(['events']),
     onFailure: (cause) => failures.push(cause),
     token: null,
     host: '127.0.0.1',

@@ -25,8 +25,8 @@ export interface OperationsOptions {
   readonly reads: () => unknown
   /** The metrics, in Prometheus' text format. */
   readonly metrics: () => string
-  /** The operator says that the shorter lists are right; returns those that were not believed, null where another instance reads the CRM. */
-  readonly accept: () => readonly string[] | null
+  /** The operator says that the shorter lists are right; resolves with those that were not believed, null where no instance that reads the CRM answers. */
+  readonly accept: () => Promise<readonly string[] | null>
   /** Is told of a bug; the listener goes on. */
   readonly onFailure: (cause: unknown) => void
   /** Null where none is asked for: then only local Hosts are answered. */
@@ -95,11 +95,11 @@ function addRoutes(
   app.get('/withheld', async (context) => answerWithheld(context, withheld))
   // An id may hold anything, line feeds too, which `.` is not.
   app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
-  app.post('/accept', (context) => {
+  app.post('/accept', async (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
-      const accepted = accept()
+      const accepted = await accept()
       if (accepted !== null) return context.json({ accepted })
-      return context.text('another instance reads the CRM: say it there (share.reader at /status names it)\n', 409)
+      return context.text('no reader answered within 10 s: nothing was accepted\n', 503)
     }
     return context.text("only this listener's own page may ask for that\n", 403)
   })

@@ -2,8 +2,8 @@ import type { Guid } from '../domain/guid.ts'
 import type { Frame, FramedList } from './frames.ts'
 import { frameOf } from './frames.ts'
 import type { WriteListener } from './record-list.ts'
-import { rowOf, slotOf } from './record-list.ts'
-import { FREE, grown, SERVED } from './shard.ts'
+import { slotOf } from './record-list.ts'
+import { grown, SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */
 interface TellingList extends FramedList {
@@ -83,15 +83,6 @@ export class Effects implements WriteListener {
     const row = this.#list.find(id)
     if (row === -1) this.#removed.add(id)
     else this.#mark(row)
-  }
-
-  /** Every row that is held is owed. */
-  oweAll(): void {
-    for (const shard of this.#list.shards) {
-      for (let slot = 0; slot < shard.slots; slot++) {
-        if (shard.state[slot] !== FREE) this.#mark(rowOf(shard.number, slot))
-      }
-    }
   }
 
   clear(): void {

@@ -34,6 +34,14 @@ export interface ToldList<Item> extends HeldList<Item> {
   readonly drift: { readonly records: number; readonly byColumn: ReadonlyMap<string, number> }
 }
 
+/** Whoever serves it: here or elsewhere it is read as the configuration says. */
+export type ServedList<Item> = Omit<ToldList<Item>, 'hasOwnAvailability'>
+
+export interface ServedLists extends HeldLists {
+  readonly events: ServedList<EventRecord>
+  readonly venues: ServedList<VenueRecord>
+}
+
 export interface ToldLists {
   readonly events: ToldList<EventRecord>
   readonly venues: ToldList<VenueRecord>

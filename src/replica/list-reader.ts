@@ -15,6 +15,7 @@ import { failed, failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
+import { delaysOf } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
 
@@ -35,8 +36,6 @@ export interface ListReaderOptions<Item> {
   /** Runs before rows that are served are removed: venues are removed after the events that point at them. */
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
-
-const LONGEST_DELAY_MS = 24 * 3_600_000
 
 /** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
 interface Read<Item> {
@@ -360,14 +359,13 @@ export class ListReader<Item> {
     return { ok: true }
   }
 
-  /** Clocks that differ, and rows that show only now, such as those of another view, make times that tell of no delay. */
   #tellDelays(reading: Reading<Item>): void {
     const times = reading.takeChangeTimes()
     if (times.length === 0) return
-    const { list, time, observe } = this.#options
+    const { time, observe } = this.#options
     const { wallMs } = time.now()
-    const delaysMs = times.map((at) => wallMs - at).filter((ms) => ms >= 0 && ms <= LONGEST_DELAY_MS)
-    if (delaysMs.length > 0) observe({ kind: 'changes-published', list: list.kind.name, delaysMs })
+    const delaysMs = delaysOf(times, wallMs)
+    if (delaysMs.length > 0) observe({ kind: 'changes-published', delaysMs })
   }
 
   /** Whether the read tells that all is known. */

@@ -1,3 +1,4 @@
+import type { ListName } from '../domain/field.ts'
 import type { BaseList } from './base.ts'
 import { Cycle } from './cycle.ts'
 import type { Attempt } from './cycle.ts'
@@ -112,7 +113,7 @@ export class ListReplica<Item> implements ToldList<Item> {
   }
 
   /** The operator says that the shorter list is right: it is read at once. Returns the list's name. */
-  acceptShorter(): string {
+  acceptShorter(): ListName {
     this.reader.acceptShorter()
     this.refresh.retryNow()
     this.audit.retryNow()

@@ -130,7 +130,7 @@ export class Replica {
   }
 
   /** The operator says that the shorter lists are right; returns those that were not believed. */
-  acceptShorter(): readonly string[] {
+  acceptShorter(): readonly ListName[] {
     return [this.events, this.venues].filter(({ braked }) => braked).map((list) => list.acceptShorter())
   }
 

@@ -26,6 +26,13 @@ export function laterOf(left: Moment | null, right: Moment): Moment {
   return left !== null && left.monotonicMs >= right.monotonicMs ? left : right
 }
 
+const LONGEST_DELAY_MS = 24 * 3_600_000
+
+/** Clocks that differ, and rows that show only now, such as those of another view, make times that tell of no delay. */
+export function delaysOf(times: readonly number[], wallMs: number): readonly number[] {
+  return times.map((at) => wallMs - at).filter((ms) => ms >= 0 && ms <= LONGEST_DELAY_MS)
+}
+
 export const systemTime: Time = {
   now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
   after(delayMs, then) {

@@ -55,10 +55,13 @@ function idleSeconds(idleMs: number): number {
   return Math.min(LONGEST_IDLE_S, (Math.ceil(idleMs / 1000 / TICK_S) + 1) * TICK_S)
 }
 
+/** `accept` may wait 10 s for another instance, as long as Bun waits for an answer where it is not told otherwise. */
+const SLOWEST_S = 30
+
 /** Listens with Bun.serve for a web-standard handler. */
 export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
   return listenerOf(
-    Bun.serve({ hostname: host, port, fetch, development: false, reusePort: false }),
+    Bun.serve({ hostname: host, port, fetch, idleTimeout: SLOWEST_S, development: false, reusePort: false }),
     host,
     new Ending(),
   )

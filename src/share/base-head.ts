@@ -70,7 +70,7 @@ export function decodeHead(bytes: Buffer): BaseHead {
   return { format, scope, writtenAtMs, lists: { events, venues }, chunks }
 }
 
-function isChunkSum(given: unknown): given is ChunkSum {
+export function isChunkSum(given: unknown): given is ChunkSum {
   const { bytes, rows, sha256 } = fieldsOf(given)
   const isSized = Number.isSafeInteger(bytes) && Number(bytes) >= 0 && Number(bytes) <= MOST_CHUNK_BYTES
   return isSized && Number.isSafeInteger(rows) && typeof sha256 === 'string'

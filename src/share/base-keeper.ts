@@ -80,7 +80,7 @@ export class BaseKeeper {
       }
       return this.#stored?.lists ?? null
     })
-    this.#effects = [new Effects(replica.venues.list), new Effects(replica.events.list)]
+    this.begin()
     if (this.#stored === null) return
     const { rows, writtenAtMs } = this.#stored
     this.#triedAt = begunAt
@@ -90,6 +90,12 @@ export class BaseKeeper {
       ageMs: begunAt.wallMs - writtenAtMs,
       durationMs: elapsedMs(begunAt, time.now()),
     })
+  }
+
+  /** What changes from now on is noted. */
+  begin(): void {
+    const { events, venues } = this.#settings.replica.lists
+    this.#effects = [new Effects(venues), new Effects(events)]
   }
 
   async #read(lists: RecordLists, now: Moment): Promise<StoredBase | null> {

@@ -7,11 +7,14 @@ import { LISTS, stateOf } from './list-states.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
 import type { Manifest } from './store-base.ts'
-import { chunkNames, setManifest, sizeOf, writeChunks } from './store-base.ts'
+import { chunkNames, isThere, setManifest, sizeOf, writeChunks } from './store-base.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
+/** While a base is made, or must not be made yet, the log may get so many times as long. */
+const MOST_TIMES = 2
 const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
+const LOOK_EVERY_MS = 60_000
 
 export interface BaseMakerOptions {
   readonly publisher: Publisher
@@ -19,7 +22,7 @@ export interface BaseMakerOptions {
   readonly signing: Signing
   readonly settings: { readonly fullReadEveryMs: number }
   readonly pause: () => Promise<void>
-  readonly made: (rows: number, bytes: number) => void
+  readonly made: (manifest: Manifest) => void
 }
 
 /** Makes the base that others begin with, where one is wanted, beside the beats; and cuts the log before the last but one. */
@@ -30,8 +33,10 @@ export class BaseMaker {
   #madeAt: Moment | null = null
   readonly #begun: Moment
   #bytesAt = 0
-  #isMaking = false
+  /** What the log may not grow beyond meanwhile waits for the base, but not what the base itself waits for. */
+  #isMaking: 'rows' | 'log' | null = null
   #isWanted: boolean
+  #lookedAt: Moment
   #isEnded = false
   /** What nobody loads any more, once it has lain for a while. */
   #superseded: { readonly manifest: Manifest; readonly since: Moment }[] = []
@@ -41,12 +46,25 @@ export class BaseMaker {
     this.#options = options
     this.#last = last
     this.#isWanted = last === null
-    this.#begun = options.time.now()
+    this.#begun = this.#lookedAt = options.time.now()
   }
 
   /** The log before it is of no use to anybody. */
   get trimsBefore(): LogPosition | null {
     return (this.#before ?? this.#last)?.from ?? null
+  }
+
+  /** The log is as long as it may get before there is another base. */
+  get isLogFull(): boolean {
+    return this.#isMaking !== 'log' && this.#logBytes > MOST_TIMES * this.#mostBytes
+  }
+
+  get #logBytes(): number {
+    return this.#options.publisher.sentBytes - this.#bytesAt
+  }
+
+  get #mostBytes(): number {
+    return Math.max(LEAST_LOG_BYTES, this.#last === null ? 0 : sizeOf(this.#last).bytes / 2)
   }
 
   want(): void {
@@ -63,21 +81,29 @@ export class BaseMaker {
     const now = time.now()
     const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded).length
     const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
-    if (this.#isMaking || !this.#isDue(now) || loaded < (hasWaited ? 1 : LISTS.length)) return
-    this.#isMaking = true
+    if (this.#isMaking !== null) return
     // Whatever is wrong with the session, its next command tells.
+    if (elapsedMs(this.#lookedAt, now) > LOOK_EVERY_MS) this.#look(session, now).catch(() => {})
+    if (!this.#isDue(now) || loaded < (hasWaited ? 1 : LISTS.length)) return
+    this.#isMaking = 'rows'
     this.#make(session)
       .catch(() => this.want())
-      .finally(() => (this.#isMaking = false))
+      .finally(() => (this.#isMaking = null))
+  }
+
+  /** The one in the store may have been thrown away, in part or in whole. */
+  async #look(session: Session, now: Moment): Promise<void> {
+    this.#lookedAt = now
+    const last = this.#last
+    if (last !== null && !(await isThere(session, last)) && last === this.#last) this.want()
   }
 
   #isDue(now: Moment): boolean {
     const { publisher, settings } = this.#options
     const sinceMs = this.#madeAt === null ? Number.POSITIVE_INFINITY : elapsedMs(this.#madeAt, now)
     if (sinceMs < LEAST_PAUSE_MS) return false
-    const logBytes = publisher.sentBytes - this.#bytesAt
-    const mostBytes = Math.max(LEAST_LOG_BYTES, this.#last === null ? 0 : sizeOf(this.#last) / 2)
-    return this.#isWanted || publisher.marks.needsBase || logBytes > mostBytes || sinceMs > settings.fullReadEveryMs
+    const isLong = this.#logBytes > this.#mostBytes
+    return this.#isWanted || publisher.marks.needsBase || isLong || sinceMs > settings.fullReadEveryMs
   }
 
   async #make(session: Session): Promise<void> {
@@ -89,6 +115,7 @@ export class BaseMaker {
     this.#isWanted = false
     this.#madeAt = time.now()
     const chunks = await writeChunks(session, from, { events: events.list, venues: venues.list }, pause)
+    this.#isMaking = 'log'
     const to = await publisher.drained()
     if (this.#isEnded) return
     const manifest = { from, to, lists, chunks }
@@ -97,10 +124,7 @@ export class BaseMaker {
     this.#before = this.#last
     this.#last = manifest
     this.#bytesAt = sentBytes
-    made(
-      chunks.reduce((sum, { rows }) => sum + rows, 0),
-      sizeOf(manifest),
-    )
+    made(manifest)
     const cut = idOf((this.#before ?? manifest).from)
     await session.ask((store) => store.trimBefore(cut))
     await this.#dropSuperseded(session)

@@ -8,7 +8,7 @@ import { systemTime } from '../replica/time.ts'
 import { CurrentList } from './current-list.ts'
 import type { ListState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
-import type { HeldLists } from '../replica/held-lists.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
 import { Swap } from './swap.ts'
 
 const WHOLE: ListState = {
@@ -23,7 +23,7 @@ const WHOLE: ListState = {
   nextTryMs: 0,
 }
 
-function followed(isReached: boolean): HeldLists & { readonly events: FollowedList<EventRecord> } {
+function followed(isReached: boolean): ServedLists & { readonly events: FollowedList<EventRecord> } {
   const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
   const lists = newLists(formatter)
   const events = new FollowedList(lists.events, WHOLE, new Freshness(), systemTime, 100)

@@ -1,23 +1,17 @@
 import type { Freshness } from '../replica/freshness.ts'
-import type { ToldList } from '../replica/held-lists.ts'
-import { ListReplica } from '../replica/list-replica.ts'
+import type { ServedList, ToldList } from '../replica/held-lists.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment } from '../replica/time.ts'
-import type { HeldList } from '../replica/held-lists.ts'
-import { FollowedList } from './followed-list.ts'
-
-const NO_DRIFT: ToldList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
 /**
  * One list as it is served now, though another may take its place: who keeps this, or waits for it, has the one that is current
- * each time. Of a list that is followed it says what the reader told.
+ * each time.
  */
 export class CurrentList<Item> implements ToldList<Item> {
   readonly hasOwnAvailability: boolean
-  readonly #served: () => HeldList<Item>
-  #loaded: { readonly list: RecordList<Item>; readonly atMs: number } | null = null
+  readonly #served: () => ServedList<Item>
 
-  constructor(served: () => HeldList<Item>, hasOwnAvailability: boolean) {
+  constructor(served: () => ServedList<Item>, hasOwnAvailability: boolean) {
     this.#served = served
     this.hasOwnAvailability = hasOwnAvailability
   }
@@ -51,70 +45,34 @@ export class CurrentList<Item> implements ToldList<Item> {
   }
 
   get freshness(): Freshness {
-    return this.#kind.freshness
+    return this.#served().freshness
   }
 
   get nextReadInMs(): number {
-    return this.#kind.nextReadInMs
+    return this.#served().nextReadInMs
   }
 
   get lastFailure(): { readonly message: string } | null {
-    const current = this.#kind
-    if (current instanceof ListReplica) return current.lastFailure
-    const message = current.state.braked ?? current.state.lastError
-    return message === null ? null : { message }
+    return this.#served().lastFailure
   }
 
   get braked(): boolean {
-    const current = this.#kind
-    return current instanceof ListReplica ? current.braked : current.state.braked !== null
+    return this.#served().braked
   }
 
   get isLoaded(): boolean {
-    const current = this.#kind
-    return current instanceof ListReplica ? current.isLoaded : current.isReached && current.state.whole
+    return this.#served().isLoaded
   }
 
-  /** Of a list that is followed: when its base was loaded, since no row has been as it is for longer. */
   get loadedAtMs(): number {
-    const current = this.#kind
-    if (current instanceof ListReplica) return current.loadedAtMs
-    if (!this.isLoaded) return Number.POSITIVE_INFINITY
-    const { list } = current
-    if (this.#loaded?.list !== list) this.#loaded = { list, atMs: earliestChange(list) }
-    return this.#loaded.atMs
+    return this.#served().loadedAtMs
   }
 
   get extraCounts(): ArrayLike<number> {
-    const current = this.#kind
-    return current instanceof ListReplica ? current.extraCounts : current.state.extras
+    return this.#served().extraCounts
   }
 
-  /** What its reader found is that one's to tell. */
   get drift(): ToldList<Item>['drift'] {
-    const current = this.#kind
-    return current instanceof ListReplica ? current.drift : NO_DRIFT
+    return this.#served().drift
   }
-
-  get #kind(): ListReplica<Item> | FollowedList<Item> {
-    const served = this.#served()
-    if (isRead(served) || isFollowed(served)) return served
-    throw new Error('a list is neither read here nor followed')
-  }
-}
-
-function isRead<Item>(served: HeldList<Item>): served is ListReplica<Item> {
-  return served instanceof ListReplica
-}
-
-function isFollowed<Item>(served: HeldList<Item>): served is FollowedList<Item> {
-  return served instanceof FollowedList
-}
-
-function earliestChange<Item>({ shards }: RecordList<Item>): number {
-  let earliestMs = Number.POSITIVE_INFINITY
-  for (const { slots, changedAt } of shards) {
-    for (let slot = 0; slot < slots; slot++) earliestMs = Math.min(earliestMs, changedAt[slot] ?? earliestMs)
-  }
-  return earliestMs
 }

@@ -6,13 +6,28 @@ import { Signing } from './signing.ts'
 
 const KEY = 'k'.repeat(32)
 const signing = new Signing('0123456789ab', [KEY])
+const NO_AGES = { details: null, availability: null, audited: null }
 const position = { term: 3, number: 7, reign: '00112233445566ff' }
 
 describe('an entry of the log (instances: What is on the log)', () => {
   const entries: readonly LogEntry[] = [
     { position, head: { kind: 'claim', instance: 'a', version: '1', anew: true, after: position }, body: NO_BODY },
     { position, head: { kind: 'claim', instance: 'a', version: '1', anew: false, after: null }, body: NO_BODY },
-    { position, head: { kind: 'rows' }, body: Buffer.from('x'.repeat(5000)) },
+    { position, head: { kind: 'rows', changedAtMs: [1, 1_770_000_000_000] }, body: Buffer.from('x'.repeat(5000)) },
+    {
+      position,
+      head: {
+        kind: 'beat',
+        instance: 'a',
+        ages: { events: NO_AGES, venues: { details: 1, availability: 2, audited: 3 } },
+        instances: 2,
+        standIns: ['b'],
+        versions: ['1'],
+        refreshEveryMs: 5000,
+        accepted: ['3-6'],
+      },
+      body: Buffer.from('marks'),
+    },
     { position, head: { kind: 'leave', why: 'it stops' }, body: NO_BODY },
   ]
   for (const entry of entries) {
@@ -51,7 +66,7 @@ describe('an entry of the log (instances: What is on the log)', () => {
 
   it('is refused where it is not JSON, or stands where nothing can be above it', () => {
     const plain = new Signing('0123456789ab', [])
-    const h = JSON.stringify({ kind: 'rows', reign: '' })
+    const h = JSON.stringify({ kind: 'rows', changedAtMs: [], reign: '' })
     expect(decodeEntry({ id: '1-1', h: '{', b: null, s: null }, plain)).toHaveProperty('refused')
     expect(decodeEntry({ id: '1-1', h: 'null', b: null, s: null }, plain)).toHaveProperty('refused')
     expect(decodeEntry({ id: '18446744073709551615-1', h, b: null, s: null }, plain)).toHaveProperty('refused')
@@ -84,6 +99,20 @@ describe('a signature (instances: Security)', () => {
     expect(signing.believes(rotated.sign('a', 'b'), 'a', 'b')).toBeFalse()
     expect(new Signing('another scope', [KEY]).believes(signature, 'a', 'b')).toBeFalse()
     expect(signing.believes(signature, 'ab', '')).toBeFalse()
+  })
+
+  it('is believed by a key that was read again since', async () => {
+    let keys: readonly string[] | null = null
+    const one = new Signing('0123456789ab', ['n'.repeat(32)], () => Promise.resolve(keys))
+    const signature = signing.sign('a')
+    expect([one.believes(signature, 'a'), one.isDoubted, await one.renew()]).toEqual([false, true, false])
+    keys = [KEY]
+    expect([await one.renew(), one.isDoubted, one.believes(signature, 'a'), one.sign('a')]).toEqual([
+      true,
+      false,
+      true,
+      signature,
+    ])
   })
 
   it('is not made without a key, and then none is believed', () => {

@@ -47,18 +47,24 @@ export type Head =
       readonly anew: boolean
       readonly after: LogPosition | null
     }
-  | { readonly kind: 'rows' }
+  /** `changedAtMs`: when the CRM says that it changed what this tells, by its own clock; for a metric alone. */
+  | { readonly kind: 'rows'; readonly changedAtMs: readonly number[] }
   | ({ readonly kind: 'read'; readonly list: ListName } & ListState)
   | {
       readonly kind: 'beat'
+      readonly instance: string
       readonly ages: Readonly<Record<ListName, Ages>>
       readonly instances: number
       readonly standIns: readonly string[]
       readonly versions: readonly string[]
       readonly refreshEveryMs: number
+      /** The entries that told of a brake which the reader now lets go, since an operator said so. */
+      readonly accepted: readonly string[]
     }
   | { readonly kind: 'leave'; readonly why: string }
   | { readonly kind: 'unknown' }
+
+export type Beat = Extract<Head, { readonly kind: 'beat' }>
 
 export interface LogEntry {
   readonly position: LogPosition
@@ -128,18 +134,20 @@ function headOf(given: Fields): Head {
         after: logPositionOf(given['after']),
       }
     case 'rows':
-      return { kind: 'rows' }
+      return { kind: 'rows', changedAtMs: texts(given, 'changedAtMs').map(Number) }
     case 'read':
       return { kind: 'read', list: given['list'] === 'events' ? 'events' : 'venues', ...listStateOf(given) }
     case 'beat': {
       const ages = fieldsOf(given['ages'])
       return {
         kind: 'beat',
+        instance: textAt(given, 'instance'),
         ages: { events: agesOf(ages['events']), venues: agesOf(ages['venues']) },
         instances: numberAt(given, 'instances'),
         standIns: texts(given, 'standIns'),
         versions: texts(given, 'versions'),
         refreshEveryMs: numberAt(given, 'refreshEveryMs'),
+        accepted: texts(given, 'accepted'),
       }
     }
     case 'leave':

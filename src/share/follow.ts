@@ -1,5 +1,6 @@
+import { delaysOf } from '../replica/time.ts'
 import { pause } from '../replica/waiting.ts'
-import type { LogPosition } from './entries.ts'
+import type { LogEntry, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { Following } from './follower.ts'
 import type { Member } from './member.ts'
@@ -14,7 +15,7 @@ export async function follow(member: Member, session: Session, signal: AbortSign
   const { target } = member
   if (target !== null) {
     const { position } = target
-    const entries = await session.ask((store) => store.readAfter(idOf(position), beatMs), beatMs)
+    const entries = await session.readAfter(idOf(position), beatMs)
     for (const stored of entries) {
       if (!(await take(member, session, target, stored))) return
     }
@@ -31,7 +32,7 @@ export async function follow(member: Member, session: Session, signal: AbortSign
 /** Whether to go on with the next one. */
 async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
   if (member.target !== target) return false
-  const entry = member.decode(stored)
+  const entry = await member.decode(stored)
   if (entry === null) {
     member.lose(target, 'an entry of the log is not believed')
     return false
@@ -51,11 +52,25 @@ async function take(member: Member, session: Session, target: Following, stored:
     member.lose(target, 'entries of the log are missing')
     return false
   }
-  member.follow(target)
+  tell(member, target, entry)
+  member.follow(target, entry)
   if (!isOurs) return true
   // All before our own claim is held now.
   member.takeOver(entry.position, false)
   return false
+}
+
+/** What operators are told of an entry that was taken. */
+function tell({ options, swap, beat }: Member, target: Following, { head }: LogEntry): void {
+  if (head.kind === 'rows' && swap.served === target) {
+    const delaysMs = delaysOf(head.changedAtMs, options.time.now().wallMs)
+    if (delaysMs.length > 0) options.tell({ kind: 'published', delaysMs })
+  }
+  if (head.kind !== 'beat' || head.refreshEveryMs === beat?.refreshEveryMs) return
+  const { boundMs } = options.settings
+  if (boundMs >= 2 * head.refreshEveryMs) return
+  const why = `it is ${boundMs / 1000} s, and the reader reads every ${head.refreshEveryMs / 1000} s: twice that is the least`
+  options.tell({ kind: 'bound-too-short', why })
 }
 
 async function isInLog({ options }: Member, session: Session, position: LogPosition): Promise<boolean> {
@@ -67,7 +82,7 @@ async function isInLog({ options }: Member, session: Session, position: LogPosit
 /** Nothing can be followed: whether anybody writes is seen by the top alone. */
 async function watch(member: Member, session: Session): Promise<void> {
   const stored = await session.ask((store) => store.top())
-  const entry = stored === null ? null : member.decode(stored)
+  const entry = stored === null ? null : await member.decode(stored)
   const seen = stored?.id ?? ''
   if (seen === member.topSeen) return
   member.topSeen = seen
@@ -82,15 +97,17 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   if (claimed !== null && claimed.anew) {
     // It was sent, and nothing heard of it.
     const stored = await session.ask((store) => store.top())
-    const top = stored === null ? null : member.decode(stored)
+    const top = stored === null ? null : await member.decode(stored)
     if (isSame(top?.position ?? null, claimed.position)) return member.takeOver(claimed.position, true)
     member.claimed = null
   }
   if (!member.isFit || now.monotonicMs < member.restsUntilMs) return
   const isConfirmed = ((target ?? own?.replica)?.events.ageMs(now) ?? null) !== null
-  if (!silence.isOver(instance, member.standIns, isConfirmed)) return
+  const holdsNothing = target === null && own === null
+  const isNew = holdsNothing && !member.hasVerified && member.topSeen === '' && member.rebase.foundNone
+  if (!silence.isOver(instance, member.standIns, isConfirmed, isNew)) return
   const stored = await session.ask((store) => store.top())
-  const top = stored === null ? null : member.decode(stored)
+  const top = stored === null ? null : await member.decode(stored)
   const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
   if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
     // Somebody writes, and what there is to follow may come yet.
@@ -112,9 +129,7 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   const { version, signing } = options
   const head = { kind: 'claim', instance, version, ...claim } as const
   member.claimed = { position, anew: claim.anew }
-  const appended = await session.ask((store) =>
-    store.append(encodeEntry({ position, head, body: NO_BODY }, signing), claim.anew),
-  )
+  const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claim.anew)
   silence.heard()
   if (appended !== 'added') member.claimed = null
   else member.won({ position, anew: claim.anew })

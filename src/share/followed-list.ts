@@ -1,6 +1,6 @@
 import type { Freshness } from '../replica/freshness.ts'
 import type { Carried } from '../replica/base.ts'
-import type { HeldList } from '../replica/held-lists.ts'
+import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
 import { cursorOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
@@ -8,8 +8,11 @@ import type { Moment, Time } from '../replica/time.ts'
 import { earlierBy, elapsedMs } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
-/** A list that is brought up to date by the log. */
-export class FollowedList<Item> implements HeldList<Item> {
+/** What its reader found is that one's to tell. */
+const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
+
+/** A list that is brought up to date by the log. Operators get what its reader told. */
+export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly freshness: Freshness
   /** The store cannot be read: nothing will help soon. */
@@ -21,6 +24,8 @@ export class FollowedList<Item> implements HeldList<Item> {
   readonly #time: Time
   readonly #beatMs: number
   #helped = Promise.withResolvers<void>()
+  #loadedAtMs: number | null = null
+  readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
   constructor(list: RecordList<Item>, state: ListState, freshness: Freshness, time: Time, beatMs: number) {
     this.list = list
@@ -50,6 +55,28 @@ export class FollowedList<Item> implements HeldList<Item> {
     this.help()
   }
 
+  get braked(): boolean {
+    return this.#state.braked !== null
+  }
+
+  get lastFailure(): { readonly message: string } | null {
+    const message = this.#state.braked ?? this.#state.lastError
+    return message === null ? null : { message }
+  }
+
+  get isLoaded(): boolean {
+    return this.isReached && this.#state.whole
+  }
+
+  /** When its base was loaded: no row has been as it is for longer. */
+  get loadedAtMs(): number {
+    return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
+  }
+
+  get extraCounts(): readonly number[] {
+    return this.#state.extras
+  }
+
   /** What a reader goes on from that begins with these rows. */
   get carried(): Carried {
     const { whole, cursor, extras, braked, accepting } = this.#state
@@ -71,7 +98,7 @@ export class FollowedList<Item> implements HeldList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.isLost || this.#state.braked !== null || this.#state.lastError !== null
+    return this.isLost || this.lastFailure !== null
   }
 
   get isBackingOff(): boolean {
@@ -88,15 +115,23 @@ export class FollowedList<Item> implements HeldList<Item> {
   }
 
   ageMs(now: Moment): number | null {
-    return this.isReached && this.#state.whole ? this.freshness.confirmedAgeMs(now) : null
+    return this.isLoaded ? this.freshness.confirmedAgeMs(now) : null
   }
 
   isConfirmedSince(moment: Moment): boolean {
-    return this.isReached && this.#state.whole && this.freshness.isConfirmedSince(moment)
+    return this.isLoaded && this.freshness.isConfirmedSince(moment)
   }
 
   /** No request makes the reader read: it waits for the next beat that helps. */
   readOnce(): Promise<void> {
     return this.#helped.promise
   }
+}
+
+function earliestChange<Item>({ shards }: RecordList<Item>): number {
+  let earliestMs = Number.POSITIVE_INFINITY
+  for (const { slots, changedAt } of shards) {
+    for (let slot = 0; slot < slots; slot++) earliestMs = Math.min(earliestMs, changedAt[slot] ?? earliestMs)
+  }
+  return earliestMs
 }

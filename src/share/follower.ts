@@ -5,7 +5,7 @@ import type { VenueRecord } from '../domain/venue.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import { applyFrame, readFrames } from '../replica/frames.ts'
 import { Freshness } from '../replica/freshness.ts'
-import type { HeldLists } from '../replica/held-lists.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { LogEntry, ListState, LogPosition } from './entries.ts'
@@ -40,14 +40,13 @@ export interface FollowingOptions {
 }
 
 /** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
-export class Following implements HeldLists {
+export class Following implements ServedLists {
   readonly events: FollowedList<EventRecord>
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
   position: LogPosition
-  /** Who reads the CRM, null where it went. */
-  reader: string | null = null
-  standIns: readonly string[] = []
+  /** The last entry that told of a brake, or said so beside the base. */
+  brakeToldAt: LogPosition | null
   /** When the last beat came that carried our mark. */
   beatenAt: Moment
   readonly #until: LogPosition
@@ -61,6 +60,7 @@ export class Following implements HeldLists {
     this.#marks = marks
     this.#until = until
     this.position = position
+    this.brakeToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
     const followed = <Item>(list: RecordList<Item>): FollowedList<Item> => {
       const { name } = list.kind
@@ -75,9 +75,9 @@ export class Following implements HeldLists {
     return this.events.isReached
   }
 
-  /** It may be gone on from: all that was ever read of the lists is in it. */
-  get isWhole(): boolean {
-    return this.isReached && this.events.state.whole && this.venues.state.whole
+  /** The lists that got too short to be believed. */
+  get braked(): readonly ListName[] {
+    return [this.events, this.venues].filter(({ braked }) => braked).map(({ list }) => list.kind.name)
   }
 
   set isLost(lost: boolean) {
@@ -126,11 +126,8 @@ export class Following implements HeldLists {
     this.events.isReached = this.venues.isReached = true
   }
 
-  #apply({ head, body }: LogEntry): void {
+  #apply({ position, head, body }: LogEntry): void {
     switch (head.kind) {
-      case 'claim':
-        this.reader = head.instance
-        return
       case 'rows': {
         const nowMs = this.#time.now().monotonicMs
         for (const frame of readFrames(body)) applyFrame(this.lists, frame, nowMs)
@@ -138,9 +135,9 @@ export class Following implements HeldLists {
       }
       case 'read':
         this[head.list].tell(head)
+        if (head.braked !== null) this.brakeToldAt = position
         return
       case 'beat': {
-        this.standIns = head.standIns
         const noted = this.#marks.notedIn(body)
         if (noted === null) return
         this.beatenAt = this.#time.now()
@@ -148,9 +145,8 @@ export class Following implements HeldLists {
         this.venues.confirm(noted, head.ages.venues)
         return
       }
+      case 'claim':
       case 'leave':
-        this.reader = null
-        return
       case 'unknown':
         return
       default:

@@ -18,7 +18,7 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
       throw new StoreFailure('lost', 'the last entry of the log cannot be read')
     case 'anew':
       await publisher.claimAnew(session, member.nextReign(null), version)
-      member.beginBases()
+      member.makeBases(null)
       break
     default:
   }
@@ -36,9 +36,9 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
     } else await publisher.sendOwed(session)
     const leftMs = Math.max(0, beatenAt.monotonicMs + beatMs - time.now().monotonicMs)
     const owed = new Promise<void>((resolve) => {
-      publisher.onOwed(() => time.after(COALESCED_MS, resolve))
+      publisher.owed.onOwed(() => time.after(COALESCED_MS, resolve))
     })
-    await within(time, publisher.owed > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
+    await within(time, publisher.owes > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
   }
 }
 
@@ -59,9 +59,9 @@ async function standing(member: Member, publisher: Publisher, session: Session):
 async function beat(member: Member, publisher: Publisher, session: Session): Promise<void> {
   const { time, settings } = member.options
   await member.mark(session)
-  await publisher.beat(session)
+  member.beat = await publisher.beat(session)
   // In one turn: what changes once a base is begun is told of.
-  if (publisher.followLoaded()) member.bases?.want()
+  if (publisher.owed.followLoaded()) member.bases?.want()
   member.bases?.tick(session)
   const now = time.now()
   const isRested = now.monotonicMs >= member.restsUntilMs

@@ -21,10 +21,13 @@ export function stateOf(replica: Replica, name: ListName): ListState {
   }
 }
 
+const UNKNOWN: Ages = { details: null, availability: null, audited: null }
+export const UNKNOWN_AGES: Readonly<Record<ListName, Ages>> = { events: UNKNOWN, venues: UNKNOWN }
+
 export function agesOf(replica: Replica, now: Moment): Readonly<Record<ListName, Ages>> {
   const ages = ({ reader }: Replica[ListName]): Ages => {
     const { freshness, isLoaded } = reader
-    if (!isLoaded) return { details: null, availability: null, audited: null }
+    if (!isLoaded) return UNKNOWN
     return {
       details: freshness.detailsAgeMs(now),
       availability: freshness.availabilityAgeMs(now),
@@ -32,4 +35,10 @@ export function agesOf(replica: Replica, now: Moment): Readonly<Record<ListName,
     }
   }
   return { events: ages(replica.events), venues: ages(replica.venues) }
+}
+
+/** How long reads of the CRM have failed, of the list that is worse off; 0 while they do not. A brake is no failure that another could avoid. */
+export function failsForMs(replica: Replica, sinceMs: number, now: Moment): number {
+  const failing = LISTS.map((name) => replica[name]).filter(({ refresh, braked }) => refresh.failures > 0 && !braked)
+  return Math.max(0, ...failing.map((list) => Math.min(list.ageMs(now) ?? sinceMs, sinceMs)))
 }

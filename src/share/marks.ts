@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import type { Moment, Time } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
 import { fieldsOf } from '../replica/frames.ts'
-import { textAt, textOrNullAt } from './entries.ts'
+import type { LogPosition } from './entries.ts'
+import { logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Signing } from './signing.ts'
 
 /** As many random bytes as asked for, that nobody can guess. */
@@ -20,7 +21,7 @@ export interface MarkNotes {
   readonly isFit: boolean
   readonly needsBase: boolean
   /** The entry that told of the brake which an operator said is to be let go; null where none did. */
-  readonly accepts: string | null
+  readonly accepts: LogPosition | null
 }
 
 const MOST_OWN = 100
@@ -47,12 +48,12 @@ export class OwnMarks {
   }
 
   /** A fresh mark; the clocks are looked at before it can be written. */
-  next({ version, isFit, needsBase, accepts }: MarkNotes): string {
+  next(notes: MarkNotes): string {
     const number = drawName(this.#draw)
     this.#noted.set(number, this.#time.now())
     const [oldest] = this.#noted.keys()
     if (this.#noted.size > MOST_OWN && oldest !== undefined) this.#noted.delete(oldest)
-    const mark = JSON.stringify({ number, version, isFit, needsBase, accepts })
+    const mark = JSON.stringify({ number, ...notes })
     return JSON.stringify({ mark, s: this.#signing.sign('marks', this.instance, mark) })
   }
 
@@ -94,6 +95,11 @@ export class SeenMarks {
 
   get needsBase(): boolean {
     return [...this.#seen.values()].some(({ needsBase }) => needsBase)
+  }
+
+  /** The entries that told of a list which got too short to be believed, where operators have said that it is right. */
+  get accepts(): readonly LogPosition[] {
+    return [...this.#seen.values()].flatMap(({ accepts }) => accepts ?? [])
   }
 
   /** The instances that could read the CRM but `reader`: those that were there the longest. */
@@ -139,7 +145,7 @@ export class SeenMarks {
         version: textAt(fields, 'version'),
         isFit: fields['isFit'] === true,
         needsBase: fields['needsBase'] === true,
-        accepts: textOrNullAt(fields, 'accepts'),
+        accepts: logPositionOf(fields['accepts']),
       }
     } catch {
       return null

@@ -1,54 +1,21 @@
-import type { RefreshSettings } from '../replica/list-replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
+import { Accepting } from './accepting.ts'
 import { BaseMaker } from './base-maker.ts'
-import type { LogEntry, LogPosition } from './entries.ts'
+import type { Beat, LogEntry, LogPosition } from './entries.ts'
 import { decodeEntry } from './entries.ts'
 import { Following } from './follower.ts'
-import type { Draw } from './marks.ts'
 import { drawName, OwnMarks, SeenMarks } from './marks.ts'
-import type { ReplicaMaker } from './own-reading.ts'
+import type { Role, ShareOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Rebase } from './rebase.ts'
 import { Silence } from './reign.ts'
 import type { Session } from './session.ts'
-import type { Signing } from './signing.ts'
-import type { Store, StoredEntry } from './store.ts'
-import { readManifest } from './store-base.ts'
+import type { StoredEntry } from './store.ts'
+import type { Manifest } from './store-base.ts'
+import { readManifest, sizeOf } from './store-base.ts'
 import { Swap } from './swap.ts'
-
-/** What an operator is told, once a change. */
-export type ShareNews =
-  | { readonly kind: 'took-reading'; readonly term: number; readonly anew: boolean }
-  | { readonly kind: 'lost-reading'; readonly why: string }
-  | { readonly kind: 'store-lost'; readonly why: string }
-  | { readonly kind: 'store-found' }
-  | { readonly kind: 're-based'; readonly why: string }
-  | { readonly kind: 'reads-alone' }
-  | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number }
-  | { readonly kind: 'base-ignored'; readonly why: string }
-  | { readonly kind: 'entry-refused'; readonly why: string }
-
-export interface ShareOptions extends ReplicaMaker {
-  readonly store: Store
-  readonly signing: Signing
-  readonly settings: RefreshSettings
-  readonly limits: { readonly memoryBytes: number }
-  readonly beatMs: number
-  /** The reader counts; infinite: all. */
-  readonly readersWhenLost: number
-  /** Of Marquee. */
-  readonly version: string
-  readonly time: Time
-  readonly draw: Draw
-  readonly pause: () => Promise<void>
-  readonly tell: (news: ShareNews) => void
-  /** Whether the CRM can be read from here; asked again until it can. */
-  readonly examine: () => Promise<boolean>
-}
-
-export type Role = 'reader' | 'follower' | 'alone' | 'waiting'
 
 const NOWHERE: LogPosition = { term: 0, number: 0, reign: '' }
 
@@ -76,7 +43,9 @@ export class Member {
   unreadableSince: Moment | null = null
   /** The id of the last entry that was seen while nothing was followed. */
   topSeen = ''
-  standIns: readonly string[] = []
+  /** The last one that was taken or written here. */
+  beat: Beat | null = null
+  readonly accepting: Accepting
   readonly #time: Time
   readonly #marks: OwnMarks
   #highestTerm = 0
@@ -88,6 +57,7 @@ export class Member {
     this.options = options
     const { time, draw, signing, settings, beatMs, newLists, limits, tell } = options
     this.#time = time
+    this.accepting = new Accepting(time)
     this.#beatenAt = time.now()
     this.instance = drawName(draw)
     const marks = (this.#marks = new OwnMarks(this.instance, draw, time, signing))
@@ -110,9 +80,15 @@ export class Member {
     return { term: this.#highestTerm, number: 0, reign: drawName(this.options.draw) }
   }
 
+  get standIns(): readonly string[] {
+    return this.beat?.standIns ?? []
+  }
+
   /** The entry, null where it must not be believed: said once. */
-  decode(stored: StoredEntry): LogEntry | null {
-    const entry = decodeEntry(stored, this.options.signing)
+  async decode(stored: StoredEntry): Promise<LogEntry | null> {
+    const { signing } = this.options
+    let entry = decodeEntry(stored, signing)
+    if ('refused' in entry && signing.isDoubted && (await signing.renew())) entry = decodeEntry(stored, signing)
     if ('refused' in entry) {
       if (this.#refused !== entry.refused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
       this.#refused = entry.refused
@@ -129,14 +105,34 @@ export class Member {
     const now = this.#time.now()
     if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < beatMs) return
     this.#markedAt = now
-    const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, accepts: null }
+    const accepts = this.accepting.entryFor(this.#reached)
+    const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, accepts }
     await session.ask((store) => store.writeMark(this.instance, this.#marks.next(notes)))
   }
 
   /** An entry was taken. */
-  follow(target: Following): void {
-    this.standIns = target.standIns
+  follow(target: Following, { head }: LogEntry): void {
     if (target.beatenAt.monotonicMs > this.#beatenAt.monotonicMs) this.#beatenAt = target.beatenAt
+    if (head.kind !== 'beat') return
+    this.beat = head
+    this.accepting.told(head.accepted, target.braked)
+  }
+
+  /** An operator says that the shorter lists are right; returns those that were held back, null where no reader answered. */
+  async accept(): Promise<readonly string[] | null> {
+    return this.own === null ? this.accepting.say() : this.#acceptHere(this.own)
+  }
+
+  #acceptHere({ replica }: OwnReading): readonly string[] {
+    const lists = replica.acceptShorter()
+    for (const list of lists) this.publisher?.owed.tell(list)
+    return lists
+  }
+
+  #readFrom(): OwnReading {
+    const own = (this.own = new OwnReading(this.options, this.#reached))
+    if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
+    return own
   }
 
   /** What was followed can be followed no longer. */
@@ -158,8 +154,8 @@ export class Member {
   /** The claim is followed up: all before it is held. */
   takeOver(position: LogPosition, anew: boolean): void {
     const { options, instance } = this
-    const { time, signing, settings, readersWhenLost } = options
-    const own = (this.own ??= new OwnReading(options, this.#reached))
+    const { time, signing, settings, readersWhenLost, tell } = options
+    const own = this.own ?? this.#readFrom()
     const publisher = new Publisher({
       instance,
       replica: own.replica,
@@ -171,14 +167,16 @@ export class Member {
       refreshEveryMs: () => settings.refreshEveryMs,
       readersWhenLost,
       trimsBefore: () => this.bases?.trimsBefore ?? null,
+      isLogFull: () => this.bases?.isLogFull ?? false,
+      accepted: (lists) => tell({ kind: 'accepted', lists }),
     })
-    own.onReadEnded = (list) => publisher.readEnded(list)
+    own.onTold = (observation) => publisher.note(observation)
     this.publisher = publisher
     this.target = this.claimed = null
     this.rebase.needsBase = false
-    if (anew) this.#makeBases(null)
+    if (anew) this.makeBases(null)
     this.offer()
-    options.tell({ kind: 'took-reading', term: position.term, anew })
+    tell({ kind: 'took-reading', term: position.term, anew })
   }
 
   /** The claim was accepted: what it goes on from is read before anything else. */
@@ -194,20 +192,21 @@ export class Member {
   async findBase(session: Session): Promise<void> {
     if (this.bases !== null) return
     const manifest = await readManifest(session, this.options.signing)
-    this.#makeBases(typeof manifest === 'string' ? null : manifest)
+    const last = typeof manifest === 'string' ? null : manifest
+    if (last !== null) this.rebase.knows(last)
+    this.makeBases(last)
   }
 
-  /** Begins with no base at all: those in the store do not lead to what is in the log now. */
-  beginBases(): void {
-    this.#makeBases(null)
-  }
-
-  #makeBases(last: ConstructorParameters<typeof BaseMaker>[1]): void {
+  /** Begins with the base that the log still leads on from; with none where those in the store do not. */
+  makeBases(last: Manifest | null): void {
     const { publisher } = this
     if (publisher === null) return
     this.bases?.end()
     const { time, signing, settings, pause, tell } = this.options
-    const made = (rows: number, bytes: number): void => tell({ kind: 'base-written', rows, bytes })
+    const made = (manifest: Manifest): void => {
+      this.rebase.knows(manifest)
+      tell({ kind: 'base-written', ...sizeOf(manifest) })
+    }
     this.bases = new BaseMaker({ publisher, time, signing, settings, pause, made }, last)
   }
 
@@ -228,7 +227,7 @@ export class Member {
     if (own !== null || !isFit || this.#time.now().monotonicMs < this.restsUntilMs) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.standIns.includes(instance)) return
     if (elapsedMs(this.#beatenAt, this.#time.now()) < settings.boundMs / 2) return
-    this.own = new OwnReading(options, this.#reached)
+    this.#readFrom()
     this.target = null
     this.rebase.begin(false)
     this.offer()

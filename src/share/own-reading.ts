@@ -1,4 +1,5 @@
 import type { ListName } from '../domain/field.ts'
+import type { Observation } from '../observe/observation.ts'
 import { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Carried } from '../replica/base.ts'
@@ -8,11 +9,11 @@ import type { Following } from './follower.ts'
 
 export interface ReplicaMaker {
   readonly newLists: () => RecordLists
-  /** Reads the CRM into these lists, from what was known of them; calls `readEnded` as each read ends. */
+  /** Reads the CRM into these lists, from what was known of them, and tells what it observes. */
   readonly newReplica: (
     lists: RecordLists,
     carried: Readonly<Record<ListName, Carried>> | null,
-    readEnded: (list: ListName) => void,
+    told: (observation: Observation) => void,
   ) => Replica
 }
 
@@ -23,13 +24,13 @@ export class OwnReading {
   readonly effects: Partial<Record<ListName, Effects>> = {}
   /** The last entry of a log that its rows include. */
   readonly after: LogPosition | null
-  onReadEnded: (list: ListName) => void = () => {}
+  onTold: (observation: Observation) => void = () => {}
 
   constructor({ newLists, newReplica }: ReplicaMaker, from: Following | null) {
     this.after = from?.position ?? null
     const carried = from === null ? null : { events: from.events.carried, venues: from.venues.carried }
     const lists = from?.lists ?? newLists()
-    this.replica = newReplica(lists, carried, (list) => this.onReadEnded(list))
+    this.replica = newReplica(lists, carried, (observation) => this.onTold(observation))
     for (const list of [lists.venues, lists.events]) {
       const { name } = list.kind
       if (this.replica[name].reader.isLoaded) this.effects[name] = new Effects(list)

@@ -1,21 +1,18 @@
 import type { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
-import { Effects } from '../replica/effects.ts'
-import { FrameWriter, readFrames } from '../replica/frames.ts'
+import type { Observation } from '../observe/observation.ts'
+import type { Effects } from '../replica/effects.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
-import type { LogEntry, Head, LogPosition } from './entries.ts'
-import { decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
+import type { Beat, LogEntry, Head, LogPosition } from './entries.ts'
+import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { SeenMarks } from './marks.ts'
-import { agesOf, LISTS, stateOf } from './list-states.ts'
+import { agesOf, failsForMs, LISTS, UNKNOWN_AGES } from './list-states.ts'
+import { Owed } from './owed.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
-import type { Appended } from './store.ts'
 import { StoreFailure } from './store.ts'
-
-const ENTRY_ROWS = 1000
-const ENTRY_BYTES = 1024 * 1024
 
 /** How the log stands to whoever last wrote to it. */
 export type LogStanding = 'goes-on' | 'deposed' | 'anew' | 'unreadable'
@@ -33,23 +30,26 @@ export interface PublisherOptions {
   readonly readersWhenLost: number
   /** Where the log may be cut to make room; null where nowhere. */
   readonly trimsBefore: () => LogPosition | null
+  /** The log is as long as it may get: rows wait for the base. */
+  readonly isLogFull: () => boolean
+  /** What operators said to others is done: these lists may get as short as they are. */
+  readonly accepted: (lists: readonly ListName[]) => void
 }
 
-/** Writes to the log what reads of the CRM changed, told by what they changed, in an order in which nobody shows an event without its venue. */
+/** Writes to the log what reads of the CRM changed, and says how old all is that is in it. */
 export class Publisher {
   readonly replica: Replica
   readonly marks: SeenMarks
+  readonly owed: Owed
   /** The last entry that is known to be in the log. */
   position: LogPosition
   sentBytes = 0
   readonly #options: PublisherOptions
-  readonly #effects: Partial<Record<ListName, Effects>>
-  readonly #readsEnded = new Set<ListName>(LISTS)
-  readonly #writer = new FrameWriter()
   readonly #begun: Moment
+  /** The entry that first told of the brake which holds a list now. */
+  #brakes: Partial<Record<ListName, LogPosition>> = {}
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
-  #wake: () => void = () => {}
   #drained = Promise.withResolvers<LogPosition>()
 
   constructor(options: PublisherOptions) {
@@ -57,43 +57,13 @@ export class Publisher {
     this.replica = options.replica
     this.marks = options.marks
     this.position = options.position
-    this.#effects = options.effects
+    this.owed = new Owed(options.replica, options.effects, options.time)
     this.#begun = options.time.now()
-    this.followLoaded()
   }
 
-  /** What is not known to be in the log. */
-  get owed(): number {
-    const owed = LISTS.reduce((sum, name) => sum + (this.#effects[name]?.owed ?? 0), 0)
-    return owed + this.#readsEnded.size + (this.#pending === null ? 0 : 1)
-  }
-
-  /** From when a list was read in full, what changes is told; what it had by then is for a base. True where that is new. */
-  followLoaded(): boolean {
-    let isNew = false
-    for (const name of LISTS) {
-      const { reader, list } = this.replica[name]
-      if (!reader.isLoaded) continue
-      if (this.#effects[name] === undefined) isNew = true
-      const effects = (this.#effects[name] ??= new Effects(list))
-      effects.onOwed = () => this.#wake()
-    }
-    return isNew
-  }
-
-  readEnded(list: ListName): void {
-    this.#readsEnded.add(list)
-    this.#wake()
-  }
-
-  /** Calls back when something is owed. */
-  onOwed(wake: () => void): void {
-    this.#wake = wake
-  }
-
-  /** No longer tells of anything. */
-  end(): void {
-    for (const name of LISTS) this.#effects[name]?.end()
+  /** How much is not known to be in the log. */
+  get owes(): number {
+    return this.owed.count + (this.#pending === null ? 0 : 1)
   }
 
   /** Looks at the top of the log, which another may have written: what we sent and heard nothing of may be there too. */
@@ -112,28 +82,18 @@ export class Publisher {
       return 'goes-on'
     }
     if (isSame(top, this.position)) return 'goes-on'
-    const isOthers = top.term > this.position.term || (top.term === this.position.term && !this.isOurs(top))
-    return isOthers ? 'deposed' : 'anew'
-  }
-
-  isOurs({ reign }: LogPosition): boolean {
-    return reign === this.position.reign || reign === this.#pending?.position.reign
+    const isOurs = top.reign === this.position.reign || top.reign === sent?.position.reign
+    return top.term > this.position.term || (top.term === this.position.term && !isOurs) ? 'deposed' : 'anew'
   }
 
   /** Begins another reign, which goes on from nothing that is in the log. */
   async claimAnew(session: Session, position: LogPosition, version: string): Promise<void> {
-    this.#oweAgain()
-    for (const name of LISTS) this.#readsEnded.add(name)
+    if (this.#pending !== null) this.owed.again(this.#pending)
+    for (const name of LISTS) this.owed.tell(name)
+    this.#brakes = {}
     const { instance } = this.#options
     const head = { kind: 'claim', instance, version, anew: true, after: this.position } as const
     await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
-  }
-
-  /** What was sent, and is not in the log that there is now. */
-  #oweAgain(): void {
-    const { head, body } = this.#pending ?? { head: null, body: NO_BODY }
-    this.#pending = null
-    if (head?.kind === 'rows') for (const { list, id } of readFrames(body)) this.#effects[list]?.owe(id)
   }
 
   /** Resolves when nothing is owed, with the entry that is the last one then. */
@@ -141,38 +101,73 @@ export class Publisher {
     return this.#drained.promise
   }
 
-  /** Sends all that is owed. One append is in flight at a time; what is written meanwhile is owed again. */
-  async sendOwed(session: Session): Promise<void> {
+  /** Sends all that is owed, and says whether that is done. One append is in flight at a time; what is written meanwhile is owed again. */
+  async sendOwed(session: Session): Promise<boolean> {
     for (;;) {
+      if (this.#pending === null && this.#options.isLogFull()) return this.owed.count === 0
       this.#pending ??= this.#nextOwed()
       if (this.#pending === null) {
         this.#drained.resolve(this.position)
         this.#drained = Promise.withResolvers()
-        return
+        return true
       }
       await this.#send(session, this.#pending)
     }
   }
 
+  #nextOwed(): LogEntry | null {
+    const next = this.owed.next()
+    if (next === null) return null
+    const entry = this.#entryOf(next.head, next.body)
+    if (entry.head.kind === 'read' && entry.head.braked !== null) this.#brakes[entry.head.list] ??= entry.position
+    return entry
+  }
+
   /** Says how old all is that is in the log by then, to whom a mark tells when they wrote it. */
-  async beat(session: Session): Promise<void> {
+  async beat(session: Session): Promise<Beat> {
     const still = this.marks.take(await session.ask((store) => store.readMarks()))
     const ages = agesOf(this.replica, this.#options.time.now())
     const { instance, readersWhenLost, refreshEveryMs } = this.#options
     const pairs = this.marks.pairs()
+    const accepted = this.#accept()
     // A beat follows what it vouches for.
-    await this.sendOwed(session)
-    const head = {
+    const isAllTold = await this.sendOwed(session)
+    const head: Beat = {
       kind: 'beat',
       instance,
-      ages,
+      ages: isAllTold ? ages : UNKNOWN_AGES,
       instances: this.marks.size,
       standIns: this.marks.fit(instance, readersWhenLost - 1),
       versions: this.marks.versions,
       refreshEveryMs: refreshEveryMs(),
-    } as const
+      accepted,
+    }
     await this.#append(session, head, pairs)
     if (still.length > 0) await session.ask((store) => store.dropMarks(still))
+    return head
+  }
+
+  note(observation: Observation): void {
+    // Another brake is not the one that was told of.
+    for (const list of LISTS) if (!this.replica[list].braked) delete this.#brakes[list]
+    this.owed.note(observation)
+  }
+
+  /** Lets go of the brakes that a mark names, where they are the ones that hold; returns the entries that told of them. */
+  #accept(): readonly string[] {
+    return this.marks.accepts.flatMap((toldAt) => {
+      const held = LISTS.filter((list) => {
+        const since = this.#brakes[list]
+        return since !== undefined && since.reign === toldAt.reign && compareIds(since, toldAt) <= 0
+      })
+      const accepted = held.filter((list) => !this.replica[list].reader.belief.acceptsShorter)
+      for (const list of accepted) {
+        this.replica[list].acceptShorter()
+        this.owed.tell(list)
+      }
+      if (accepted.length > 0) this.#options.accepted(accepted)
+      return held.length > 0 ? [idOf(toldAt)] : []
+    })
   }
 
   /** The last words: another may go on from here. */
@@ -193,12 +188,11 @@ export class Publisher {
 
   async #send(session: Session, entry: LogEntry, mayCreate = false): Promise<void> {
     const stored = encodeEntry(entry, this.#options.signing)
-    const append = (): Promise<Appended> => session.ask((store) => store.append(stored, mayCreate))
-    const appended = await append().catch(async (cause: unknown) => {
+    const appended = await session.append(stored, mayCreate).catch(async (cause: unknown) => {
       const cut = this.#options.trimsBefore()
       if (!(cause instanceof StoreFailure) || cause.fault !== 'full' || cut === null) throw cause
       await session.ask((store) => store.trimBefore(idOf(cut)))
-      return append()
+      return session.append(stored, mayCreate)
     })
     // Who wrote instead is looked at on another connection.
     if (appended !== 'added') throw new StoreFailure('lost', 'another has written to the log, or it is gone')
@@ -211,41 +205,8 @@ export class Publisher {
     this.#pending = null
   }
 
-  #nextOwed(): LogEntry | null {
-    const rows = this.#rowsOwed()
-    if (rows !== null) return this.#entryOf({ kind: 'rows' }, rows)
-    // A cursor follows the rows that it covers.
-    for (const list of this.#readsEnded) {
-      this.#readsEnded.delete(list)
-      return this.#entryOf({ kind: 'read', list, ...stateOf(this.replica, list) }, NO_BODY)
-    }
-    return null
-  }
-
-  /** Venues that are there, events, venues that are gone: the later ones only where nothing before them is left. */
-  #rowsOwed(): Buffer | null {
-    const { venues, events } = this.#effects
-    const writer = this.#writer
-    writer.clear()
-    const isDone = fill(writer, venues, 'shown') && fill(writer, events, 'all') && fill(writer, venues, 'gone')
-    return isDone && writer.count === 0 ? null : writer.bytes
-  }
-
-  /** How long reads of the CRM have failed, of the list that is worse off; 0 while they do not. A brake is no failure that another could avoid. */
+  /** How long reads of the CRM have failed here. */
   failsForMs(now: Moment): number {
-    const sinceClaim = elapsedMs(this.#begun, now)
-    const ages = LISTS.map((name) => this.replica[name]).map((list) =>
-      list.refresh.failures > 0 && !list.reader.braked ? Math.min(list.ageMs(now) ?? sinceClaim, sinceClaim) : 0,
-    )
-    return Math.max(...ages)
+    return failsForMs(this.replica, elapsedMs(this.#begun, now), now)
   }
-}
-
-/** Adds what is owed; false where the entry is full. */
-function fill(writer: FrameWriter, effects: Effects | undefined, which: 'shown' | 'gone' | 'all'): boolean {
-  for (const frame of effects?.take(ENTRY_ROWS, which) ?? []) {
-    writer.add(frame)
-    if (writer.count >= ENTRY_ROWS || writer.sizeBytes >= ENTRY_BYTES) return false
-  }
-  return true
 }

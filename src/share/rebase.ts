@@ -4,7 +4,8 @@ import type { FollowingOptions } from './follower.ts'
 import { Following } from './follower.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
-import { loadChunks, readManifest } from './store-base.ts'
+import type { Manifest } from './store-base.ts'
+import { loadChunks, readManifest, sizeOf } from './store-base.ts'
 
 export interface RebaseOptions extends Pick<FollowingOptions, 'time' | 'marks' | 'beatMs'> {
   readonly newLists: () => FollowingOptions['lists']
@@ -17,6 +18,10 @@ export interface RebaseOptions extends Pick<FollowingOptions, 'time' | 'marks' |
 /** Begins to follow with the base in the store; where there is none of use, says so in the next mark. */
 export class Rebase {
   needsBase = false
+  /** There is none in the store, of whatever use. */
+  foundNone = false
+  /** The one in the store, and since when it is known here. */
+  known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
   readonly #options: RebaseOptions
   readonly #time: Time
   #notBeforeMs = Number.NEGATIVE_INFINITY
@@ -49,10 +54,15 @@ export class Rebase {
     this.#options.ignored(why)
   }
 
+  knows(manifest: Manifest): void {
+    this.known = { ...sizeOf(manifest), atMs: this.#time.now().monotonicMs }
+  }
+
   async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
     if (this.#time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits } = this.#options
     const manifest = await readManifest(session, signing)
+    this.foundNone = manifest === null
     if (manifest === null) {
       this.needsBase = true
       return null
@@ -79,6 +89,7 @@ export class Rebase {
       return null
     }
     this.needsBase = false
+    this.knows(manifest)
     return new Following({ ...this.#options, lists, position: from, until: to, states })
   }
 }

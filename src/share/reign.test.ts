@@ -34,6 +34,19 @@ describe('a silence (instances: Who reads the CRM)', () => {
     expect(turns).toEqual([2500, 3000, 2500 + 1000 + 1250])
   })
 
+  it('is two to three beats where nothing was ever written', () => {
+    for (const [random, overMs] of [
+      [0, 1000],
+      [0.5, 1250],
+    ] as const) {
+      const { time, silence: one } = silence(random)
+      time.ms = overMs - 1
+      expect(one.isOver('a', [], false, true)).toBeFalse()
+      time.ms = overMs
+      expect(one.isOver('a', [], false, true)).toBeTrue()
+    }
+  })
+
   it('begins again with whatever is heard, and is not waited for where the reader has said that it goes', () => {
     const { time, silence: one } = silence(0)
     time.ms = 2499

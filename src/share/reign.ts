@@ -7,6 +7,9 @@ export interface SilenceSettings {
   readonly refreshEveryMs: number
 }
 
+/** A reader whose store was emptied under it has written again by then. */
+const NEW_BEATS = 2
+
 /** How long nothing new may come before somebody else reads the CRM; at least four beats. */
 export function silenceMs({ boundMs, refreshEveryMs }: SilenceSettings, beatMs: number): number {
   return Math.max(4 * beatMs, Math.min(refreshEveryMs / 2, boundMs / 4))
@@ -47,8 +50,12 @@ export class Silence {
     return silenceMs(this.#settings, this.#beatMs)
   }
 
-  /** Whether it is this instance's turn. One that was never confirmed comes after all that were. */
-  isOver(instance: string, standIns: readonly string[], isConfirmed: boolean): boolean {
+  /**
+   * Whether it is this instance's turn. One that was never confirmed comes after all that were. `isNew`: nothing was ever seen
+   * here, neither a log nor a base. A reader that lives writes one with its next beat, and what others hold is of a higher term.
+   */
+  isOver(instance: string, standIns: readonly string[], isConfirmed: boolean, isNew = false): boolean {
+    if (isNew) return this.elapsedMs >= (NEW_BEATS + this.#part) * this.#beatMs
     const place = standIns.indexOf(instance)
     const turns = place === -1 ? standIns.length + (isConfirmed ? 0 : 4) : place
     const randomMs = place === -1 ? this.#part * this.lengthMs : 0

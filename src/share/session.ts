@@ -1,7 +1,8 @@
 import type { Time } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
-import type { Store, StoreConnection } from './store.ts'
+import type { Appended, Store, StoreConnection, StoredEntry } from './store.ts'
 import { StoreFailure } from './store.ts'
+import { Traffic } from './traffic.ts'
 
 /**
  * One connection to the store, with a limit on every command. At the first failure it is over: what is true of the store is then
@@ -12,18 +13,26 @@ export class Session {
   readonly #time: Time
   readonly #limitMs: number
   readonly #signal: AbortSignal
+  readonly #traffic: Traffic
 
-  private constructor(connection: StoreConnection, time: Time, limitMs: number, signal: AbortSignal) {
+  private constructor(connection: StoreConnection, time: Time, limitMs: number, signal: AbortSignal, traffic: Traffic) {
     this.#connection = connection
     this.#time = time
     this.#limitMs = limitMs
     this.#signal = signal
+    this.#traffic = traffic
   }
 
-  static async open(store: Store, time: Time, limitMs: number, signal: AbortSignal): Promise<Session> {
+  static async open(
+    store: Store,
+    time: Time,
+    limitMs: number,
+    signal: AbortSignal,
+    traffic: Traffic = new Traffic(),
+  ): Promise<Session> {
     const connecting = store.connect()
     const connection = await within(time, limitMs, connecting, signal)
-    if (connection !== TOO_LATE) return new Session(connection, time, limitMs, signal)
+    if (connection !== TOO_LATE) return new Session(connection, time, limitMs, signal, traffic)
     connecting.then((late) => late.destroy()).catch(() => {})
     throw new StoreFailure('lost', tooLate(limitMs))
   }
@@ -40,6 +49,29 @@ export class Session {
       if (cause instanceof StoreFailure) throw cause
       throw new StoreFailure('lost', cause instanceof Error ? cause.message : 'the connection failed', { cause })
     }
+  }
+
+  async append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
+    const appended = await this.ask((store) => store.append(entry, mayCreate))
+    if (appended === 'added') this.#traffic.count(entry, 'written')
+    return appended
+  }
+
+  async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+    const entries = await this.ask((store) => store.readAfter(id, waitMs), waitMs)
+    for (const entry of entries) this.#traffic.count(entry, 'read')
+    return entries
+  }
+
+  async putBlob(name: string, bytes: Uint8Array): Promise<void> {
+    await this.ask((store) => store.putBlob(name, bytes))
+    this.#traffic.bytes.written += bytes.length
+  }
+
+  async getBlob(name: string): Promise<Uint8Array | null> {
+    const bytes = await this.ask((store) => store.getBlob(name))
+    this.#traffic.bytes.read += bytes?.length ?? 0
+    return bytes
   }
 
   close(): void {

@@ -2,12 +2,13 @@ import type { Time } from '../replica/time.ts'
 import { pause } from '../replica/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
-import type { HeldLists } from '../replica/held-lists.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
 import { Following } from './follower.ts'
 import { lead } from './lead.ts'
-import type { Role, ShareOptions } from './member.ts'
 import { Member } from './member.ts'
+import type { Role, ShareOptions } from './options.ts'
 import { Session } from './session.ts'
+import { Traffic } from './traffic.ts'
 
 /** The least and the longest that a command to the store may take. */
 const COMMAND_MS = { least: 1000, most: 5000 } as const
@@ -15,45 +16,52 @@ const COMMAND_MS = { least: 1000, most: 5000 } as const
 const SETTLED_MS = 1000
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
+const KEYS_AGAIN_MS = 10_000
 
 /** One instance among several that share what one of them reads. `served` is what callers get now. */
 export class Share {
   isConnected = false
+  readonly traffic: Traffic = new Traffic()
   readonly #options: ShareOptions
-  readonly #member: Member
+  readonly member: Member
   readonly #time: Time
   readonly #ended = new AbortController()
   /** Even who has last words has said them. */
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
+  /** Why the store is lost, as it was told; null while it is not. */
+  #toldLost: string | null = null
+  /** By the monotonic clock: the keys were read. */
+  #keysAtMs: number
 
   constructor(options: ShareOptions) {
     this.#options = options
     this.#time = options.time
-    this.#member = new Member(options)
+    this.member = new Member(options)
+    this.#keysAtMs = options.time.now().monotonicMs
   }
 
   get instance(): string {
-    return this.#member.instance
+    return this.member.instance
   }
 
-  get served(): HeldLists {
-    return this.#member.swap.served
+  get served(): ServedLists {
+    return this.member.swap.served
   }
 
   get role(): Role {
-    return this.#member.role
+    return this.member.role
   }
 
   /** The last entry that was written or taken here; null where nothing is followed. */
   get position(): LogPosition | null {
-    return (this.#member.publisher ?? this.#member.target)?.position ?? null
+    return (this.member.publisher ?? this.member.target)?.position ?? null
   }
 
   /** What the reader has not yet brought into the log. */
   get owed(): number {
-    return this.#member.publisher?.owed ?? 0
+    return this.member.publisher?.owes ?? 0
   }
 
   start(): void {
@@ -63,10 +71,10 @@ export class Share {
   /** Whoever reads the CRM for all says that it goes; resolves when nothing runs any more. */
   async stop(): Promise<void> {
     this.#ended.abort()
-    if (this.#member.publisher === null) this.#hurries.abort()
+    if (this.member.publisher === null) this.#hurries.abort()
     else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
     await this.#running
-    this.#member.own?.end()
+    this.member.own?.end()
   }
 
   async #examine(): Promise<void> {
@@ -74,7 +82,7 @@ export class Share {
     while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
       await pause(EXAMINE_AGAIN_MS, this.#time, signal)
     }
-    this.#member.isFit = true
+    this.member.isFit = true
   }
 
   /** What depends on nobody's answer. */
@@ -82,9 +90,19 @@ export class Share {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await pause(this.#options.beatMs, this.#time, signal)
-      this.#member.goAloneIfDue()
-      this.#member.offer()
+      this.member.goAloneIfDue()
+      this.member.offer()
+      void this.#renewKeys()
     }
+  }
+
+  /** A key is replaced step by step on all machines, and each of them has to follow before the next step. */
+  async #renewKeys(): Promise<void> {
+    const { signing } = this.#options
+    const { monotonicMs } = this.#time.now()
+    if (!signing.isDoubted && monotonicMs - this.#keysAtMs < KEYS_AGAIN_MS) return
+    this.#keysAtMs = monotonicMs
+    await signing.renew()
   }
 
   async #run(): Promise<void> {
@@ -105,13 +123,14 @@ export class Share {
   async #hold(): Promise<void> {
     const { store, settings } = this.#options
     const { signal } = this.#ended
-    const member = this.#member
+    const member = this.member
     const limitMs = Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, settings.boundMs / 4))
-    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal)
+    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal, this.traffic)
     try {
       await member.mark(session, true)
       if (!this.isConnected) this.#options.tell({ kind: 'store-found' })
       this.#connected(true)
+      this.#toldLost = null
       member.silence.heard()
       // A reader that ends has last words.
       while (!signal.aborted || member.publisher !== null) {
@@ -127,15 +146,15 @@ export class Share {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     // The first try after a session is made at once.
-    if (this.isConnected && this.#failures > 0) {
-      this.#options.tell({ kind: 'store-lost', why })
-      this.#connected(false)
-    }
+    if (why === this.#toldLost || (this.isConnected && this.#failures === 0)) return
+    this.#toldLost = why
+    this.#options.tell({ kind: 'store-lost', why })
+    this.#connected(false)
   }
 
   #connected(connected: boolean): void {
     this.isConnected = connected
-    for (const followed of [this.#member.target, this.served]) {
+    for (const followed of [this.member.target, this.served]) {
       if (followed instanceof Following) followed.isLost = !connected
     }
   }

@@ -5,6 +5,8 @@ import { BASE_FORMAT } from '../replica/base.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import { fieldsOf } from '../replica/frames.ts'
 import { allFrames, applyChunk, chunksOf } from './base-chunks.ts'
+import type { ChunkSum } from './base-head.ts'
+import { isChunkSum } from './base-head.ts'
 import type { ListState, LogPosition } from './entries.ts'
 import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Session } from './session.ts'
@@ -12,26 +14,27 @@ import type { Signing } from './signing.ts'
 
 const MANIFEST = 'base'
 
-interface Chunk {
-  readonly bytes: number
-  readonly rows: number
-  readonly sha256: string
-}
-
 /** What a base is made of: all rows, fuzzy, to which the log is applied from `from`. It is a state that there was only from `to` on. */
 export interface Manifest {
   readonly from: LogPosition
   readonly to: LogPosition
   readonly lists: Readonly<Record<ListName, ListState>>
-  readonly chunks: readonly Chunk[]
+  readonly chunks: readonly ChunkSum[]
 }
 
-export function sizeOf({ chunks }: Manifest): number {
-  return chunks.reduce((sum, { bytes }) => sum + bytes, 0)
+export function sizeOf({ chunks }: Manifest): { readonly rows: number; readonly bytes: number } {
+  const sum = (of: 'rows' | 'bytes'): number => chunks.reduce((total, chunk) => total + chunk[of], 0)
+  return { rows: sum('rows'), bytes: sum('bytes') }
 }
 
 export function chunkNames({ from, chunks }: Manifest): readonly string[] {
   return chunks.map((_, index) => chunkName(from, index))
+}
+
+/** Whether all of the base is in the store: it may throw away what it has no room for. */
+export async function isThere(session: Session, manifest: Manifest): Promise<boolean> {
+  const names = [MANIFEST, ...chunkNames(manifest)]
+  return (await session.ask((store) => store.countBlobs(names))) === names.length
 }
 
 function chunkName(from: LogPosition, index: number): string {
@@ -44,10 +47,10 @@ export async function writeChunks(
   from: LogPosition,
   lists: RecordLists,
   pause: () => Promise<void>,
-): Promise<readonly Chunk[]> {
-  const chunks: Chunk[] = []
+): Promise<readonly ChunkSum[]> {
+  const chunks: ChunkSum[] = []
   for await (const { body, rows } of chunksOf(allFrames(lists), pause)) {
-    await session.ask((store) => store.putBlob(chunkName(from, chunks.length), body))
+    await session.putBlob(chunkName(from, chunks.length), body)
     chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
   }
   return chunks
@@ -56,12 +59,12 @@ export async function writeChunks(
 export async function setManifest(session: Session, manifest: Manifest, signing: Signing): Promise<void> {
   const told = JSON.stringify({ format: BASE_FORMAT, ...manifest })
   const sealed = JSON.stringify({ manifest: told, s: signing.sign(MANIFEST, told) })
-  await session.ask((store) => store.putBlob(MANIFEST, Buffer.from(sealed)))
+  await session.putBlob(MANIFEST, Buffer.from(sealed))
 }
 
 /** The manifest in the store; why it is of no use, or null where there is none. */
 export async function readManifest(session: Session, signing: Signing): Promise<Manifest | string | null> {
-  const bytes = await session.ask((store) => store.getBlob(MANIFEST))
+  const bytes = await session.getBlob(MANIFEST)
   if (bytes === null) return null
   try {
     const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
@@ -72,21 +75,17 @@ export async function readManifest(session: Session, signing: Signing): Promise<
     const [from, to] = [logPositionOf(given['from']), logPositionOf(given['to'])]
     const lists = fieldsOf(given['lists'])
     const chunks = given['chunks']
-    if (from === null || to === null || !Array.isArray(chunks)) return 'the base is not whole'
+    if (from === null || to === null || !Array.isArray(chunks) || !chunks.every(isChunkSum))
+      return 'the base is not whole'
     return {
       from,
       to,
       lists: { events: listStateOf(lists['events']), venues: listStateOf(lists['venues']) },
-      chunks: chunks.map(chunkOf),
+      chunks,
     }
   } catch (cause) {
     return `the base cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
   }
-}
-
-function chunkOf(value: unknown): Chunk {
-  const given = fieldsOf(value)
-  return { bytes: numberAt(given, 'bytes'), rows: numberAt(given, 'rows'), sha256: textAt(given, 'sha256') }
 }
 
 /** Loads the rows of a base into empty lists; why that cannot be, or null where it is done. */
@@ -97,7 +96,7 @@ export async function loadChunks(
   limits: { readonly memoryBytes: number; readonly nowMs: number; readonly between: () => Promise<void> },
 ): Promise<string | null> {
   for (const [index, { rows, sha256 }] of chunks.entries()) {
-    const bytes = await session.ask((store) => store.getBlob(chunkName(from, index)))
+    const bytes = await session.getBlob(chunkName(from, index))
     if (bytes === null) return 'a chunk of the base is missing'
     // The manifest is signed, and names the digest of each chunk.
     if (hash('sha256', bytes) !== sha256) return 'a chunk of the base is another'

@@ -34,6 +34,8 @@ export interface StoreConnection {
   dropLog(): Promise<void>
   putBlob(name: string, bytes: Uint8Array): Promise<void>
   getBlob(name: string): Promise<Uint8Array | null>
+  /** How many of them there are. */
+  countBlobs(names: readonly string[]): Promise<number>
   dropBlobs(names: readonly string[]): Promise<void>
   writeMark(instance: string, text: string): Promise<void>
   readMarks(): Promise<ReadonlyMap<string, string>>

@@ -1,5 +1,5 @@
 import type { Moment, Time } from '../replica/time.ts'
-import type { HeldList, HeldLists } from '../replica/held-lists.ts'
+import type { HeldList, ServedLists } from '../replica/held-lists.ts'
 import { FollowedList } from './followed-list.ts'
 
 /**
@@ -7,19 +7,19 @@ import { FollowedList } from './followed-list.ts'
  * changed, list by list. So nothing goes back, whatever either of them did not know.
  */
 export class Swap {
-  served: HeldLists
+  served: ServedLists
   readonly #time: Time
   #changes = 0
   #changedAt: Moment
 
-  constructor(served: HeldLists, time: Time) {
+  constructor(served: ServedLists, time: Time) {
     this.served = served
     this.#time = time
     this.#changedAt = time.now()
   }
 
   /** Serves `next` where that may be; whether it is served. */
-  offer(next: HeldLists): boolean {
+  offer(next: ServedLists): boolean {
     if (next === this.served) return true
     // The same rows, brought up to date by other means.
     const isSame = next.events.list === this.served.events.list
@@ -32,7 +32,7 @@ export class Swap {
     return true
   }
 
-  isLater(next: HeldLists): boolean {
+  isLater(next: ServedLists): boolean {
     const { events, venues } = this.served
     const changes = events.list.changes + venues.list.changes
     if (changes !== this.#changes) this.#changedAt = this.#time.now()

@@ -7,7 +7,7 @@ import { newLists, Replica } from '../../src/replica/replica.ts'
 import { CurrentList } from '../../src/share/current-list.ts'
 import { isSame, NO_BODY } from '../../src/share/entries.ts'
 import { Following } from '../../src/share/follower.ts'
-import type { ShareNews } from '../../src/share/member.ts'
+import type { ShareNews } from '../../src/share/options.ts'
 import { Share } from '../../src/share/share.ts'
 import { Signing } from '../../src/share/signing.ts'
 import type { Chance } from '../model/chance.ts'
@@ -106,7 +106,7 @@ export class Instance {
       },
       tell,
       newLists: () => newLists(formatter),
-      newReplica: (lists, carried, readEnded) => {
+      newReplica: (lists, carried, told) => {
         reads(carried?.events.isLoaded !== true || !carried.venues.isLoaded)
         const replica = new Replica({
           crm,
@@ -117,8 +117,7 @@ export class Instance {
           observe: (observation) => {
             if (observation.kind === 'brake-engaged') this.isBraked = true
             if (observation.kind === 'read-ended') this.rowsRead += observation.read.rows
-            if (observation.kind !== 'read-ended' || observation.read.kind === 'addition') return
-            readEnded(observation.read.list === 'events' ? 'events' : 'venues')
+            told(observation)
           },
           pause: () => Promise.resolve(),
           lists,

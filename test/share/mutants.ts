@@ -91,7 +91,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
           async function beat(this: Publisher, session) {
             beating++
             try {
-              await original.call(this, session)
+              return await original.call(this, session)
             } finally {
               beating--
             }
@@ -102,7 +102,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
         'sendOwed',
         (original) =>
           async function sendOwed(this: Publisher, session) {
-            if (beating === 0) await original.call(this, session)
+            return beating > 0 || original.call(this, session)
           },
       )
       return () => {

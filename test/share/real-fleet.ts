@@ -29,7 +29,9 @@ interface Told {
 /** A CRM whose every row says how new it is, several instances that share what one reads, and callers who check it. */
 export class RealFleet {
   readonly instances: Instance[] = []
-  readonly #settings: Settings
+  settings: Settings
+  /** How many of them the CRM has. */
+  events = 20
   readonly #env: Readonly<Record<string, string>>
   readonly #folders: FilesDirectory[] = []
   readonly #crm: FilesDirectory
@@ -41,7 +43,7 @@ export class RealFleet {
   constructor(settings: Settings, env: Readonly<Record<string, string>> = {}) {
     this.#env = env
     this.#crm = new FilesDirectory({}, {})
-    this.#settings = settings
+    this.settings = settings
     this.#crm.write('venues', JSON.stringify([{ Id: VENUE, Name: 'Hall' }]))
     this.write()
   }
@@ -53,7 +55,7 @@ export class RealFleet {
   /** Writes the next version of the list. */
   write(): void {
     this.#version++
-    const events = Array.from({ length: 20 }, (_, index) => ({
+    const events = Array.from({ length: this.events }, (_, index) => ({
       Id: EVENT.replace('00000001', String(index + 1).padStart(8, '0')),
       Name: `version ${this.#version}`,
       VenueId: VENUE,
@@ -85,7 +87,7 @@ export class RealFleet {
       base: null,
       crm: { kind: 'files', directory: this.#crm.crm },
       freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '1s' },
-      ...this.#settings,
+      ...this.settings,
     }
     const folder = new FilesDirectory(settings, null)
     this.#folders.push(folder)
@@ -166,6 +168,12 @@ export class RealFleet {
       counts.set(status, (counts.get(status) ?? 0) + 1)
     }
     return counts
+  }
+
+  /** In order, and another may take its place. */
+  async stop(instance: Instance): Promise<void> {
+    await instance.process.child.stop()
+    this.instances.splice(this.instances.indexOf(instance), 1)
   }
 
   async end(): Promise<void> {

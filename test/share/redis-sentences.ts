@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
+import { mayBeStore } from '../../src/config/share.ts'
 import { systemTime } from '../../src/replica/time.ts'
 import { RedisStore } from '../../src/share/redis/redis-store.ts'
 import type { RedisSettings } from '../../src/share/redis/redis-store.ts'
@@ -231,6 +232,23 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       await usable(await store.connect())
       await usable(await store.connect())
     }),
+
+  'follows a URL that was replaced, to where it may be used': () =>
+    withServer((first) =>
+      withServer(async (second) => {
+        let text = first.url
+        const url = new Secret(text, { name: 'the file', reread: () => Promise.resolve({ ok: true, text }) })
+        const store = storeAt(url, { mayUse: (other) => mayBeStore(other, false) })
+        await usable(await store.connect())
+        await first.end()
+        await assert.rejects(store.connect(), failsAs('lost', /^the store refused the connection$/))
+        for (text of ['redis://elsewhere.example:6379/0', 'REDIS://elsewhere.example', 'http://127.0.0.1', 'none']) {
+          await assert.rejects(store.connect(), failsAs('refused', /^share\.url was read again, and may not be used/))
+        }
+        text = second.url
+        await usable(await store.connect())
+      }),
+    ),
 
   'is encrypted to a server whose certificate is trusted, and to no other': async () => {
     const [ours, strangers] = [new Certificates(), new Certificates()]

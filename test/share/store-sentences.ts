@@ -86,6 +86,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
     await store.putBlob('base', bytes)
     await store.putBlob('base:1-0:0', Buffer.from('a'))
     assert.equal(Buffer.from((await store.getBlob('base')) ?? []).toString('hex'), bytes.toString('hex'))
+    assert.equal(await store.countBlobs(['base', 'base:1-0:0', 'base:1-0:1']), 2)
     await store.dropBlobs(['base:1-0:0', 'base:1-0:7'])
     await store.dropBlobs([])
     assert.equal(await store.getBlob('base:1-0:0'), null)

@@ -278,6 +278,10 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.blobs.get(name) ?? null))
   }
 
+  countBlobs(names: readonly string[]): Promise<number> {
+    return this.#ask((answer) => answer(names.filter((name) => this.#store.blobs.has(name)).length))
+  }
+
   dropBlobs(names: readonly string[]): Promise<void> {
     return this.#ask((answer) => {
       for (const name of names) this.#store.blobs.delete(name)

@@ -5,7 +5,7 @@ import { codeOf } from '../../observe/system-error.ts'
 import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
 import type { RawReply } from './replies.ts'
-import { entriesOf, storeFailureOf, listOf, strange, textIn } from './replies.ts'
+import { entriesOf, storeFailureOf, listOf, namedIn, strange, textIn } from './replies.ts'
 
 /** A text that nothing shows, and that its source may replace by another. */
 export interface StoreAddress {
@@ -16,6 +16,8 @@ export interface StoreAddress {
 export interface RedisSettings {
   /** `rediss://user:password@host:6379/0`, the primary. */
   readonly url: StoreAddress
+  /** Whether one that was read again may be used. */
+  readonly mayUse?: (url: StoreAddress) => boolean
   /** The file of the certificates to trust, PEM; null: those of the system. */
   readonly ca: string | null
   /** Tells several Marquees in one store apart. */
@@ -27,6 +29,9 @@ const EXPIRES_MS = 24 * 3_600_000
 const RENEW_EVERY = 1000
 /** At most so many entries an answer: a body may have 4 MB. */
 const MOST_ENTRIES = 16
+
+const UNUSABLE =
+  'share.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
 
 type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 
@@ -49,11 +54,11 @@ export class RedisStore implements Store {
     try {
       return await this.#open()
     } catch (cause) {
-      const failure = storeFailureOf(cause)
-      if (failure.fault !== 'refused') throw failure
-      // The password may have been replaced by another since.
+      // The password may have been replaced by another since, and the store have moved.
       const read = await this.#url.refresh()
-      if (!read.ok || read.secret === this.#url) throw failure
+      if (!read.ok || read.secret === this.#url) throw storeFailureOf(cause)
+      const { mayUse = () => true } = this.#settings
+      if (!mayUse(read.secret)) throw new StoreFailure('refused', UNUSABLE)
       this.#url = read.secret
       return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
     }
@@ -177,6 +182,10 @@ export class RedisConnection implements StoreConnection {
     return Buffer.isBuffer(bytes) ? bytes : null
   }
 
+  async countBlobs(names: readonly string[]): Promise<number> {
+    return Number(await this.#command('EXISTS', ...names.map((name) => `${this.#prefix}:${name}`)))
+  }
+
   async dropBlobs(names: readonly string[]): Promise<void> {
     if (names.length > 0) await this.#command('UNLINK', ...names.map((name) => `${this.#prefix}:${name}`))
   }
@@ -203,8 +212,7 @@ export class RedisConnection implements StoreConnection {
 
   /** What the server says of itself, by name. */
   async info(): Promise<ReadonlyMap<string, string>> {
-    const lines = textIn(await this.#command('INFO')).split('\r\n')
-    return new Map(lines.flatMap((line) => (line.includes(':') ? [[before(line), after(line)] as const] : [])))
+    return namedIn(await this.#command('INFO'))
   }
 
   /** The scopes besides ours that have a log under the same name. */
@@ -226,14 +234,6 @@ export class RedisConnection implements StoreConnection {
       throw storeFailureOf(cause)
     }
   }
-}
-
-function before(line: string): string {
-  return line.slice(0, line.indexOf(':'))
-}
-
-function after(line: string): string {
-  return line.slice(line.indexOf(':') + 1)
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -15,6 +15,12 @@ export function textIn(reply: RawReply): string {
   return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
 }
 
+/** Of lines `name:value` each value by its name. */
+export function namedIn(reply: RawReply): ReadonlyMap<string, string> {
+  const found = textIn(reply).matchAll(/^([^:\r\n]+):(.*?)\r?$/gm)
+  return new Map(Array.from(found, ([, name = '', value = '']) => [name, value]))
+}
+
 /** An entry with other fields than ours is one that has no head: what reads it refuses it. */
 export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   return listOf(reply).map((entry) => {

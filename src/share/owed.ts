@@ -1,0 +1,110 @@
+import type { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
+import type { Observation } from '../observe/observation.ts'
+import { Effects } from '../replica/effects.ts'
+import { FrameWriter, readFrames } from '../replica/frames.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { Time } from '../replica/time.ts'
+import type { Head, LogEntry } from './entries.ts'
+import { NO_BODY } from './entries.ts'
+import { LISTS, stateOf } from './list-states.ts'
+
+const ENTRY_ROWS = 1000
+const ENTRY_BYTES = 1024 * 1024
+/** Of changes that cannot be told for long, so many times are kept. */
+const MOST_TIMES = 10 * ENTRY_ROWS
+
+/** What reads of the CRM changed and the log does not tell yet, in an order in which nobody shows an event without its venue. */
+export class Owed {
+  readonly #replica: Replica
+  readonly #effects: Partial<Record<ListName, Effects>>
+  readonly #time: Time
+  readonly #states = new Set<ListName>(LISTS)
+  readonly #writer = new FrameWriter()
+  /** When the CRM says that it changed what is owed. */
+  #changedAtMs: number[] = []
+  #wake: () => void = () => {}
+
+  constructor(replica: Replica, effects: Partial<Record<ListName, Effects>>, time: Time) {
+    this.#replica = replica
+    this.#effects = effects
+    this.#time = time
+    this.followLoaded()
+  }
+
+  get count(): number {
+    return LISTS.reduce((sum, name) => sum + (this.#effects[name]?.owed ?? 0), this.#states.size)
+  }
+
+  /** From when a list was read in full, what changes is told; what it had by then is for a base. True where that is new. */
+  followLoaded(): boolean {
+    let isNew = false
+    for (const name of LISTS) {
+      const { reader, list } = this.#replica[name]
+      if (!reader.isLoaded) continue
+      if (this.#effects[name] === undefined) isNew = true
+      const effects = (this.#effects[name] ??= new Effects(list))
+      effects.onOwed = () => this.#wake()
+    }
+    return isNew
+  }
+
+  /** Calls back when something is owed. */
+  onOwed(wake: () => void): void {
+    this.#wake = wake
+  }
+
+  note(observation: Observation): void {
+    if (observation.kind === 'read-ended' && observation.read.kind !== 'addition') {
+      for (const list of LISTS) if (list === observation.read.list) this.tell(list)
+    } else if (observation.kind === 'changes-published') {
+      const { wallMs } = this.#time.now()
+      const times = observation.delaysMs.slice(0, MOST_TIMES - this.#changedAtMs.length)
+      for (const delayMs of times) this.#changedAtMs.push(wallMs - delayMs)
+    }
+  }
+
+  /** What is known of a list beside its rows is owed. */
+  tell(list: ListName): void {
+    this.#states.add(list)
+    this.#wake()
+  }
+
+  /** What was sent is not in the log that there is now. */
+  again({ head, body }: LogEntry): void {
+    if (head.kind === 'rows') for (const { list, id } of readFrames(body)) this.#effects[list]?.owe(id)
+  }
+
+  /** Takes what is to be told next; null where nothing is owed. */
+  next(): Pick<LogEntry, 'head' | 'body'> | null {
+    const body = this.#rows()
+    if (body !== null) return { head: { kind: 'rows', changedAtMs: this.#changedAtMs.splice(0, ENTRY_ROWS) }, body }
+    // Of rows that changed several times, and were told once.
+    this.#changedAtMs = []
+    // A cursor follows the rows that it covers.
+    for (const list of this.#states) {
+      this.#states.delete(list)
+      const head: Head = { kind: 'read', list, ...stateOf(this.#replica, list) }
+      return { head, body: NO_BODY }
+    }
+    return null
+  }
+
+  /** Venues that are there, events, venues that are gone: the later ones only where nothing before them is left. */
+  #rows(): Buffer | null {
+    const { venues, events } = this.#effects
+    const writer = this.#writer
+    writer.clear()
+    const isDone = fill(writer, venues, 'shown') && fill(writer, events, 'all') && fill(writer, venues, 'gone')
+    return isDone && writer.count === 0 ? null : writer.bytes
+  }
+}
+
+/** Adds what is owed; false where the entry is full. */
+function fill(writer: FrameWriter, effects: Effects | undefined, which: 'shown' | 'gone' | 'all'): boolean {
+  for (const frame of effects?.take(ENTRY_ROWS, which) ?? []) {
+    writer.add(frame)
+    if (writer.count >= ENTRY_ROWS || writer.sizeBytes >= ENTRY_BYTES) return false
+  }
+  return true
+}

@@ -1,0 +1,32 @@
+import type { StoredEntry } from './store.ts'
+
+export type Direction = 'written' | 'read'
+
+const KINDS = ['claim', 'rows', 'read', 'beat', 'leave'] as const
+const DIRECTIONS: readonly Direction[] = ['written', 'read']
+
+/** What went to the store and came back, counted. */
+export class Traffic {
+  /** By `kind direction`, all of them from the start. */
+  readonly entries: Map<string, number> = new Map(
+    KINDS.flatMap((kind) => DIRECTIONS.map((direction): [string, number] => [`${kind} ${direction}`, 0])),
+  )
+  readonly bytes: Record<Direction, number> = { written: 0, read: 0 }
+  /** Claims that were seen, each a term of its own. */
+  terms = 0
+  #topTerm = 0
+
+  count({ id, h, b }: StoredEntry, direction: Direction): void {
+    this.bytes[direction] += h.length + (b?.length ?? 0)
+    // As it is written (entries.ts): nothing else is read of a head that nobody has verified.
+    const kind = /^\{"kind":"(\w{1,9})"/.exec(h)?.[1] ?? ''
+    const key = `${kind} ${direction}`
+    const counted = this.entries.get(key)
+    if (counted === undefined) return
+    this.entries.set(key, counted + 1)
+    const term = Number(id.split('-')[0])
+    if (kind !== 'claim' || term <= this.#topTerm) return
+    this.#topTerm = term
+    this.terms++
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'bun:test'
+import { Publisher } from '../../src/share/publisher.ts'
+import { begun, BOUND_MS, follower, must, token } from './directed.ts'
+import { Fleet } from './fleet.ts'
+import { override } from './mutants.ts'
+
+const SEEDS = [1, 2, 3, 4, 5]
+
+describe('an empty store', () => {
+  it('is claimed within four beats by one of those that find nothing in it', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, instances: 5 }, seed)
+      fleet.begin()
+      await must(fleet, () => fleet.reader !== null, 4 * token.beatMs)
+      expect(fleet.news['took-reading']).toBe(1)
+      await must(fleet, () => fleet.instances.every((instance) => fleet.answers(instance)), BOUND_MS)
+      expect(fleet.news['took-reading']).toBe(1)
+    }
+  }, 60_000)
+
+  it('goes to those that hold something, where it was emptied under them and another begins just then', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(BOUND_MS / 2)
+      fleet.kill(first)
+      fleet.store.empty()
+      const third = fleet.start()
+      await must(fleet, () => second.share.role === 'reader', BOUND_MS)
+      await must(fleet, () => third.share.role === 'follower' && fleet.answers(third), 2 * BOUND_MS)
+      expect(fleet.checker.wrong).toEqual([])
+      expect(fleet.news['re-based']).toBeUndefined()
+    }
+  }, 60_000)
+})
+
+describe('a store that is lost', () => {
+  it('is told of once, and again where the reason is another', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const lost = (): readonly string[] => fleet.log.filter((line) => line.includes('store-lost'))
+    for (const [state, why] of [
+      ['down', 'connection refused'],
+      ['swallows', 'did not answer'],
+    ] as const) {
+      const before = lost().length
+      fleet.store.state = state
+      fleet.store.breakConnections()
+      await fleet.pass(4 * BOUND_MS)
+      const [told, ...more] = lost().slice(before)
+      expect(told).toContain(why)
+      expect(more).toEqual([])
+    }
+    fleet.store.state = 'up'
+    await must(fleet, () => fleet.news['store-found'] === 2, 2 * BOUND_MS)
+  })
+})
+
+describe('the base in the store (instances: The base)', () => {
+  it('is made again where a part of it is gone, though nobody asks for it', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
+    await begun(fleet)
+    for (const isGone of [(name: string) => name !== 'base', (name: string) => name === 'base']) {
+      const before = fleet.news['base-written'] ?? 0
+      const gone = [...fleet.store.blobs.keys()].find(isGone)
+      fleet.store.blobs.delete(gone ?? '')
+      await must(fleet, () => (fleet.news['base-written'] ?? 0) > before, 62_000)
+    }
+  }, 60_000)
+
+  it('is waited for by rows where the log would get too long, and nothing is called younger meanwhile', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const second = await follower(fleet)
+    const before = fleet.news['base-written'] ?? 0
+    fleet.store.blobs.delete('base')
+    await must(fleet, () => (fleet.news['base-written'] ?? 0) > before, 75_000)
+    let isBumped = false
+    const undo = override(
+      Publisher.prototype,
+      'beat',
+      (original) =>
+        function beat(this: Publisher, session) {
+          if (!isBumped) this.sentBytes += 9 * 1024 * 1024
+          isBumped = true
+          return original.call(this, session)
+        },
+    )
+    try {
+      await fleet.pass(2000)
+      expect(isBumped).toBeTrue()
+      let rows = 0
+      const { onAdded } = fleet.store
+      fleet.store.onAdded = (entry, name, isFirst) => {
+        if (entry.h.includes('"rows"')) rows++
+        onAdded(entry, name, isFirst)
+      }
+      const beats = (): number => Number(second.share.position?.number)
+      const [beganAt, beganAge] = [beats(), second.share.served.events.ageMs(second.machine.peek()) ?? 0]
+      await fleet.pass(4000)
+      expect(beats()).toBeGreaterThan(beganAt + 4)
+      expect(rows).toBe(0)
+      expect(second.share.served.events.ageMs(second.machine.peek()) ?? 0).toBeGreaterThan(beganAge + 3900)
+      // The next base may be made 10 s after the last one.
+      await must(fleet, () => rows > 0, 10_000)
+      await must(fleet, () => fleet.news['base-written'] === before + 2, 1000)
+      await must(fleet, () => (second.share.served.events.ageMs(second.machine.peek()) ?? 0) < 2500 + 3000, 10_000)
+      expect(fleet.checker.wrong).toEqual([])
+    } finally {
+      undo()
+    }
+  }, 60_000)
+})
