@@ -13,8 +13,8 @@ import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { HAS_NGINX, startFront } from './nginx.ts'
-import type { Instance } from './real-fleet.ts'
 import { RealFleet } from './real-fleet.ts'
+import type { RealInstance } from './real-instance.ts'
 
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
 const PATIENCE_MS = 120_000
@@ -32,16 +32,16 @@ afterEach(async () => {
   await redis.remove()
 })
 
-async function started(): Promise<Instance> {
+async function started(): Promise<RealInstance> {
   await Promise.all(RUNTIMES.map((runtime) => fleet.start(runtime)))
   return fleet.reader()
 }
 
-const others = (than: Instance): readonly Instance[] => fleet.instances.filter((one) => one !== than)
+const others = (than: RealInstance): readonly RealInstance[] => fleet.instances.filter((one) => one !== than)
 
 /** What callers of these got while `happens` happened. */
 async function called(
-  of: readonly Instance[],
+  of: readonly RealInstance[],
   happens: () => Promise<void>,
 ): Promise<{ wrong: readonly string[]; unavailable: number }> {
   let isOver = false
@@ -95,7 +95,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     async () => {
       const reader = await started()
       const [follower] = others(reader)
-      const ask = async (instance: Instance | undefined, path: string, method = 'GET') =>
+      const ask = async (instance: RealInstance | undefined, path: string, method = 'GET') =>
         askOperations(`${instance?.process.listening.operations}${path}`, { method })
       const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
       const [there, here] = [await ask(reader, broken), await ask(follower, broken)]
