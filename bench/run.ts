@@ -12,6 +12,7 @@ import { large } from './parts/large.ts'
 import { leak } from './parts/leak.ts'
 import { pages } from './parts/pages.ts'
 import { servers } from './parts/servers.ts'
+import { share } from './parts/share.ts'
 import { sizes } from './parts/sizes.ts'
 import { start } from './parts/start.ts'
 import { pageOf } from './report/page.ts'
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   pages,
   'full-read': fullRead,
   start,
+  share,
   leak,
 }
 

@@ -25,6 +25,11 @@ export function usageOf(root: number): Usage {
   return { cpuUs, rssBytes }
 }
 
+/** What the process itself holds now. */
+export function residentBytes(pid: number): number {
+  return Number(statOf(pid)?.[21] ?? 0) * PAGE_BYTES
+}
+
 /** The most memory the process itself ever held (VmHWM). */
 export function peakRssBytes(pid: number): number {
   const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

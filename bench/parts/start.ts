@@ -39,7 +39,7 @@ The lists are NDJSON (the sample JSON) and in the system's cache. The executable
 `.trim()
 
 /** As `npm run start:node` has it; Bun takes no notice. */
-const COMPILE_CACHE = { NODE_COMPILE_CACHE: 'node_modules/.cache/marquee' }
+export const COMPILE_CACHE: Readonly<Record<string, string>> = { NODE_COMPILE_CACHE: 'node_modules/.cache/marquee' }
 
 type Way = Runtime | 'executable'
 

@@ -11,12 +11,13 @@ const ABOUT = `# Benchmarks
 What was measured on one machine; another has other figures, and much the same ratios. To measure again:
 
 \`\`\`sh
-npm run bench                      # all of it, and writes this page; three quarters of an hour or more
+npm run bench                      # all of it, and writes this page; an hour
 npm run bench -- servers start     # these parts, and writes nothing
 BENCH_QUICK=1 npm run bench        # a minute: shows that everything runs, and no more
 \`\`\`
 
-wrk, nginx, Varnish and taskset take part where they are installed (\`apt-get install wrk nginx varnish util-linux\`).
+wrk, nginx, Varnish, taskset, Redis and PostgreSQL take part where they are installed
+(\`apt-get install wrk nginx varnish util-linux redis-server postgresql\`).
 `
 
 const QUICK_WARNING = '**A quick run: it shows that everything runs; its figures say nothing.**\n'

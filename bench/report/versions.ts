@@ -14,6 +14,7 @@ export function surroundings(): string {
       ['nginx', '-v'],
       ['varnishd', '-V'],
       ['wrk', '-v'],
+      ['redis-server', '--version'],
     ].flatMap(([name = '', option = '']) => {
       const program = findTool(name)
       return program === null ? [] : [`${name} ${said(program, option)}`]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { Chance } from '../model/chance.ts'
+import { changeRows } from './change-rows.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { History } from './history.ts'
 import type { Running } from './world.ts'
@@ -12,41 +13,6 @@ const BOUND_MS = 2000
 const SLACK_MS = 250
 
 let world: World
-
-/** Commits random changes by SQL, one after another, each told to the history before and after. */
-async function change(chance: Chance, history: History, until: number): Promise<void> {
-  const client = await world.server.admin()
-  for (let number = 1; performance.now() < until; number++) {
-    const row = chance.below(ROWS)
-    const id = idOf(row)
-    const title = `${row} as of ${number}`
-    const kind = chance.next()
-    const after = kind < 0.15 ? null : title
-    history.begin(id, after)
-    if (kind < 0.07) await client.query('DELETE FROM crm.event WHERE event_id = $1', [id])
-    else if (kind < 0.15) await client.query('UPDATE crm.event SET on_web = false WHERE event_id = $1', [id])
-    else await upsert(client, id, title, chance)
-    history.end(id)
-    if (chance.happens(0.3)) await new Promise((resolve) => setTimeout(resolve, chance.span(30)))
-  }
-  await client.end()
-}
-
-async function upsert(client: World['admin'], id: string, title: string, chance: Chance): Promise<void> {
-  await client.query('BEGIN')
-  // Now and then committed late, with a stamp that reads of changes have passed by then, or with one that is still to come.
-  const offset = chance.happens(0.05) ? '-10 minutes' : chance.happens(0.03) ? '10 minutes' : null
-  if (offset !== null) await client.query('SET LOCAL session_replication_role = replica')
-  const stamp = offset === null ? 'now()' : `now() + interval '${offset}'`
-  await client.query(
-    `INSERT INTO crm.event (event_id, title, starts_at, ends_at, on_web, changed_at)
-     VALUES ($1, $2, now(), now(), true, ${stamp})
-     ON CONFLICT (event_id) DO UPDATE SET title = $2, on_web = true, changed_at = ${stamp}`,
-    [id, title],
-  )
-  if (chance.happens(0.1)) await new Promise((resolve) => setTimeout(resolve, chance.span(60)))
-  await client.query('COMMIT')
-}
 
 /** Ends connections now and then, and stops the server for a moment. */
 async function disturb(chance: Chance, until: number): Promise<void> {
@@ -72,7 +38,7 @@ async function ask(chance: Chance, history: History, running: Running, until: nu
     for (let question = 0; question < 20; question++) {
       if (admissions.ageNow(replica.events) < 0) continue
       const id = idOf(chance.below(ROWS))
-      const fault = history.check(id, running.event(id)?.Name ?? null, performance.now(), BOUND_MS + SLACK_MS)
+      const fault = history.check(id, running.event(id)?.Name ?? null, performance.now() - BOUND_MS - SLACK_MS)
       if (fault !== null) throw new Error(fault)
       answers++
     }
@@ -101,7 +67,11 @@ describeWithPostgres('a history of random changes', () => {
     const until = performance.now() + LASTS_MS
     try {
       const asked = ask(chance.fork(), history, running, until)
-      await Promise.all([asked, change(chance.fork(), history, until), disturb(chance.fork(), until)])
+      await Promise.all([
+        asked,
+        changeRows(world, history, { rows: ROWS, chance: chance.fork(), isOver: () => performance.now() > until }),
+        disturb(chance.fork(), until),
+      ])
       expect(await asked).toBeGreaterThan(5000)
       expect(history.states).toBeGreaterThan(300)
       expect(running.reads().filter((read) => read === 'events changes ok').length).toBeGreaterThan(20)

@@ -14,8 +14,8 @@ import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { HAS_NGINX, startFront } from './nginx.ts'
-import type { Instance } from './real-fleet.ts'
 import { RealFleet } from './real-fleet.ts'
+import type { RealInstance } from './real-instance.ts'
 
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
 const PATIENCE_MS = 120_000
@@ -33,16 +33,16 @@ afterEach(async () => {
   await redis.remove()
 })
 
-async function started(): Promise<Instance> {
+async function started(): Promise<RealInstance> {
   await Promise.all(RUNTIMES.map((runtime) => fleet.start(runtime)))
   return fleet.reader()
 }
 
-const others = (than: Instance): readonly Instance[] => fleet.instances.filter((one) => one !== than)
+const others = (than: RealInstance): readonly RealInstance[] => fleet.instances.filter((one) => one !== than)
 
 /** What callers of these got while `happens` happened. */
 async function called(
-  of: readonly Instance[],
+  of: readonly RealInstance[],
   happens: () => Promise<void>,
 ): Promise<{ wrong: readonly string[]; unavailable: number }> {
   let isOver = false
@@ -96,13 +96,13 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     async () => {
       const reader = await started()
       const [follower] = others(reader)
-      const ask = async (instance: Instance | undefined, path: string, method = 'GET') =>
+      const ask = async (instance: RealInstance | undefined, path: string, method = 'GET') =>
         askOperations(`${instance?.process.listening.operations}${path}`, { method })
       const broken = 'explain/ffffffff-0000-4000-8000-000000000000'
       const [there, here] = [await ask(reader, broken), await ask(follower, broken)]
       expect(there?.text).toContain('a found value')
       expect(here?.text).not.toContain('a found value')
-      expect(here?.text).toContain(`Instance ${(await reader.status())?.share.instance} read it`)
+      expect(here?.text).toContain(`RealInstance ${(await reader.status())?.share.instance} read it`)
       expect((await ask(reader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
       for (const instance of others(reader)) {
         expect((await ask(instance, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
@@ -179,7 +179,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     'tell on each of them how long after its change a row is shown there',
     async () => {
       await started()
-      const counted = async (instance: Instance): Promise<number> => {
+      const counted = async (instance: RealInstance): Promise<number> => {
         const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }
         return sampleOf(text, 'marquee_publish_delay_seconds_count') ?? 0
       }
@@ -229,7 +229,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
     'begin with the file of the one that read, where the store came back empty with none of them left',
     async () => {
       const folder = new FilesDirectory({}, null)
-      const begin = async (runtime: Runtime): Promise<Instance> => {
+      const begin = async (runtime: Runtime): Promise<RealInstance> => {
         fleet.settings = { share: { url: redis.url, beat: '100ms' }, base: { directory: join(folder.path, 'base') } }
         return fleet.start(runtime)
       }
@@ -410,7 +410,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
 })
 
 /** The command, for the instance that listens there. */
-async function accept({ process, runtime }: Instance): Promise<{ status: number | string; stderr: string }> {
+async function accept({ process, runtime }: RealInstance): Promise<{ status: number | string; stderr: string }> {
   const port = Number(new URL(process.listening.operations ?? '').port)
   const folder = new FilesDirectory({ base: null, operations: { port } }, { events: '[]', venues: '[]' })
   const child = new Child(programOf(runtime), ['src/main.ts', 'accept', '--config', folder.configuration])

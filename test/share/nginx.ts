@@ -12,14 +12,16 @@ export interface Front {
   end(): Promise<void>
 }
 
+/** Says which of the instances gave an answer: all that were asked, the one that answered last. */
+export const ANSWERED_BY = 'x-answered-by'
+
 /** nginx with deploy/nginx/instances.conf, in which nothing is changed but where it listens and whom it asks. */
-export async function startFront(ports: readonly [number, number]): Promise<Front> {
+export async function startFront(ports: readonly number[]): Promise<Front> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-front-'))
   const port = await freePort()
   const given = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8')
   const conf = given
-    .replace('server marquee-1:8080;', `server 127.0.0.1:${ports[0]};`)
-    .replace('server marquee-2:8080;', `server 127.0.0.1:${ports[1]};`)
+    .replace(/( *server marquee-\d+:8080;\n)+/, ports.map((each) => `  server 127.0.0.1:${each};\n`).join(''))
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
   mkdirSync(join(folder, 'temporary'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -29,8 +31,8 @@ export async function startFront(ports: readonly [number, number]): Promise<Fron
   writeFileSync(
     join(folder, 'nginx.conf'),
     `${user} daemon off; pid ${folder}/nginx.pid; error_log stderr warn; worker_processes 1;
-events { worker_connections 200; }
-http { access_log off; ${temporary} ${conf} }\n`,
+events { worker_connections 2000; }
+http { access_log off; add_header ${ANSWERED_BY} $upstream_addr always; ${temporary} ${conf} }\n`,
   )
   const child = new Child('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { cwd: folder })
   return {

@@ -1,39 +1,22 @@
-import type { ShareStatus } from '../../src/operations/share-status.ts'
 import type { Runtime } from '../support/child.ts'
-import { Child, programOf } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Settings } from '../support/files-directory.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import type { MarqueeProcess } from '../support/marquee-process.ts'
-import { untilListening } from '../support/marquee-process.ts'
-import { askOperations } from '../support/operations-client.ts'
+import type { RealInstance } from './real-instance.ts'
+import { readerOf, startInstance } from './real-instance.ts'
 
 const BOUND_MS = 10_000
 const EVENT = '00000001-0000-4000-8000-000000000000'
 const VENUE = 'f0000000-0000-4000-8000-000000000000'
 const WRITE_EVERY_MS = 40
 
-/** One Marquee of several: a process, and how to ask it. */
-export interface Instance {
-  readonly runtime: Runtime
-  readonly process: MarqueeProcess
-  status(): Promise<Told | null>
-}
-
-interface Told {
-  readonly ready: boolean
-  readonly share: ShareStatus
-  readonly lists: { readonly events: { readonly withheld: number; readonly braked: boolean } }
-}
-
 /** A CRM whose every row says how new it is, several instances that share what one reads, and callers who check it. */
 export class RealFleet {
-  readonly instances: Instance[] = []
+  readonly instances: RealInstance[] = []
   settings: Settings
   /** How many of them the CRM has. */
   events = 20
   readonly #env: Readonly<Record<string, string>>
-  readonly #folders: FilesDirectory[] = []
   readonly #crm: FilesDirectory
   #version = 0
   /** When each version had been written. */
@@ -80,50 +63,23 @@ export class RealFleet {
     this.#timer = null
   }
 
-  async start(runtime: Runtime): Promise<Instance> {
+  async start(runtime: Runtime): Promise<RealInstance> {
     const settings = {
-      listen: { port: 0 },
-      operations: { port: 0 },
-      base: null,
       crm: { kind: 'files', directory: this.#crm.crm },
       freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '1s' },
       ...this.settings,
     }
-    const folder = new FilesDirectory(settings, null)
-    this.#folders.push(folder)
-    const args = ['src/main.ts', 'serve', '--config', folder.configuration]
-    const process = await untilListening(new Child(programOf(runtime), args, { env: this.#env }))
-    const instance: Instance = {
-      runtime,
-      process,
-      async status() {
-        const reply = await askOperations(`${process.listening.operations}status`)
-        return reply === null ? null : (JSON.parse(reply.text) as Told)
-      },
-    }
+    const instance = await startInstance(runtime, settings, this.#env)
     this.instances.push(instance)
     return instance
   }
 
-  /** The one that reads for all; waits until there is exactly one, and all others follow it. */
-  async reader(of: readonly Instance[] = this.instances): Promise<Instance> {
-    const told = await eventually(
-      () => Promise.all(of.map((instance) => instance.status())),
-      (all) => {
-        const [reader, ...more] = all.filter((one) => one?.share.role === 'reader')
-        if (reader === undefined || reader === null || more.length > 0) return false
-        return all.every((one) => one?.share.reader === reader.share.instance && one.ready)
-      },
-      30_000,
-    )
-    const at = told.findIndex((one) => one?.share.role === 'reader')
-    const instance = of[at]
-    if (instance === undefined) throw new Error('nobody reads')
-    return instance
+  reader(of: readonly RealInstance[] = this.instances): Promise<RealInstance> {
+    return readerOf(of)
   }
 
   /** Waits until all answer what the CRM has now. */
-  async untilEqual(of: readonly Instance[] = this.instances): Promise<void> {
+  async untilEqual(of: readonly RealInstance[] = this.instances): Promise<void> {
     const now = this.#version
     for (const instance of of) {
       await eventually(
@@ -136,7 +92,7 @@ export class RealFleet {
 
   /** Asks an instance again and again until `end` says so; tells what it answered that it must not, and how often it was 502. */
   async call(
-    instance: Instance,
+    instance: RealInstance,
     end: () => boolean,
   ): Promise<{ readonly wrong: readonly string[]; unavailable: number; answers: number }> {
     const wrong: string[] = []
@@ -171,16 +127,15 @@ export class RealFleet {
   }
 
   /** In order, and another may take its place. */
-  async stop(instance: Instance): Promise<void> {
+  async stop(instance: RealInstance): Promise<void> {
     await instance.process.child.stop()
     this.instances.splice(this.instances.indexOf(instance), 1)
   }
 
   async end(): Promise<void> {
     this.endWriting()
-    for (const { process } of this.instances) process.child.signal('SIGCONT')
-    await Promise.all(this.instances.map(({ process }) => process.child.stop(5000)))
-    for (const folder of [...this.#folders, this.#crm]) folder.remove()
+    await Promise.all(this.instances.map((instance) => instance.end()))
+    this.#crm.remove()
   }
 }
 
@@ -190,7 +145,7 @@ interface Answered {
 }
 
 /** Status 0 where nobody answers within a while. */
-function versionOf({ process }: Instance): Promise<Answered> {
+function versionOf({ process }: RealInstance): Promise<Answered> {
   return versionAt(process.listening.address)
 }
 

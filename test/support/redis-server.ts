@@ -44,6 +44,10 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}/0`
   }
 
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
   /** Starts it, or starts it again on the same port: what it saved lies there, and is loaded. */
   async run(): Promise<void> {
     const usual = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder]

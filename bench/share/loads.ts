@@ -1,0 +1,117 @@
+import type { RealInstance } from '../../test/share/real-instance.ts'
+import { startInstance } from '../../test/share/real-instance.ts'
+import type { Runtime } from '../../test/support/child.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import type { Lists } from '../lists/data.ts'
+import { residentBytes } from '../machine/process-tree.ts'
+import { scaled } from '../measure/scale.ts'
+import type { Workshop } from '../workshop.ts'
+import { first200Ms } from './first-200.ts'
+import { BenchFleet } from './fleet.ts'
+import { recordBytes, storeBytes } from './stored-base.ts'
+import { Watcher } from './watcher.ts'
+
+const PATIENCE_MS = 120_000
+/** Some beats: what the log holds then is new to a process that was stopped before. */
+const STOPPED_MS = 3000
+const SETTLED_MS = scaled(10_000, 1000)
+const SAMPLE_MS = 20
+
+export interface Loads {
+  readonly runtime: Runtime
+  readonly events: number
+  /** Spawn until the first 200: a follower, and a service by itself that goes on from its file. */
+  readonly followerMs: readonly number[]
+  readonly fileMs: readonly number[]
+  readonly recordBytes: number
+  /** What the store holds with one base in it. */
+  readonly storeBytes: number
+  /** The longest that an answer took of the reader while it made a base, and of a follower while it loaded one. */
+  readonly makingMs: number
+  readonly loadingMs: number
+  /** What a follower held beside what it served, at the most and 10 s after it had changed over. */
+  readonly secondBytes: number
+  readonly leftBytes: number
+}
+
+/** Lists of one size: how soon they are there in another process, and what making and loading a base hold up. */
+export async function measureLoads(workshop: Workshop, runtime: Runtime, lists: Lists, starts: number): Promise<Loads> {
+  const { directory, ids, lastId } = lists
+  const files = { crm: { kind: 'files', directory } }
+  const fleet = await BenchFleet.open(workshop, files)
+  const reader = await fleet.start(runtime)
+  await untilBase(reader)
+  const held = { recordBytes: await recordBytes(fleet.redis), storeBytes: storeBytes(fleet.redis) }
+  const again = Array.from({ length: starts })
+  const followerMs: number[] = []
+  for (const _ of again) followerMs.push(await first200Ms(runtime, fleet.settings, lastId))
+  const makingMs = await whileMaking(fleet, reader, lastId)
+  const follower = await fleet.start(runtime)
+  const loading = await whileLoading(fleet, follower, lastId)
+  await fleet.stop()
+
+  const base = { ...files, base: { directory: workshop.folder() } }
+  const writer = await startInstance(runtime, base)
+  await untilBase(writer)
+  await writer.end()
+  const fileMs: number[] = []
+  for (const _ of again) fileMs.push(await first200Ms(runtime, base, lastId))
+  return { runtime, events: ids.length, followerMs, fileMs, ...held, makingMs, ...loading }
+}
+
+/** Until what it writes, to the store or to its file, is there, and was written since. */
+async function untilBase(instance: RealInstance, sinceMs = 0): Promise<void> {
+  await eventually(
+    async () => (await instance.status())?.base ?? null,
+    (base) => base !== null && performance.now() - base.ageMs > sinceMs,
+    PATIENCE_MS,
+  )
+}
+
+/** The store is emptied, so that the reader writes all of it again. */
+async function whileMaking(fleet: BenchFleet, reader: RealInstance, id: string): Promise<number> {
+  const watcher = await Watcher.open(reader.process.port, id)
+  const sinceMs = performance.now()
+  fleet.redis.ask('FLUSHALL')
+  watcher.forget()
+  await untilBase(reader, sinceMs)
+  watcher.end()
+  return watcher.worstMs
+}
+
+/** A follower is stopped until the log has lost what it would have read next, so that it loads a base beside what it serves. */
+async function whileLoading(
+  { redis }: BenchFleet,
+  follower: RealInstance,
+  id: string,
+): Promise<Pick<Loads, 'loadingMs' | 'secondBytes' | 'leftBytes'>> {
+  const { child, port } = follower.process
+  await eventually(
+    () => follower.status(),
+    (told) => told?.share.role === 'follower' && told.ready,
+    PATIENCE_MS,
+  )
+  const beforeBytes = residentBytes(child.pid)
+  child.signal('SIGSTOP')
+  await Bun.sleep(STOPPED_MS)
+  redis.ask('XTRIM', redis.ask('KEYS', '*:log'), 'MAXLEN', '1')
+  child.signal('SIGCONT')
+  await eventually(
+    () => follower.status(),
+    (told) => told?.share.role === 'waiting',
+    PATIENCE_MS,
+  )
+  const watcher = await Watcher.open(port, id)
+  let mostBytes = 0
+  const sampling = setInterval(() => (mostBytes = Math.max(mostBytes, residentBytes(child.pid))), SAMPLE_MS)
+  await eventually(
+    () => follower.status(),
+    (told) => told?.share.role === 'follower' && told.ready,
+    PATIENCE_MS,
+  )
+  watcher.end()
+  await Bun.sleep(SETTLED_MS)
+  clearInterval(sampling)
+  const leftBytes = residentBytes(child.pid) - beforeBytes
+  return { loadingMs: watcher.worstMs, secondBytes: mostBytes - beforeBytes, leftBytes }
+}

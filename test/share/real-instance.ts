@@ -1,0 +1,64 @@
+import type { ShareStatus } from '../../src/operations/share-status.ts'
+import type { Status } from '../../src/operations/status.ts'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Settings } from '../support/files-directory.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import type { MarqueeProcess } from '../support/marquee-process.ts'
+import { untilListening } from '../support/marquee-process.ts'
+import { askOperations } from '../support/operations-client.ts'
+
+/** One Marquee of several: a process, and how to ask it. */
+export interface RealInstance {
+  readonly runtime: Runtime
+  readonly process: MarqueeProcess
+  /** Null where nobody answers. */
+  status(): Promise<Told | null>
+  end(): Promise<void>
+}
+
+interface Told extends Pick<Status, 'ready' | 'base'> {
+  readonly share: ShareStatus
+  readonly lists: { readonly events: { readonly withheld: number; readonly braked: boolean } }
+}
+
+/** Starts a process with these settings; resolves when it listens, be it ready or not. */
+export async function startInstance(
+  runtime: Runtime,
+  settings: Settings,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RealInstance> {
+  const folder = new FilesDirectory({ operations: { port: 0 }, base: null, ...settings }, null)
+  const args = ['src/main.ts', 'serve', '--config', folder.configuration]
+  const process = await untilListening(new Child(programOf(runtime), args, { env }))
+  return {
+    runtime,
+    process,
+    async status() {
+      const reply = await askOperations(`${process.listening.operations}status`)
+      return reply === null ? null : (JSON.parse(reply.text) as Told)
+    },
+    async end() {
+      process.child.signal('SIGCONT')
+      await process.child.stop(5000)
+      folder.remove()
+    },
+  }
+}
+
+/** The one that reads for all; waits until there is exactly one, and all others follow it. */
+export async function readerOf(of: readonly RealInstance[]): Promise<RealInstance> {
+  const told = await eventually(
+    () => Promise.all(of.map((instance) => instance.status())),
+    (all) => {
+      const [reader, ...more] = all.filter((one) => one?.share.role === 'reader')
+      if (reader === undefined || reader === null || more.length > 0) return false
+      return all.every((one) => one?.share.reader === reader.share.instance && one.ready)
+    },
+    30_000,
+  )
+  const instance = of[told.findIndex((one) => one?.share.role === 'reader')]
+  if (instance === undefined) throw new Error('nobody reads')
+  return instance
+}

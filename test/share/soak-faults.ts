@@ -1,0 +1,149 @@
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Chance } from '../model/chance.ts'
+import type { Runtime } from '../support/child.ts'
+import { freePort } from '../support/free-port.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import type { RealInstance } from './real-instance.ts'
+import { startInstance } from './real-instance.ts'
+
+export interface SoakFaultsOptions {
+  readonly redis: RedisServer
+  readonly chance: Chance
+  /** Of a fault; longer than the bound. */
+  readonly longestMs: number
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly env: Readonly<Record<string, string>>
+}
+
+interface Kept {
+  readonly name: string
+  readonly instance: RealInstance
+}
+
+/** Instances on ports that stay theirs, and what befalls them and their store; each is over when it resolves. */
+export class SoakFaults {
+  /** What each process said, by its name. */
+  readonly logs = new Map<string, () => string>()
+  readonly #options: SoakFaultsOptions
+  readonly #kept = new Map<string, Kept>()
+  #started = 0
+
+  constructor(options: SoakFaultsOptions) {
+    this.#options = options
+  }
+
+  readonly faults: Readonly<Record<string, () => Promise<void>>> = {
+    'the reader is killed, and started again': () => this.#killReader(),
+    'the reader is stopped, and wakes': async () => this.#holdUp(await this.#oneThat(true)),
+    'another is stopped, and wakes': async () => this.#holdUp(await this.#oneThat(false)),
+    'the store is killed, and comes back empty': () => this.#killStore(),
+    'the store is stopped, and wakes': () => this.#freezeStore(),
+    'the store is emptied': async () => void this.#options.redis.ask('FLUSHALL'),
+    'the store is full': () => this.#fillStore(),
+    'the store is killed, and comes back as it was a while ago': () => this.#putBackOld(),
+  }
+
+  get instances(): readonly RealInstance[] {
+    return [...this.#kept.values()].map(({ instance }) => instance)
+  }
+
+  /** The processes that live now, by their ports. */
+  get processes(): ReadonlyMap<string, string> {
+    return new Map([...this.#kept].map(([port, { name }]) => [port, name]))
+  }
+
+  async start(runtime: Runtime, port?: string): Promise<RealInstance> {
+    const { settings, env } = this.#options
+    const at = port ?? String(await freePort())
+    const instance = await startInstance(runtime, { listen: { port: Number(at) }, ...settings }, env)
+    const name = `${runtime}-${++this.#started}-on-${at}`
+    this.#kept.set(at, { name, instance })
+    this.logs.set(name, () => instance.process.child.stdout + instance.process.child.stderr)
+    return instance
+  }
+
+  /** Ends the one on a port in order. */
+  async stop(port: number): Promise<void> {
+    const kept = this.#kept.get(String(port))
+    this.#kept.delete(String(port))
+    await kept?.instance.end()
+  }
+
+  /** Keeps what the store has, to be put back later. */
+  keepAsOld(): void {
+    this.#options.redis.ask('SAVE')
+    renameSync(this.#dump, this.#old)
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.instances.map(({ process }) => this.stop(process.port)))
+  }
+
+  get #dump(): string {
+    return join(this.#options.redis.folder, 'dump.rdb')
+  }
+
+  get #old(): string {
+    return join(this.#options.redis.folder, 'old.rdb')
+  }
+
+  #forAWhile(): Promise<void> {
+    const { chance, longestMs } = this.#options
+    return new Promise((resolve) => setTimeout(resolve, chance.next() * longestMs))
+  }
+
+  /** The one that reads, or one that does not; any where there is none, or one cannot be asked. */
+  async #oneThat(reads: boolean): Promise<RealInstance> {
+    const told = await Promise.all(this.instances.map((instance) => instance.status()))
+    const fitting = this.instances.filter((_, index) => (told[index]?.share.role === 'reader') === reads)
+    return this.#options.chance.pick(fitting.length > 0 ? fitting : this.instances)
+  }
+
+  async #killReader(): Promise<void> {
+    const instance = await this.#oneThat(true)
+    const port = String(instance.process.port)
+    this.#kept.delete(port)
+    instance.process.child.signal('SIGKILL')
+    await instance.process.child.exited
+    await instance.end()
+    await this.start(instance.runtime, port)
+  }
+
+  async #holdUp({ process: { child } }: RealInstance): Promise<void> {
+    child.signal('SIGSTOP')
+    await this.#forAWhile()
+    child.signal('SIGCONT')
+  }
+
+  async #killStore(): Promise<void> {
+    const { redis } = this.#options
+    await redis.end()
+    await this.#forAWhile()
+    await redis.run()
+  }
+
+  async #freezeStore(): Promise<void> {
+    const { redis } = this.#options
+    redis.freeze()
+    await this.#forAWhile()
+    redis.continue()
+  }
+
+  async #fillStore(): Promise<void> {
+    const { redis } = this.#options
+    redis.ask('CONFIG', 'SET', 'maxmemory', '1')
+    await this.#forAWhile()
+    redis.ask('CONFIG', 'SET', 'maxmemory', '0')
+  }
+
+  async #putBackOld(): Promise<void> {
+    const { redis } = this.#options
+    await redis.end()
+    if (existsSync(this.#old)) copyFileSync(this.#old, this.#dump)
+    await this.#forAWhile()
+    await redis.run()
+    // Or it would come back the next time, too.
+    renameSync(this.#dump, this.#old)
+  }
+}
