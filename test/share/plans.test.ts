@@ -84,10 +84,17 @@ async function standInComesBack(seed: number): Promise<readonly string[]> {
   const second = await follower(fleet)
   second.isCut = true
   expect(await fleet.until(() => second.share.role === 'alone', 2 * BOUND_MS)).toBeTrue()
-  const [term] = topOf(fleet)
+  const taken: string[] = []
+  const { onAdded } = fleet.store
+  fleet.store.onAdded = (entry, ...rest) => {
+    // A store so slow may be silent for so long that the reading is handed over: by who follows, and goes on from there.
+    if (entry.h.includes('"kind":"claim"') && entry.h.includes('"anew":true'))
+      taken.push('the reading was taken from one who reads')
+    onAdded(entry, ...rest)
+  }
   second.isCut = false
   await fleet.pass(2 * BOUND_MS)
-  return topOf(fleet)[0] === term ? fleet.checker.wrong : ['the reading was taken from one who reads']
+  return [...taken, ...fleet.checker.wrong]
 }
 
 /** A list is read in full for the first time while the reader waits for a store that is slow. */
