@@ -103,6 +103,33 @@ const EXPORTS: readonly Export[] = [
       3: { Start: '2036-06-24T12:00:00+02:00', Finish: '2036-06-24T14:30:00+02:00', Price: '0.0' },
     },
   },
+  {
+    // As LibreOffice wrote it, with formulas, a text of two formats, merged cells and an error.
+    name: 'libreoffice',
+    files: ['Spielplan.xlsx'],
+    answers: ['2h'],
+    zone: 'Europe/Berlin',
+    counts: [4, 2, 2],
+    events: {
+      1: {
+        Name: 'Die Zauberflöte',
+        TicketCapacity: 1250,
+        TicketsAvailable: 1000,
+        Start: '2036-06-21T19:30:00+02:00',
+        Finish: '2036-06-21T22:30:00+02:00',
+        Price: '25.5',
+        Tags: ['Oper', 'Klassik'],
+      },
+      2: {
+        Name: 'Führung „Hinter den Kulissen“ & Gespräch',
+        Start: '2036-12-31T19:30:00+01:00',
+        Finish: '2037-01-01T01:30:00+01:00',
+        Price: '19.99',
+      },
+      3: { Name: 'Lesung', Finish: '2036-06-24T14:00:00+02:00', Price: '0.0' },
+      6: { Name: 'Zwei\nZeilen', Start: '2036-06-27T00:00:00+02:00', Price: '12.50' },
+    },
+  },
 ]
 
 /** JSON whose numbers are the digits that were sent. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCrm } from '../../src/commands/assemble.ts'
@@ -258,6 +258,14 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(Buffer.from(HEADER.join()), named)).said).toBe(
       'Saison.csv is not a workbook, and has no sheet "Spielplan"',
     )
+  })
+
+  it.each([
+    ['ods', 'this is an OpenDocument workbook (.ods); save it as .xlsx'],
+    ['xls', 'this is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password'],
+  ])('says of what LibreOffice saved as .%s that it is that, whatever it is called', async (ending, problem) => {
+    const bytes = readFileSync(join(import.meta.dirname, `libreoffice/Spielplan.${ending}`))
+    expect((await read(bytes)).said).toBe(`Saison.xlsx: ${problem}`)
   })
 
   it('refuses a file that is cut off wherever it is, and never ends for it', async () => {

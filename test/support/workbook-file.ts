@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-// Workbooks as Excel writes them, part by part (ECMA-376), made here: LibreOffice would take minutes to install for each run.
+// Workbooks as Excel writes them, part by part (ECMA-376), made here. One that LibreOffice wrote is in test/exports/libreoffice.
 
 /** A cell: a text is shared as Excel shares it; `xml` is what stands in the sheet as it is. */
 export type SheetCell = string | number | boolean | null | { readonly xml: string }

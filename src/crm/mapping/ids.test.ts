@@ -33,7 +33,8 @@ it('an id is made once for each text, in whatever order the texts come again, as
     return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new Misfit('an id', cell)
   }, 4)
   const orders = ['1234', '1234', '4321', '1124', '3412', '567', '1526']
-  for (const order of orders) for (const text of order) expect(String(named(text))).toBe(guidOf(text))
+  for (const order of orders)
+    for (const text of order) expect(JSON.stringify(named(text))).toBe(JSON.stringify(guidOf(text)))
   expect(asked).toEqual([...'1234', ...'567', '5', '6'])
   named(null)
   expect(named(null)).toBeInstanceOf(Misfit)
