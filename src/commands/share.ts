@@ -196,17 +196,7 @@ export class Sharing implements ToldLists {
 
   counts(): ShareCounts {
     const { entries, bytes, terms } = this.#share.traffic
-    return {
-      status: this.status(),
-      owed: this.#share.owed,
-      terms,
-      rebases: this.#rebases,
-      entries: [...entries].map(([key, count]) => {
-        const [kind = '', direction = ''] = key.split(' ')
-        return { kind, direction, count }
-      }),
-      bytes,
-    }
+    return { status: this.status(), owed: this.#share.owed, terms, rebases: this.#rebases, entries, bytes }
   }
 
   /** Whether the CRM has what the configuration names, and lets us read it: said where it has not, once a reason. */

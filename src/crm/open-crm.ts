@@ -65,7 +65,9 @@ function countReads<Item>(source: Source<Item>, observe: Observe): Source<Item> 
     get patienceMs() {
       return source.patienceMs
     },
-    ...(source.onHint === undefined ? {} : { onHint: (callback: () => void) => source.onHint?.(callback) }),
+    ...(source.onHint === undefined
+      ? {}
+      : { onHint: (callback: () => void) => source.onHint?.(callback) ?? (() => {}) }),
     ...(source.travels === undefined ? {} : { travels: (cursor: Cursor) => source.travels?.(cursor) ?? false }),
     ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
     async *read(request: ReadRequest): PageStream<Item> {

@@ -25,6 +25,7 @@ export class ListReplica<Item> implements ToldList<Item> {
   readonly audit: Cycle
   readonly availability: Cycle
   readonly #start: () => void
+  #endHints: (() => void) | undefined
   readonly #time: Time
   readonly #settings: RefreshSettings
   /** What the list was taken over from, until it is confirmed. */
@@ -71,7 +72,7 @@ export class ListReplica<Item> implements ToldList<Item> {
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
       if (source.reportsChanges) this.audit.start(Math.max(0, settings.fullReadEveryMs - auditedMs))
       if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
-      source.onHint?.(() => {
+      this.#endHints = source.onHint?.(() => {
         this.refresh.hint()
         reader.hint()
       })
@@ -109,6 +110,8 @@ export class ListReplica<Item> implements ToldList<Item> {
   }
 
   async stop(): Promise<void> {
+    // Where others read in turn, nobody holds what this one held.
+    this.#endHints?.()
     await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
   }
 

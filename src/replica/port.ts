@@ -45,8 +45,8 @@ export interface Source<Item> {
   readonly patienceMs: number
   /** Pages of at most `PAGE_ROWS`, then the outcome. The signal aborts: the generator must then end soon. */
   read(request: ReadRequest): PageStream<Item>
-  /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. */
-  onHint?(callback: () => void): void
+  /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. What it gives ends that. */
+  onHint?(callback: () => void): () => void
   /** Whether what the last read found is another by now, where that costs next to nothing: after a failure it is read again then. */
   hasChanged?(): Promise<boolean>
   /** Whether another process may go on from the cursor; where it is not said, none may. */

@@ -1,11 +1,11 @@
-import type { Moment, Time } from '../replica/time.ts'
+import type { Moment } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
 import type { LogPosition } from './entries.ts'
 import { idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { LISTS, stateOf } from './list-states.ts'
+import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import type { Signing } from './signing.ts'
 import type { Manifest } from './store-base.ts'
 import { chunkNames, isThere, setManifest, sizeOf, writeChunks } from './store-base.ts'
 
@@ -16,12 +16,8 @@ const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
 const LOOK_EVERY_MS = 60_000
 
-export interface BaseMakerOptions {
+export interface BaseMakerOptions extends Pick<ShareOptions, 'time' | 'signing' | 'settings' | 'pause'> {
   readonly publisher: Publisher
-  readonly time: Time
-  readonly signing: Signing
-  readonly settings: { readonly fullReadEveryMs: number }
-  readonly pause: () => Promise<void>
   readonly made: (manifest: Manifest) => void
 }
 

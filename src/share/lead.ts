@@ -10,14 +10,14 @@ const COALESCED_MS = 5
 
 /** The reader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
 export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
-  const { time, beatMs, version } = member.options
+  const { time, beatMs } = member.options
   switch (await standing(member, publisher, session)) {
     case 'deposed':
       return member.resign('another has claimed the reading')
     case 'unreadable':
       throw new StoreFailure('lost', 'the last entry of the log cannot be read')
     case 'anew':
-      await publisher.claimAnew(session, member.nextReign(null), version)
+      await publisher.claimAnew(session, member.nextReign(null))
       member.makeBases(null)
       break
     default:

@@ -55,7 +55,7 @@ export class Member {
 
   constructor(options: ShareOptions) {
     this.options = options
-    const { time, draw, signing, settings, beatMs, newLists, limits, tell } = options
+    const { time, draw, signing, settings, beatMs, newLists, tell } = options
     this.#time = time
     this.accepting = new Accepting(time)
     this.#beatenAt = time.now()
@@ -63,7 +63,7 @@ export class Member {
     const marks = (this.#marks = new OwnMarks(this.instance, draw, time, signing))
     this.silence = new Silence(time, settings, beatMs)
     const ignored = (why: string): void => tell({ kind: 'base-ignored', why })
-    this.rebase = new Rebase({ time, marks, beatMs, newLists, signing, limits, settings, ignored })
+    this.rebase = new Rebase({ ...options, marks, ignored })
     const until = { ...NOWHERE, number: 1 }
     this.swap = new Swap(new Following({ lists: newLists(), time, marks, beatMs, position: NOWHERE, until }), time)
   }
@@ -154,18 +154,15 @@ export class Member {
   /** The claim is followed up: all before it is held. */
   takeOver(position: LogPosition, anew: boolean): void {
     const { options, instance } = this
-    const { time, signing, settings, readersWhenLost, tell } = options
+    const { time, signing, tell } = options
     const own = this.own ?? this.#readFrom()
     const publisher = new Publisher({
+      ...options,
       instance,
       replica: own.replica,
       position,
       effects: own.effects,
       marks: new SeenMarks(signing, time),
-      time,
-      signing,
-      refreshEveryMs: () => settings.refreshEveryMs,
-      readersWhenLost,
       trimsBefore: () => this.bases?.trimsBefore ?? null,
       isLogFull: () => this.bases?.isLogFull ?? false,
       accepted: (lists) => tell({ kind: 'accepted', lists }),
@@ -202,12 +199,12 @@ export class Member {
     const { publisher } = this
     if (publisher === null) return
     this.bases?.end()
-    const { time, signing, settings, pause, tell } = this.options
+    const { options } = this
     const made = (manifest: Manifest): void => {
       this.rebase.knows(manifest)
-      tell({ kind: 'base-written', ...sizeOf(manifest) })
+      options.tell({ kind: 'base-written', ...sizeOf(manifest) })
     }
-    this.bases = new BaseMaker({ publisher, time, signing, settings, pause, made }, last)
+    this.bases = new BaseMaker({ ...options, publisher, made }, last)
   }
 
   /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */

@@ -3,31 +3,30 @@ import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Moment, Time } from '../replica/time.ts'
+import type { Moment } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
 import type { Beat, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { SeenMarks } from './marks.ts'
 import { agesOf, failsForMs, LISTS, UNKNOWN_AGES } from './list-states.ts'
+import type { ShareOptions } from './options.ts'
 import { Owed } from './owed.ts'
 import type { Session } from './session.ts'
-import type { Signing } from './signing.ts'
 import { StoreFailure } from './store.ts'
 
 /** How the log stands to whoever last wrote to it. */
 export type LogStanding = 'goes-on' | 'deposed' | 'anew' | 'unreadable'
 
-export interface PublisherOptions {
+export interface PublisherOptions extends Pick<
+  ShareOptions,
+  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version'
+> {
   readonly instance: string
   readonly replica: Replica
   /** The claim that was accepted. */
   readonly position: LogPosition
   readonly effects: Partial<Record<ListName, Effects>>
   readonly marks: SeenMarks
-  readonly time: Time
-  readonly signing: Signing
-  readonly refreshEveryMs: () => number
-  readonly readersWhenLost: number
   /** Where the log may be cut to make room; null where nowhere. */
   readonly trimsBefore: () => LogPosition | null
   /** The log is as long as it may get: rows wait for the base. */
@@ -87,11 +86,11 @@ export class Publisher {
   }
 
   /** Begins another reign, which goes on from nothing that is in the log. */
-  async claimAnew(session: Session, position: LogPosition, version: string): Promise<void> {
+  async claimAnew(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.owed.again(this.#pending)
     for (const name of LISTS) this.owed.tell(name)
     this.#brakes = {}
-    const { instance } = this.#options
+    const { instance, version } = this.#options
     const head = { kind: 'claim', instance, version, anew: true, after: this.position } as const
     await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
   }
@@ -127,7 +126,7 @@ export class Publisher {
   async beat(session: Session): Promise<Beat> {
     const still = this.marks.take(await session.ask((store) => store.readMarks()))
     const ages = agesOf(this.replica, this.#options.time.now())
-    const { instance, readersWhenLost, refreshEveryMs } = this.#options
+    const { instance, readersWhenLost, settings } = this.#options
     const pairs = this.marks.pairs()
     const accepted = this.#accept()
     // A beat follows what it vouches for.
@@ -139,7 +138,7 @@ export class Publisher {
       instances: this.marks.size,
       standIns: this.marks.fit(instance, readersWhenLost - 1),
       versions: this.marks.versions,
-      refreshEveryMs: refreshEveryMs(),
+      refreshEveryMs: settings.refreshEveryMs,
       accepted,
     }
     await this.#append(session, head, pairs)

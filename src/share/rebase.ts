@@ -1,17 +1,17 @@
 import type { Time } from '../replica/time.ts'
 import { decodeEntry, idOf, isSame } from './entries.ts'
-import type { FollowingOptions } from './follower.ts'
 import { Following } from './follower.ts'
+import type { OwnMarks } from './marks.ts'
+import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import type { Signing } from './signing.ts'
 import type { Manifest } from './store-base.ts'
 import { loadChunks, readManifest, sizeOf } from './store-base.ts'
 
-export interface RebaseOptions extends Pick<FollowingOptions, 'time' | 'marks' | 'beatMs'> {
-  readonly newLists: () => FollowingOptions['lists']
-  readonly signing: Signing
-  readonly limits: { readonly memoryBytes: number }
-  readonly settings: { readonly boundMs: number }
+export interface RebaseOptions extends Pick<
+  ShareOptions,
+  'time' | 'beatMs' | 'newLists' | 'signing' | 'limits' | 'settings'
+> {
+  readonly marks: OwnMarks
   readonly ignored: (why: string) => void
 }
 

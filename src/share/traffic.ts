@@ -7,9 +7,8 @@ const DIRECTIONS: readonly Direction[] = ['written', 'read']
 
 /** What went to the store and came back, counted. */
 export class Traffic {
-  /** By `kind direction`, all of them from the start. */
-  readonly entries: Map<string, number> = new Map(
-    KINDS.flatMap((kind) => DIRECTIONS.map((direction): [string, number] => [`${kind} ${direction}`, 0])),
+  readonly entries: readonly { readonly kind: string; readonly direction: Direction; count: number }[] = KINDS.flatMap(
+    (kind) => DIRECTIONS.map((direction) => ({ kind, direction, count: 0 })),
   )
   readonly bytes: Record<Direction, number> = { written: 0, read: 0 }
   /** Claims that were seen, each a term of its own. */
@@ -20,10 +19,9 @@ export class Traffic {
     this.bytes[direction] += h.length + (b?.length ?? 0)
     // As it is written (entries.ts): nothing else is read of a head that nobody has verified.
     const kind = /^\{"kind":"(\w{1,9})"/.exec(h)?.[1] ?? ''
-    const key = `${kind} ${direction}`
-    const counted = this.entries.get(key)
+    const counted = this.entries.find((one) => one.kind === kind && one.direction === direction)
     if (counted === undefined) return
-    this.entries.set(key, counted + 1)
+    counted.count++
     const term = Number(id.split('-')[0])
     if (kind !== 'claim' || term <= this.#topTerm) return
     this.#topTerm = term

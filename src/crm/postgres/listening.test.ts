@@ -2,12 +2,17 @@ import { describe, expect, it } from 'bun:test'
 import { VirtualTime } from '../../../test/model/virtual-time.ts'
 import { Hints } from './listening.ts'
 
-function counted(): { readonly time: VirtualTime; readonly hints: Hints; readonly count: () => number } {
+function counted(): {
+  readonly time: VirtualTime
+  readonly hints: Hints
+  readonly leave: () => void
+  readonly count: () => number
+} {
   const time = new VirtualTime(1)
   const hints = new Hints(time)
   let count = 0
-  hints.add(() => void count++)
-  return { time, hints, count: () => count }
+  const leave = hints.add(() => void count++)
+  return { time, hints, leave, count: () => count }
 }
 
 describe('hints that something changed', () => {
@@ -25,6 +30,13 @@ describe('hints that something changed', () => {
     expect(count()).toBe(2)
     await time.pass(10_000)
     expect(count()).toBe(2)
+  })
+
+  it('reach nobody who has left', () => {
+    const { hints, leave, count } = counted()
+    leave()
+    hints.hint()
+    expect(count()).toBe(0)
   })
 
   it('end with the service', async () => {

@@ -33,8 +33,8 @@ export class Listening {
     this.#hints = new Hints(settings.time)
   }
 
-  onHint(callback: () => void): void {
-    this.#hints.add(callback)
+  onHint(callback: () => void): () => void {
+    return this.#hints.add(callback)
   }
 
   /** Listens on a connection that was just opened. */
@@ -95,7 +95,7 @@ const EVERY_MS = 50
 /** Passes a hint on at once, and those that follow closely as one when that time is over. */
 export class Hints {
   readonly #time: Time
-  readonly #callbacks: (() => void)[] = []
+  readonly #callbacks = new Set<() => void>()
   #cancel: (() => void) | null = null
   #again = false
 
@@ -103,8 +103,10 @@ export class Hints {
     this.#time = time
   }
 
-  add(callback: () => void): void {
-    this.#callbacks.push(callback)
+  /** Call what it gives to hear no more. */
+  add(callback: () => void): () => void {
+    this.#callbacks.add(callback)
+    return () => void this.#callbacks.delete(callback)
   }
 
   hint(): void {
@@ -122,7 +124,7 @@ export class Hints {
   }
 
   close(): void {
-    this.#callbacks.length = 0
+    this.#callbacks.clear()
     this.#cancel?.()
     this.#cancel = null
     this.#again = false

@@ -43,10 +43,10 @@ export function openPostgresCrm(
   const venuesLane = new Lane({ ...lane, ...greet })
   const auditLane = new Lane(lane)
   let isTested = false
-  function onHint(callback: () => void): void {
-    listening?.onHint(callback)
+  function onHint(callback: () => void): () => void {
     if (!isTested) void listening?.test(venuesLane, auditLane)
     isTested = true
+    return listening?.onHint(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
   // Half of the bound that holds now.

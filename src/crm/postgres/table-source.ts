@@ -31,7 +31,7 @@ export interface TableSourceSettings<Item> {
   readonly sweepsEveryMs: () => number
   readonly limits: CrmLimits
   readonly suspects: Suspects
-  readonly onHint: (callback: () => void) => void
+  readonly onHint: (callback: () => void) => () => void
   /** Takes what an operator should know though the list can be read. */
   readonly notice: (message: string) => void
 }
@@ -73,8 +73,8 @@ export class TableSource<Item> implements Source<Item> {
     return patienceOf(this.#settings.limits)
   }
 
-  onHint(callback: () => void): void {
-    this.#settings.onHint(callback)
+  onHint(callback: () => void): () => void {
+    return this.#settings.onHint(callback)
   }
 
   read(request: ReadRequest): PageStream<Item> {
