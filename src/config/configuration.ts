@@ -121,6 +121,15 @@ const RULES: readonly Rule[] = [
       return { key: 'freshness.refreshEvery', because: 'share', message }
     },
   },
+  {
+    reads: ['share', 'share.beat', 'freshness', 'freshness.bound'],
+    check({ share, freshness: { boundMs } }) {
+      if ((share?.beatMs ?? 0) <= boundMs / 10) return null
+      const message =
+        'must be at most a tenth of freshness.bound: answers look up to two beats older than they are, and a lost reader is missed after four'
+      return { key: 'share.beat', because: 'share', message }
+    },
+  },
 ]
 
 export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {

@@ -86,6 +86,10 @@ const WRONG: readonly (readonly [string, string])[] = [
     'share: { url: "rediss://store" }\nfreshness: { bound: 2s, refreshEvery: 1001ms }',
     '3: freshness.refreshEvery must be at most half of freshness.bound where share is set',
   ],
+  [
+    'share: { url: "rediss://store", beat: 801ms }\nfreshness: { bound: 8s }',
+    '2: share.beat must be at most a tenth of freshness.bound: answers look up to two beats older than they are, and a lost reader is missed after four',
+  ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],
   ['listen: []', '2: listen is an empty list; it must be a mapping with the keys host, port, basePath'],
