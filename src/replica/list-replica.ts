@@ -184,7 +184,7 @@ export class ListReplica<Item> implements ToldList<Item> {
     await Promise.all(this.#confirming.map((cycle) => cycle.attempt()))
   }
 
-  /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read; why, where that is news. */
+  /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read: why. */
   async untilAdded(): Promise<CrmFailure | null> {
     const { reader, refresh } = this
     const { arrivals } = reader
@@ -198,7 +198,7 @@ export class ListReplica<Item> implements ToldList<Item> {
       }
       await Promise.race([arrivals.next, refresh.attempt()])
     }
-    return null
+    return arrivals.applied > begun ? null : refresh.lastFailure
   }
 
   /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */

@@ -12,6 +12,7 @@ const venue = guidOf(0x1000)
 /** What the CRM holds of one list: a read of changes brings what was put there since the last one. */
 class Fake<Item> {
   reads = 0
+  fullReads = 0
   failure: CrmFailure | null = null
   all: readonly Change<Item>[] = []
   changes: readonly Change<Item>[] = []
@@ -23,6 +24,9 @@ class Fake<Item> {
   /** How long one takes that has to confirm. */
   confirmingTakesMs = 100
   hint: () => void = () => {}
+  /** What was brought since this cursor, which a read that failed begins with again. */
+  #since: Cursor | null = null
+  #brought: readonly Change<Item>[] = []
   readonly #time: VirtualTime
 
   constructor(time: VirtualTime) {
@@ -40,20 +44,26 @@ class Fake<Item> {
     }
   }
 
-  async *#read({ kind, mustConfirm }: ReadRequest): ReturnType<Source<Item>['read']> {
+  async *#read({ kind, cursor, mustConfirm }: ReadRequest): ReturnType<Source<Item>['read']> {
     this.reads++
+    if (kind === 'full') this.fullReads++
     const isFull = kind === 'full'
     const begunAt = this.#time.now()
     const takesMs = mustConfirm === true && this.confirmsWhenAsked ? this.confirmingTakesMs : this.takesMs
     await new Promise<void>((resolve) => this.#time.after(takesMs, resolve))
     if (this.failure !== null) return { ok: false, failure: this.failure }
     const isDelta = this.confirmsWhenAsked && !isFull && mustConfirm !== true
+    if (this.#since === cursor) this.changes = [...this.#brought.filter((change) => !this.changes.includes(change)), ...this.changes]
     const changes = isFull ? this.all : this.changes.filter((change) => !isDelta || change.kind === 'record')
-    if (!isFull) this.changes = this.changes.filter((change) => !changes.includes(change))
+    if (!isFull) {
+      this.changes = this.changes.filter((change) => !changes.includes(change))
+      this.#since = cursor
+      this.#brought = changes
+    }
     yield { begunAt, sourceLagMs: 0, changes, whereIs: () => 'row' }
     return {
       ok: true,
-      cursor: 'c' as Cursor,
+      cursor: `c${this.reads}` as Cursor,
       complete: isFull || this.sweeps,
       oneMoment: true,
       unchanged: false,
@@ -146,6 +156,55 @@ describe('Replica (architecture: The port to a CRM)', () => {
   })
 })
 
+describe('an event whose venue cannot be read (architecture: The port to a CRM)', () => {
+  const DOWN: CrmFailure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
+
+  for (const failedBefore of [false, true]) {
+    it(`is not shown before it where the read of the venues ${failedBefore ? 'failed, and waits for its next try' : 'fails'}`, async () => {
+      const { time, events, venues, replica } = await scene()
+      venues.failure = DOWN
+      if (failedBefore) {
+        const attempt = replica.venues.refresh.attempt()
+        await time.pass(110)
+        await attempt
+      }
+      venues.changes = [venueRow('V')]
+      events.changes = [eventAt('E')]
+      while (replica.events.refresh.failures < 4) await time.step()
+      expect(replica.events.list.get(event)).toBeNull()
+      expect(replica.events.lastFailure?.message).toBe('venues that events point at: HTML')
+      expect(events.fullReads).toBe(1)
+      venues.all = venues.changes
+      venues.failure = null
+      while (replica.events.list.get(event) === null) await time.step()
+      expect(replica.venues.list.get(venue)?.Name).toBe('V')
+    })
+  }
+
+  it('is shown without it after half the bound, and never takes the events past the bound', async () => {
+    const { time, events, venues, replica } = await scene()
+    time.random = () => 0.999
+    await time.pass(5000)
+    venues.failure = DOWN
+    events.changes = [eventAt('E')]
+    while (replica.events.list.get(event) === null) {
+      await time.step()
+      expect(replica.events.ageMs(time.peek())).toBeLessThan(30_000)
+    }
+    expect(replica.events.lastFailure).toBeNull()
+  })
+
+  it('is shown at once where callers are told that the venues cannot be answered', async () => {
+    const { time, events, venues, replica } = await scene()
+    venues.failure = DOWN
+    await time.pass(31_000)
+    events.changes = [eventAt('E')]
+    await time.pass(5200)
+    expect(replica.events.list.get(event)).not.toBeNull()
+    expect(replica.events.lastFailure).toBeNull()
+  })
+})
+
 describe('one transaction removes a pair, the next one adds a pair (architecture: The port to a CRM)', () => {
   const [otherEvent, otherVenue] = [guidOf(2), guidOf(0x1001)]
   const removedPair = [{ kind: 'deleted', id: venue }] as const
@@ -199,7 +258,7 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     const { course, events, venues, replica } = await waiting()
     venues.failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
     expect(await course(400)).toEqual(['EV'])
-    expect(replica.events.lastFailure).toMatchObject({ kind: 'broken', message: 'venues that events point at: HTML' })
+    expect(replica.events.lastFailure).toMatchObject({ message: 'venues that events point at: HTML' })
     // Neither cursor was moved.
     venues.failure = null
     venues.changes = [...removedPair, addedVenue]

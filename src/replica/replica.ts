@@ -15,6 +15,7 @@ import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { readVenueId } from './packing.ts'
 import type { Crm } from './port.ts'
+import { failureOf } from './port.ts'
 import { RecordList } from './record-list.ts'
 import type { Time } from './time.ts'
 
@@ -42,13 +43,15 @@ export function newLists(formatter: Formatter): RecordLists {
  * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
  * venues go when a read of the events that begins then has *ended*; where events still point at them, one that tells what is
  * gone, which may be a long one (a sweep). The first of these waits for nothing but the CRM, so
- * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it.
+ * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it. Where the
+ * venues cannot be read, such a page is read again, for half the bound: broken venues do not take the events down.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
   readonly venues: ListReplica<VenueRecord>
   readonly #pause: () => Promise<void>
   readonly #time: Time
+  readonly #settings: RefreshSettings
 
   constructor({ crm, formatter, settings, limits, time, observe, pause, lists, carried }: ReplicaOptions) {
     this.#pause = pause
@@ -74,9 +77,12 @@ export class Replica {
         changes.some((change) => change.kind === 'record' && this.#pointsAtMissing(change.record)),
       beforePointing: async () => {
         const failure = await this.venues.untilAdded()
-        return failure && { ...failure, message: `venues that events point at: ${failure.message}` }
+        if (failure === null || !this.#eventsMayWait()) return null
+        // Neither their cursor nor their credentials are at fault: they are not read in full for it, nor less often.
+        return failureOf('unreachable', `venues that events point at: ${failure.message}`, 0)
       },
     })
+    this.#settings = settings
   }
 
   get lists(): RecordLists {
@@ -147,6 +153,13 @@ export class Replica {
 
   async stop(): Promise<void> {
     await Promise.all([this.venues.stop(), this.events.stop()])
+  }
+
+  /** Venues past the bound are answered 502, not 404: no event shows without its venue then. */
+  #eventsMayWait(): boolean {
+    const now = this.#time.now()
+    const { boundMs } = this.#settings
+    return (this.venues.ageMs(now) ?? Infinity) <= boundMs && (this.events.ageMs(now) ?? 0) <= boundMs / 2
   }
 
   /** Resolves when no event points at venues that are about to go, or the CRM still has those that do. */
