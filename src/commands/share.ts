@@ -24,6 +24,7 @@ import { CurrentList } from '../share/current-list.ts'
 import type { StoreAddress } from '../share/redis/redis-store.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
 import type { ShareNews } from '../share/options.ts'
+import { LONGEST_DEFAULT_MS } from '../share/reign.ts'
 import { Share } from '../share/share.ts'
 import { Signing } from '../share/signing.ts'
 import { keepBase } from './base.ts'
@@ -47,7 +48,6 @@ export interface SharingOptions {
 }
 
 const LEAST_BEAT_MS = 50
-const MOST_BEAT_MS = 500
 /** How often a start looks whether there is something to answer from. */
 const LOOK_MS = 10
 
@@ -102,7 +102,7 @@ export class Sharing implements ToldLists {
       signing: signingOf(settings, configuration, observe),
       settings: freshness,
       limits,
-      beatMs: settings.beatMs ?? Math.min(MOST_BEAT_MS, Math.max(LEAST_BEAT_MS, freshness.boundMs / 20)),
+      beatMs: settings.beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, freshness.boundMs / 20)),
       readersWhenLost: settings.readersWhenLost,
       version: VERSION,
       time,

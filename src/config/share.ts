@@ -49,7 +49,9 @@ export const share = section({
   ca: path('the path of a PEM file').optional('the certificates of the system').says('Certificates to trust.'),
   beat: duration({ leastMs: 50 })
     .optional('a twentieth of the bound, `50ms` to `500ms`')
-    .says('How often the reader says how old its data is, and the others that they are there; at most a tenth of the bound.'),
+    .says(
+      'How often the reader says how old its data is, and the others that they are there; at most a tenth of the bound.',
+    ),
   readersWhenLost: readers
     .default(3)
     .says(

@@ -172,6 +172,7 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   're-based': ['warn', 'this instance begins again with the base in the store'],
   'base-written': ['info', 'the base in the store is written'],
   'base-ignored': ['warn', 'the base in the store is not used'],
+  'marks-refused': ['warn', 'marks in the store are not believed; share.key must be the same for all'],
   'entry-refused': ['error', 'what is in the store is not believed; share.key must be the same for all'],
   'key-changed': ['info', 'share.key was read again, and is another'],
   'key-unusable': ['error', 'share.key was read again, and cannot be used'],

@@ -69,6 +69,7 @@ export type ShareChange =
   | 'base-written'
   | 'base-ignored'
   | 'entry-refused'
+  | 'marks-refused'
   /** `share.key` was read again: it is another, or cannot be used. */
   | 'key-changed'
   | 'key-unusable'

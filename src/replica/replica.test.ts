@@ -53,7 +53,8 @@ class Fake<Item> {
     await new Promise<void>((resolve) => this.#time.after(takesMs, resolve))
     if (this.failure !== null) return { ok: false, failure: this.failure }
     const isDelta = this.confirmsWhenAsked && !isFull && mustConfirm !== true
-    if (this.#since === cursor) this.changes = [...this.#brought.filter((change) => !this.changes.includes(change)), ...this.changes]
+    if (this.#since === cursor)
+      this.changes = [...this.#brought.filter((change) => !this.changes.includes(change)), ...this.changes]
     const changes = isFull ? this.all : this.changes.filter((change) => !isDelta || change.kind === 'record')
     if (!isFull) {
       this.changes = this.changes.filter((change) => !changes.includes(change))

@@ -24,6 +24,7 @@ describe('an entry of the log (instances: What is on the log)', () => {
         standIns: ['b'],
         versions: ['1'],
         refreshEveryMs: 5000,
+        beatMs: 500,
         accepted: ['3-6'],
       },
       body: Buffer.from('marks'),

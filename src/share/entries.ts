@@ -58,6 +58,8 @@ export type Head =
       readonly standIns: readonly string[]
       readonly versions: readonly string[]
       readonly refreshEveryMs: number
+      /** How often the reader says so; null where its release does not tell. */
+      readonly beatMs: number | null
       /** The entries that told of a brake which the reader now lets go, since an operator said so. */
       readonly accepted: readonly string[]
     }
@@ -147,6 +149,7 @@ function headOf(given: Fields): Head {
         standIns: texts(given, 'standIns'),
         versions: texts(given, 'versions'),
         refreshEveryMs: numberAt(given, 'refreshEveryMs'),
+        beatMs: given['beatMs'] === undefined ? null : numberAt(given, 'beatMs'),
         accepted: texts(given, 'accepted'),
       }
     }

@@ -26,7 +26,13 @@ export interface MarkNotes {
 
 const MOST_OWN = 100
 const MOST_MARKS = 10_000
+/** So many are looked at in a beat that were not believed by then: a signature each. */
+const MOST_LOOKS = 1000
+/** Ours have some 300. */
+const MOST_CHARACTERS = 4096
 const STANDS_STILL_MS = 30_000
+/** Whose mark did not move for so long, and four beats, is taken to be gone. */
+const LEAST_LIVING_MS = 2000
 const PAIR_BYTES = 16
 
 /**
@@ -76,25 +82,33 @@ interface SeenMark extends MarkNotes {
 
 /** All instances' marks as the reader sees them, those that were there first at the front. */
 export class SeenMarks {
+  /** How many are not believed, or not looked at yet. */
+  strange = 0
   readonly #seen = new Map<string, SeenMark>()
+  /** What is not believed, and since when it is what it is. */
+  readonly #strange = new Map<string, Pick<SeenMark, 'text' | 'movedAt'>>()
+  /** Those of `#seen` that moved within the last beats. */
+  #living: readonly (readonly [string, SeenMark])[] = []
   readonly #signing: Signing
   readonly #time: Time
+  readonly #livingMs: number
 
-  constructor(signing: Signing, time: Time) {
+  constructor(signing: Signing, time: Time, beatMs: number) {
     this.#signing = signing
     this.#time = time
+    this.#livingMs = Math.max(LEAST_LIVING_MS, 4 * beatMs)
   }
 
   get size(): number {
-    return this.#seen.size
+    return this.#living.length
   }
 
   get versions(): readonly string[] {
-    return [...new Set(Array.from(this.#seen.values(), ({ version }) => version))].toSorted()
+    return [...new Set(this.#living.map(([, { version }]) => version))].toSorted()
   }
 
   get needsBase(): boolean {
-    return [...this.#seen.values()].some(({ needsBase }) => needsBase)
+    return this.#living.some(([, { needsBase }]) => needsBase)
   }
 
   /** The entries that told of a list which got too short to be believed, where operators have said that it is right. */
@@ -104,27 +118,52 @@ export class SeenMarks {
 
   /** The instances that could read the CRM but `reader`: those that were there the longest. */
   fit(reader: string, most: number): readonly string[] {
-    const fit = [...this.#seen].filter(([instance, { isFit }]) => isFit && instance !== reader)
+    const fit = this.#living.filter(([instance, { isFit }]) => isFit && instance !== reader)
     return fit.slice(0, Math.max(0, most)).map(([instance]) => instance)
   }
 
-  /** Takes in what was read; returns the instances whose marks are to be dropped, since they stood still. */
+  /**
+   * Takes in what was read; returns the instances whose marks are to be dropped, since they stood still. Where there are too many,
+   * those that are not believed are dropped at once, looked at or not: who lives writes another.
+   */
   take(marks: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#time.now()
-    const still: string[] = []
-    for (const instance of this.#seen.keys()) if (!marks.has(instance)) this.#seen.delete(instance)
-    for (const [instance, given] of [...marks].slice(0, MOST_MARKS)) {
-      const before = this.#seen.get(instance)
-      if (before?.text === given) {
-        if (elapsedMs(before.movedAt, now) <= STANDS_STILL_MS) continue
-        still.push(instance)
+    const dropped: string[] = []
+    let looks = 0
+    const isCrowded = marks.size > MOST_MARKS
+    for (const known of [this.#seen, this.#strange]) {
+      for (const instance of known.keys()) if (!marks.has(instance)) known.delete(instance)
+    }
+    for (const [instance, text] of marks) {
+      const seen = this.#seen.get(instance)
+      const before = seen ?? this.#strange.get(instance)
+      if (before?.text === text) {
+        const mayStay = seen !== undefined || !isCrowded
+        if (mayStay && elapsedMs(before.movedAt, now) <= STANDS_STILL_MS) continue
+        dropped.push(instance)
         this.#seen.delete(instance)
+        this.#strange.delete(instance)
         continue
       }
-      const mark = this.#read(instance, given)
-      if (mark !== null) this.#seen.set(instance, { ...mark, text: given, movedAt: now })
+      if (seen === undefined && ++looks > MOST_LOOKS) {
+        if (isCrowded && dropped.length < MOST_MARKS) dropped.push(instance)
+        continue
+      }
+      const mark = seen !== undefined || this.#seen.size < MOST_MARKS ? this.#read(instance, text) : null
+      if (mark !== null) {
+        this.#seen.set(instance, { ...mark, text, movedAt: now })
+        this.#strange.delete(instance)
+        continue
+      }
+      this.#seen.delete(instance)
+      const isTooMuch = isCrowded || text.length > MOST_CHARACTERS
+      if (isTooMuch) dropped.push(instance)
+      this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
-    return still
+    this.strange = marks.size - this.#seen.size
+    // By the monotonic clock: a wall clock that is set is no silence of theirs.
+    this.#living = [...this.#seen].filter(([, { movedAt }]) => now.monotonicMs - movedAt.monotonicMs <= this.#livingMs)
+    return dropped
   }
 
   /** What a beat carries: each instance and its number. */
@@ -133,13 +172,14 @@ export class SeenMarks {
   }
 
   #read(instance: string, given: string): (MarkNotes & { readonly number: string }) | null {
+    if (!NAME.test(instance) || given.length > MOST_CHARACTERS) return null
     try {
       const outer = fieldsOf(JSON.parse(given))
       const mark = textAt(outer, 'mark')
       if (!this.#signing.believes(textOrNullAt(outer, 's'), 'marks', instance, mark)) return null
       const fields = fieldsOf(JSON.parse(mark))
       const number = textAt(fields, 'number')
-      if (!NAME.test(number) || !NAME.test(instance)) return null
+      if (!NAME.test(number)) return null
       return {
         number,
         version: textAt(fields, 'version'),

@@ -95,6 +95,7 @@ export class Member {
       return null
     }
     this.hasVerified = true
+    if (entry.head.kind === 'beat') this.silence.beats(entry.head.beatMs)
     this.#highestTerm = Math.max(this.#highestTerm, entry.position.term)
     return entry
   }
@@ -162,10 +163,9 @@ export class Member {
       replica: own.replica,
       position,
       effects: own.effects,
-      marks: new SeenMarks(signing, time),
+      marks: new SeenMarks(signing, time, options.beatMs),
       trimsBefore: () => this.bases?.trimsBefore ?? null,
       isLogFull: () => this.bases?.isLogFull ?? false,
-      accepted: (lists) => tell({ kind: 'accepted', lists }),
     })
     own.onTold = (observation) => publisher.note(observation)
     this.publisher = publisher

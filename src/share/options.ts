@@ -17,6 +17,7 @@ export type ShareNews =
   | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number }
   | { readonly kind: 'base-ignored'; readonly why: string }
   | { readonly kind: 'entry-refused'; readonly why: string }
+  | { readonly kind: 'marks-refused'; readonly why: string }
   | { readonly kind: 'bound-too-short'; readonly why: string }
   | { readonly kind: 'accepted'; readonly lists: readonly ListName[] }
   /** What follows the log shows these changes, each so long after the CRM says that it was made. */

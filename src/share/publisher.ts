@@ -19,7 +19,7 @@ export type LogStanding = 'goes-on' | 'deposed' | 'anew' | 'unreadable'
 
 export interface PublisherOptions extends Pick<
   ShareOptions,
-  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version'
+  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'beatMs' | 'tell'
 > {
   readonly instance: string
   readonly replica: Replica
@@ -31,9 +31,10 @@ export interface PublisherOptions extends Pick<
   readonly trimsBefore: () => LogPosition | null
   /** The log is as long as it may get: rows wait for the base. */
   readonly isLogFull: () => boolean
-  /** What operators said to others is done: these lists may get as short as they are. */
-  readonly accepted: (lists: readonly ListName[]) => void
 }
+
+/** So many marks are dropped by one command. */
+const DROPPED_AT_ONCE = 2000
 
 /** Writes to the log what reads of the CRM changed, and says how old all is that is in it. */
 export class Publisher {
@@ -50,6 +51,8 @@ export class Publisher {
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
+  /** That marks are not believed was said. */
+  #hasToldStrange = false
 
   constructor(options: PublisherOptions) {
     this.#options = options
@@ -124,9 +127,10 @@ export class Publisher {
 
   /** Says how old all is that is in the log by then, to whom a mark tells when they wrote it. */
   async beat(session: Session): Promise<Beat> {
-    const still = this.marks.take(await session.ask((store) => store.readMarks()))
+    const dropped = this.marks.take(await session.ask((store) => store.readMarks()))
+    this.#tellStrange()
     const ages = agesOf(this.replica, this.#options.time.now())
-    const { instance, readersWhenLost, settings } = this.#options
+    const { instance, readersWhenLost, settings, beatMs } = this.#options
     const pairs = this.marks.pairs()
     const accepted = this.#accept()
     // A beat follows what it vouches for.
@@ -139,11 +143,23 @@ export class Publisher {
       standIns: this.marks.fit(instance, readersWhenLost - 1),
       versions: this.marks.versions,
       refreshEveryMs: settings.refreshEveryMs,
+      beatMs,
       accepted,
     }
     await this.#append(session, head, pairs)
-    if (still.length > 0) await session.ask((store) => store.dropMarks(still))
+    for (let at = 0; at < dropped.length; at += DROPPED_AT_ONCE) {
+      await session.ask((store) => store.dropMarks(dropped.slice(at, at + DROPPED_AT_ONCE)))
+    }
     return head
+  }
+
+  #tellStrange(): void {
+    const { strange } = this.marks
+    if (strange > 0 && !this.#hasToldStrange) {
+      const why = `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
+      this.#options.tell({ kind: 'marks-refused', why })
+    }
+    this.#hasToldStrange = strange > 0
   }
 
   note(observation: Observation): void {
@@ -164,7 +180,7 @@ export class Publisher {
         this.replica[list].acceptShorter()
         this.owed.tell(list)
       }
-      if (accepted.length > 0) this.#options.accepted(accepted)
+      if (accepted.length > 0) this.#options.tell({ kind: 'accepted', lists: accepted })
       return held.length > 0 ? [idOf(toldAt)] : []
     })
   }

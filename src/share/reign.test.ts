@@ -34,6 +34,18 @@ describe('a silence (instances: Who reads the CRM)', () => {
     expect(turns).toEqual([2500, 3000, 2500 + 1000 + 1250])
   })
 
+  it("is four of the reader's beats where those are longer, and of the longest default before one was heard", () => {
+    const clock: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0 }
+    const one = new Silence(clock, { boundMs: 1500, refreshEveryMs: 500 }, 75)
+    expect(one.lengthMs).toBe(2000)
+    one.beats(300)
+    expect(one.lengthMs).toBe(1200)
+    one.beats(50)
+    expect(one.lengthMs).toBe(300)
+    one.beats(null)
+    expect(one.lengthMs).toBe(2000)
+  })
+
   it('is two to three beats where nothing was ever written', () => {
     for (const [random, overMs] of [
       [0, 1000],

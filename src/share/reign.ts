@@ -10,6 +10,9 @@ export interface SilenceSettings {
 /** A reader whose store was emptied under it has written again by then. */
 const NEW_BEATS = 2
 
+/** What `share.beat` is by default, at most: the reader's may be as long before any was heard. */
+export const LONGEST_DEFAULT_MS = 500
+
 /** How long nothing new may come before somebody else reads the CRM; at least four beats. */
 export function silenceMs({ boundMs, refreshEveryMs }: SilenceSettings, beatMs: number): number {
   return Math.max(4 * beatMs, Math.min(refreshEveryMs / 2, boundMs / 4))
@@ -20,6 +23,8 @@ export class Silence {
   readonly #time: Time
   readonly #settings: SilenceSettings
   readonly #beatMs: number
+  /** That of the reader: its silence is no longer than the longer of both. */
+  #readersBeatMs = LONGEST_DEFAULT_MS
   #heard: Moment
   #part: number
   /** The reader has said that it goes. */
@@ -40,6 +45,11 @@ export class Silence {
     this.#isVacant = false
   }
 
+  /** How often the reader writes, null where it does not say. */
+  beats(beatMs: number | null): void {
+    this.#readersBeatMs = beatMs ?? LONGEST_DEFAULT_MS
+  }
+
   /** The reader goes: nothing is to be waited for but who is first. */
   vacant(): void {
     this.heard()
@@ -47,7 +57,11 @@ export class Silence {
   }
 
   get lengthMs(): number {
-    return silenceMs(this.#settings, this.#beatMs)
+    return silenceMs(this.#settings, this.#longerBeatMs)
+  }
+
+  get #longerBeatMs(): number {
+    return Math.max(this.#beatMs, this.#readersBeatMs)
   }
 
   /**
@@ -59,7 +73,7 @@ export class Silence {
     const place = standIns.indexOf(instance)
     const turns = place === -1 ? standIns.length + (isConfirmed ? 0 : 4) : place
     const randomMs = place === -1 ? this.#part * this.lengthMs : 0
-    const waitsMs = (this.#isVacant ? 0 : this.lengthMs) + turns * this.#beatMs + randomMs
+    const waitsMs = (this.#isVacant ? 0 : this.lengthMs) + turns * this.#longerBeatMs + randomMs
     return this.elapsedMs >= waitsMs
   }
 

@@ -1,5 +1,5 @@
 import type { Time } from '../replica/time.ts'
-import { pause } from '../replica/waiting.ts'
+import { pause, within } from '../replica/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../replica/held-lists.ts'
@@ -75,6 +75,17 @@ export class Share {
     else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
     await this.#running
     this.member.own?.end()
+    if (this.isConnected) await within(this.#time, LAST_WORDS_MS, this.#takeMarkAway())
+  }
+
+  /** Nobody counts on who has gone. By another connection: the last one may wait for what comes. */
+  async #takeMarkAway(): Promise<void> {
+    try {
+      const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)
+      await session.ask((store) => store.dropMarks([this.instance])).finally(() => session.close())
+    } catch {
+      // It goes with those that stand still.
+    }
   }
 
   async #examine(): Promise<void> {

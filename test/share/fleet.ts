@@ -121,9 +121,10 @@ export class Fleet {
     this.#inspect()
   }
 
-  /** One more instance, with this key where it is not that of the others. */
-  start(key?: string): Instance {
-    const { setting, chance, store } = this
+  /** One more instance, with this key where it is not that of the others, or with settings of its own. */
+  start(key?: string, given: Partial<FleetSetting> = {}): Instance {
+    const { chance, store } = this
+    const setting = { ...this.setting, ...given }
     const machine = new Machine(this.time, chance.fork())
     const number = ++this.#started
     const name = `#${number}`

@@ -35,6 +35,89 @@ describe('an empty store', () => {
   }, 60_000)
 })
 
+const NAME = 'a0000000000000'
+/** What somebody writes who has no key. */
+function writeJunk(fleet: Fleet, many: number): void {
+  for (let index = 0; index < many; index++)
+    fleet.store.marks.set(`${NAME}${index}`.slice(-16).padStart(16, 'b'), '{"mark":"{}","s":"x"}')
+}
+
+describe('marks that nobody believes (instances: Security)', () => {
+  it('are said once, dropped, and take no age from a follower', async () => {
+    for (const many of [2000, 25_000]) {
+      const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * BOUND_MS }, 1)
+      await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(BOUND_MS)
+      const bases = fleet.news['base-written']
+      const [real] = [...fleet.store.marks.keys()]
+      const held = new Map(fleet.store.marks)
+      fleet.store.marks.clear()
+      // They stand before those of the instances.
+      writeJunk(fleet, many)
+      for (const [name, text] of held) fleet.store.marks.set(name, text)
+      await must(fleet, () => fleet.store.marks.size <= 10_000, 5 * token.beatMs)
+      await must(fleet, () => fleet.store.marks.size === 2, 40_000)
+      expect(fleet.store.marks.has(real ?? '')).toBeTrue()
+      expect(second.share.served.events.ageMs(second.machine.peek()) ?? Infinity).toBeLessThan(BOUND_MS / 2)
+      expect(fleet.log.filter((line) => line.includes('marks-refused'))).toEqual([
+        expect.stringContaining(`${many} marks of instances`) as string,
+      ])
+      expect(fleet.news['base-written']).toBe(bases)
+      const late = await follower(fleet)
+      expect(late.share.member.beat?.instances).toBe(3)
+    }
+  }, 60_000)
+})
+
+describe('an instance that is gone (instances: Without the store)', () => {
+  it('is not counted, and its place is that of another, once it stood still for 2 s', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet({ ...token, readersWhenLost: 2 }, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      const third = await follower(fleet)
+      await must(fleet, () => first.share.member.standIns[0] === second.share.instance, BOUND_MS)
+      fleet.kill(second)
+      await must(fleet, () => third.share.member.standIns[0] === third.share.instance, 5000)
+      expect(third.share.member.beat?.instances).toBe(2)
+      fleet.store.state = 'down'
+      fleet.store.breakConnections()
+      await must(fleet, () => third.share.role === 'alone', BOUND_MS)
+    }
+  }, 60_000)
+
+  it('takes its mark away as its last word, whatever it was', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      const third = await follower(fleet)
+      for (const one of [second, first]) {
+        await must(fleet, () => fleet.store.marks.has(one.share.instance), BOUND_MS)
+        fleet.end(one)
+        await must(fleet, () => !fleet.store.marks.has(one.share.instance), 2000)
+      }
+      await must(fleet, () => third.share.role === 'reader', BOUND_MS)
+      await fleet.pass(BOUND_MS)
+      expect([...fleet.store.marks.keys()]).toEqual([third.share.instance])
+    }
+  }, 60_000)
+})
+
+describe('an instance with a smaller bound (instances: Who reads the CRM)', () => {
+  it('leaves the reading to one whose beats are longer than its own silence', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      fleet.start(undefined, { boundMs: 1500, refreshEveryMs: 400, beatMs: 75 })
+      await fleet.pass(3 * BOUND_MS)
+      expect(first.share.role).toBe('reader')
+      expect(fleet.news['took-reading']).toBe(1)
+    }
+  }, 60_000)
+})
+
 describe('a store that is lost', () => {
   it('is told of once, and again where the reason is another', async () => {
     const fleet = new Fleet(token, 1)
