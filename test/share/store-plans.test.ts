@@ -35,11 +35,11 @@ describe('an empty store', () => {
   }, 60_000)
 })
 
-const NAME = 'a0000000000000'
 /** What somebody writes who has no key. */
 function writeJunk(fleet: Fleet, many: number): void {
-  for (let index = 0; index < many; index++)
-    fleet.store.marks.set(`${NAME}${index}`.slice(-16).padStart(16, 'b'), '{"mark":"{}","s":"x"}')
+  for (let index = 0; index < many; index++) {
+    fleet.store.marks.set(index.toString(16).padStart(16, '0'), '{"mark":"{}","s":"x"}')
+  }
 }
 
 describe('marks that nobody believes (instances: Security)', () => {
@@ -114,6 +114,25 @@ describe('an instance with a smaller bound (instances: Who reads the CRM)', () =
       await fleet.pass(3 * BOUND_MS)
       expect(first.share.role).toBe('reader')
       expect(fleet.news['took-reading']).toBe(1)
+    }
+  }, 60_000)
+})
+
+describe('an instance that holds nothing any more', () => {
+  it('leaves an empty store to those that hold something: it has seen what was written', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      const [second, third] = [await follower(fleet), await follower(fleet)]
+      await fleet.pass(BOUND_MS / 2)
+      fleet.kill(first)
+      fleet.store.empty()
+      const { member } = third.share
+      if (member.target === null) throw new Error('it follows')
+      member.lose(member.target, 'the plan says so')
+      await must(fleet, () => second.share.role === 'reader', BOUND_MS)
+      expect(fleet.news['re-based']).toBe(1)
+      expect(fleet.checker.wrong).toEqual([])
     }
   }, 60_000)
 })
