@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
-import { numbered } from '../crm/files/csv-parser.ts'
+import { numbering } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { openFile } from '../crm/files/found-file.ts'
 import { Gathering } from '../crm/files/read-batches.ts'
@@ -237,9 +237,10 @@ function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'
     filled.findIndex(({ cells }) => widthOf(cells) > widest / 2),
   )
   const header = filled[at]
-  const names = new Map<string, number>()
-  for (const [index, name] of (header?.cells ?? []).entries())
-    if (name !== null) names.set(numbered(name, names), index)
-  const values = filled.slice(at + 1).map(({ cells }) => Array.from(names.values(), (index) => cells[index] ?? null))
-  return { headerRow: header?.row ?? 1, header: [...names.keys()], rows: values }
+  const numbered = numbering()
+  const columns = (header?.cells ?? []).flatMap((name, index) =>
+    name === null ? [] : [{ name: numbered(name), index }],
+  )
+  const values = filled.slice(at + 1).map(({ cells }) => columns.map(({ index }) => cells[index] ?? null))
+  return { headerRow: header?.row ?? 1, header: columns.map(({ name }) => name), rows: values }
 }

@@ -11,7 +11,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import type { TakeCsvRow } from './csv-parser.ts'
-import { numbered } from './csv-parser.ts'
+import { numbering } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
 import type { NumberShape } from './number-formats.ts'
 import { Pace } from './pace.ts'
@@ -80,30 +80,6 @@ class FileReader extends RandomAccessReader {
 
   override _readStreamForRange(start: number, end: number): Readable {
     return Readable.from(chunksOf(this.#file, start, end))
-  }
-
-  override read(
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    callback: (cause: Error | null) => void,
-  ): void {
-    void this.#fill(buffer.subarray(offset, offset + length), position, callback)
-  }
-
-  async #fill(target: Buffer, position: number, callback: (cause: Error | null) => void): Promise<void> {
-    let fault: Error | null = null
-    try {
-      await fill(this.#file, target, position)
-    } catch (cause) {
-      fault = cause instanceof Error ? cause : new Error('a file cannot be read', { cause })
-    }
-    callback(fault)
-  }
-
-  override close(callback: (cause: Error | null) => void): void {
-    callback(null)
   }
 }
 
@@ -293,13 +269,10 @@ async function* fed(
 }
 
 function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
-  const names = new Set<string>()
-  return cells.map((cell) => {
-    if (isBlank(cell) || cell === null || typeof cell === 'object') return null
-    const name = numbered(String(cell), names)
-    names.add(name)
-    return name
-  })
+  const numbered = numbering()
+  return cells.map((cell) =>
+    isBlank(cell) || cell === null || typeof cell === 'object' ? null : numbered(String(cell)),
+  )
 }
 
 async function* readRows<Item>(
