@@ -203,17 +203,8 @@ async function readSheetOf(
       return add
     }
     const onSheets = (found: Sheet['sheets']): void => void (sheets = found)
-    const reading = {
-      name: basename(path),
-      file,
-      sizeBytes,
-      limitBytes: 2e9,
-      sheet,
-      headerRow: null,
-      onHeader,
-      onSheets,
-    }
-    const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false, blankRows: 0 })
+    const how = { limitBytes: 2e9, sheet, headerRow: null, onHeader, onSheets, isGivenUp: () => false }
+    const batches = readSheet({ ...how, name: basename(path), file, sizeBytes, rows: new Gathering<never>() })
     for (;;) {
       const next = await batches.next()
       if (next.done !== true) continue

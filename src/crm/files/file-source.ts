@@ -132,23 +132,19 @@ export class FileSource<Item> implements Source<Item> {
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const sink = { rows, file: name, whereIs }
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
-    let counted: { readonly blankRows?: number }
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
       const { readSheet } = await import('./workbook.ts')
       const onHeader = csvRows(list, sink, columns, 'sheet')
       const { sizeBytes } = found
       const { memoryBytes: limitBytes = 2e9 } = limits
-      const { sheet, texts } = list
-      const headerRow = texts?.headerRow ?? null
-      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, blankRows: 0 }
-      counted = reading
+      const headerRow = list.texts?.headerRow ?? null
+      const reading = { name, file, sizeBytes, limitBytes, sheet: list.sheet, headerRow, rows, onHeader, isGivenUp }
       batches = readSheet(reading)
     } else if (list.sheet !== null) {
       return ended(failed('misconfigured', `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`))
     } else {
       const parser = openParser(format, list, sink, columns, held)
-      counted = parser
       batches = readBatches(file, parser, rows, isGivenUp, list.texts?.encoding)
     }
     let fault: SyntaxFault | null = null
@@ -190,7 +186,7 @@ export class FileSource<Item> implements Source<Item> {
     }
     this.#refused = null
     onColumns(columns.names)
-    const { blankRows = 0 } = counted
+    const { blankRows } = rows
     if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
     this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.

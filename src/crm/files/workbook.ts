@@ -37,8 +37,6 @@ export interface SheetReading<Item> {
   /** Takes the header row, and gives what takes the rows below it. */
   readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
   readonly isGivenUp: () => boolean
-  /** Rows in which nothing stands, between others and below them; counted here. */
-  blankRows: number
 }
 
 /** What keeps a workbook from being read, thrown through the parts of its reading and caught where it began. */
@@ -277,9 +275,8 @@ function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
 
 async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
-  reading: SheetReading<Item>,
+  { headerRow, rows, onHeader, isGivenUp }: SheetReading<Item>,
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const { headerRow, rows, onHeader, isGivenUp } = reading
   let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
@@ -291,7 +288,7 @@ async function* readRows<Item>(
     waiting = []
     for (const { cells, row } of taken) {
       if (onRow === null && headerRow !== null && row < headerRow) continue
-      reading.blankRows += Math.max(0, row - above - 1)
+      rows.blankRows += Math.max(0, row - above - 1)
       above = row
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
