@@ -133,7 +133,6 @@ export class FileSource<Item> implements Source<Item> {
     const sink = { rows, file: name, whereIs }
     const pace = new Pace(held.size === 0)
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
-    let counted: { readonly blankRows?: number }
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
       const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
@@ -142,15 +141,12 @@ export class FileSource<Item> implements Source<Item> {
       const { memoryBytes: limitBytes = 2e9 } = limits
       const { sheet, texts } = list
       const headerRow = texts?.headerRow ?? null
-      const asked = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, pace }
-      const reading = { ...asked, blankRows: 0 }
-      counted = reading
+      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, pace }
       batches = readSheet(reading)
     } else if (list.sheet !== null) {
       return ended(failed('misconfigured', `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`))
     } else {
       const parser = await openParser(format, list, sink, columns, held)
-      counted = parser
       batches = readBatches(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
     }
     let fault: SyntaxFault | null = null
@@ -192,7 +188,7 @@ export class FileSource<Item> implements Source<Item> {
     }
     this.#refused = null
     onColumns(columns.names)
-    const { blankRows = 0 } = counted
+    const { blankRows } = rows
     if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
     this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.

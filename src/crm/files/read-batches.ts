@@ -28,6 +28,8 @@ export interface Batch<Item> {
 
 /** Gathers rows until they are taken, a page at most at a time. */
 export class Gathering<Item> {
+  /** Rows in which nothing stands, between the others and below them. */
+  blankRows = 0
   #before = 0
   #changes: Change<Item>[] = []
   #lines: number[] = []
@@ -100,6 +102,7 @@ export async function* readBatches<Item>(
   }
   if (gate.finish()) return { line: gate.line, problem: gate.problem }
   const fault = await parser.finish()
+  rows.blankRows = parser.blankRows ?? 0
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault
 }
