@@ -1,139 +1,31 @@
 // The room of the commands: what a person types, and what puts all parts together (assemble.ts, serve.ts).
 // In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
 // A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { bugPlace, printable } from '../observe/printable.ts'
-import type { CommandName } from './help.ts'
-import type { CheckOptions } from './check.ts'
-import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
+import { bugPlace } from '../observe/printable.ts'
 import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
-
-interface ConfigOption {
-  readonly config?: string
-}
-
-type JsonOption = ConfigOption & { readonly json?: boolean }
+import { ANSWER_IS_NO } from './surroundings.ts'
 
 /** Runs the command the arguments name; resolves with the exit status. */
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const ordered = commandFirst(args)
-  if (ordered === null) {
-    surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
-    return WRONG_USAGE
-  }
-  let status = FINE
-  const program = new Command('marquee')
-    .description('Publishes the events and venues of a CRM to the web, read-only.')
-    .usage('<command> [options]')
-    .version(VERSION, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', FIRST_STEPS)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => surroundings.out(text.trimEnd()),
-      writeErr: (text) => surroundings.error(text.trimEnd()),
-      outputError: (text, write) => write(oneSentence(text, './marquee --help')),
-    })
-  const command = (name: CommandName): Command =>
-    program
-      .command(name)
-      .summary(HELP[name].summary)
-      .description(HELP[name].teaches)
-      .helpOption('-h, --help', 'print this help')
-      .addHelpText('after', helpAfter(HELP[name]))
-      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `./marquee ${name} --help`)) })
-  const configured = (name: CommandName): Command =>
-    command(name).option(
-      '--config <file>',
-      'the configuration; else the file MARQUEE_CONFIG names,\nelse ./marquee.yaml, else the sample',
-      fileName,
-    )
-
-  configured('serve').action(async ({ config }: ConfigOption) => {
-    const { serve } = await import('./serve.ts')
-    status = await serve(config, surroundings)
-  })
-  asJson(configured('check'))
-    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
-    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
-    .action(async (options: CheckOptions) => {
-      const { check } = await import('./check.ts')
-      status = await check(options, surroundings)
-    })
-  asJson(configured('explain'))
-    .argument('<id>', 'the id of an event or a venue')
-    .action(async (id: string, options: JsonOption) => {
-      const { explain } = await import('./explain.ts')
-      status = await explain(id, options, surroundings)
-    })
-  const { kinds } = await import('./init.ts')
-  command('init')
-    .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
-    .option('--from <file>', 'looks at a file and proposes how to read it; once for each file', everyFile, [])
-    .action(async (kind: string, { from }: { readonly from: readonly string[] }) => {
-      const { init } = await import('./init.ts')
-      status = await init(kind, surroundings, from)
-    })
-  configured('accept').action(async ({ config }: ConfigOption) => {
-    const { accept } = await import('./ask-running.ts')
-    status = await accept(config, surroundings)
-  })
-  configured('ready').action(async ({ config }: ConfigOption) => {
-    const { ready } = await import('./ask-running.ts')
-    status = await ready(config, surroundings)
-  })
   try {
-    await program.parseAsync(ordered, { from: 'user' })
-    return status
+    const plain = plainServe(args)
+    if (plain !== null) {
+      const { serve } = await import('./serve.ts')
+      return await serve(plain.config, surroundings)
+    }
+    const { runTyped } = await import('./arguments.ts')
+    return await runTyped(args, surroundings)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
     // A bug of ours; a stack would tell the operator nothing.
     surroundings.error(`Internal error; please report it: ${bugPlace(error)}`)
     return ANSWER_IS_NO
   }
 }
 
-function asJson(command: Command): Command {
-  return command.option('--json', 'print one JSON object')
-}
-
-function fileName(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('The name of a file is expected.')
-  return value
-}
-
-function everyFile(value: string, before: readonly string[]): readonly string[] {
-  return [...before, fileName(value)]
-}
-
-function wholeNumber(value: string): number {
-  if (!/^\d{1,4}$/.test(value) || Number(value) > 1000)
-    throw new InvalidArgumentError('A whole number up to 1000 is expected.')
-  return Number(value)
-}
-
-/** Commander's message on one line, with where to read on. */
-function oneSentence(text: string, help: string): string {
-  const [message = '', ...hints] = text.trim().split('\n')
-  const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
-  return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
-}
-
-/**
- * Null where there are such options and no command; else the arguments with options that stand before the command's name moved behind it, where the command knows them.
- * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
- */
-export function commandFirst(args: readonly string[]): readonly string[] | null {
-  let at = 0
-  for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
-    if (arg === '--config') at += 2
-    else if (arg === '--json' || arg.startsWith('--config=')) at += 1
-    // The program's own options, and what is not an option, stay where they are.
-    else return args
-  }
-  const command = args[at]
-  if (command === undefined) return at === 0 ? args : null
-  return [command, ...args.slice(0, at), ...args.slice(at + 1)]
+/** `serve` as services are started, which needs no parser to be loaded; null for all else, mistakes too. */
+function plainServe([command, ...options]: readonly string[]): { readonly config: string | undefined } | null {
+  if (command !== 'serve') return null
+  const [name, file = ''] = options
+  if (options.length === 0) return { config: undefined }
+  return options.length === 2 && name === '--config' && /^[^-\s]/.test(file) ? { config: file } : null
 }

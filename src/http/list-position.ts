@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { hash } from 'node:crypto'
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { parseGuid } from '../domain/guid.ts'
+import { sha1 } from '../domain/sha1.ts'
 import { TICKS_PER_MS } from '../domain/tick.ts'
 import type { ListPosition } from '../replica/list-index.ts'
 
@@ -43,5 +43,5 @@ export function readPosition(list: ListName, text: string): ListPosition | null 
 
 /** Against slips, not against forgers: a forged position harms nobody. */
 function checkOf(bytes: Uint8Array): string {
-  return hash('sha1', bytes, 'hex').slice(0, CHECK_BYTES * 2)
+  return sha1(bytes).slice(0, CHECK_BYTES * 2)
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { CrmSettings } from '../../config/configuration.ts'
 import { columnSource } from '../../config/crm/sources.ts'
@@ -10,6 +9,7 @@ import type { ListName, RecordTable } from '../../domain/field.ts'
 import { LINKS } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { parseGuid } from '../../domain/guid.ts'
+import { sha1 } from '../../domain/sha1.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { printable } from '../../observe/printable.ts'
@@ -162,7 +162,7 @@ function seedOf(
     // A zone is known by its name.
     typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
   )
-  return Number.parseInt(hash('sha1', said, 'hex').slice(0, 8), 16) | 0
+  return Number.parseInt(sha1(said).slice(0, 8), 16) | 0
 }
 
 /** The columns are called as the contract calls the fields, in that very case. */

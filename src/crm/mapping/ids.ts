@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { FileName } from '../../config/crm/files.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
+import { sha1 } from '../../domain/sha1.ts'
 import type { Cell } from './cell.ts'
 import { Misfit, isBlank, plainText } from './cell.ts'
 
@@ -66,8 +66,7 @@ function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
       rest.length > SHORT
         ? Buffer.concat([head, Buffer.from(rest)])
         : scratch.subarray(0, head.length + scratch.write(rest, head.length))
-    // In one call: of an object for it Node takes four times as long.
-    const digest = hash('sha1', bytes, 'hex')
+    const digest = sha1(bytes)
     const variant = VARIANTS.charAt(Number.parseInt(digest.charAt(16), 16))
     const guid = parseGuid(
       `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`,

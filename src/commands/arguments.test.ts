@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { commandFirst } from './program.ts'
+import { commandFirst } from './arguments.ts'
 
 describe('options before the command', () => {
   it.each([
