@@ -42,7 +42,7 @@ async function measureReads(): Promise<void> {
     )
   const [crm, sweeping] = [await open(3_600_000), await open(0)]
   const versions = new Map<Guid, number>()
-  const held: Held = { version: (id) => versions.get(id) ?? Number.NaN }
+  const held: Held = { size: versions.size, version: (id) => versions.get(id) ?? Number.NaN }
 
   async function read(of: Crm, kind: ReadKind, cursor: Cursor | null, keep = false): Promise<Cursor | null> {
     const reading = of.events.read({ kind, cursor, held, signal: new AbortController().signal })

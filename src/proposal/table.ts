@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { disguiseOf, openFile } from '../crm/files/found-file.ts'
+import { Pace } from '../crm/files/pace.ts'
 import { Gathering } from '../crm/files/read-batches.ts'
 import type { Cell } from '../crm/mapping/cell.ts'
 import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
@@ -211,7 +212,13 @@ async function readSheetOf(
       onHeader,
       onSheets,
     }
-    const batches = readSheet({ ...reading, rows: new Gathering<never>(), isGivenUp: () => false, blankRows: 0 })
+    const batches = readSheet({
+      ...reading,
+      rows: new Gathering<never>(),
+      isGivenUp: () => false,
+      pace: new Pace(),
+      blankRows: 0,
+    })
     for (;;) {
       const next = await batches.next()
       if (next.done !== true) continue

@@ -12,14 +12,9 @@ export class GuidTable {
   #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0
-
-  get capacity(): number {
-    return this.#keys.length / 4
-  }
-
-  get sizeBytes(): number {
-    return this.#keys.byteLength + this.#buckets.byteLength
-  }
+  capacity = 0
+  /** Kept rather than worked out: after each page it is asked of all shards. */
+  sizeBytes = 0
 
   guid(slot: number): Guid {
     return guidText(this.#keys, slot * 4)
@@ -97,17 +92,19 @@ export class GuidTable {
     this.#buckets[bucket] = slot
   }
 
-  /** Makes room for so many slots where none was given yet. */
+  /** Makes room for so many slots, where none is free to be used again. */
   reserve(slots: number): void {
-    if (this.slots === 0 && slots > this.capacity) this.#grow(slots)
+    if (this.#free.length === 0 && slots > this.capacity) this.#grow(slots)
   }
 
   #grow(capacity: number): void {
     const keys = new Uint32Array(capacity * 4)
     keys.set(this.#keys)
     this.#keys = keys
+    this.capacity = capacity
     let size = 8
     while (size < capacity * 2) size *= 2
+    this.sizeBytes = 4 * (keys.length + size)
     if (size === this.#buckets.length) return
     this.#buckets = new Int32Array(size).fill(EMPTY)
     // Growing happens only when every slot is in use.

@@ -178,7 +178,7 @@ async function changesOf<Item>(source: Source<Item>): Promise<readonly Change<It
   const pages = source.read({
     kind: 'full',
     cursor,
-    held: { version: () => NaN },
+    held: { size: 0, version: () => NaN },
     signal: new AbortController().signal,
   })
   for (;;) {

@@ -323,7 +323,7 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
         observe: () => {},
         limits: { requestTimeoutMs: 10_000 },
       })
-      const held = { version: (id: string) => versions.get(id) ?? Number.NaN }
+      const held = { size: versions.size, version: (id: string) => versions.get(id) ?? Number.NaN }
       const pages = crm.events.read({ kind: 'full', cursor: null, held, signal: new AbortController().signal })
       const kinds: string[] = []
       for await (const { changes } of pages) {

@@ -98,7 +98,7 @@ export class Reads {
   }
 
   #read(request: Omit<ReadRequest, 'held' | 'signal'>): Read {
-    const held: Held = { version: (id) => this.#versions.get(id) ?? Number.NaN }
+    const held: Held = { size: this.#versions.size, version: (id) => this.#versions.get(id) ?? Number.NaN }
     const { signal } = new AbortController()
     return new Read(this.#crm.events.read({ ...request, held, signal }), this.#versions)
   }

@@ -19,7 +19,7 @@ function read(
   isWithheld = false,
 ): readonly Change<null>[] {
   const rows = new Gathering<null>()
-  const held = { version: (id: Guid) => versions.get(id) ?? Number.NaN }
+  const held = { size: versions.size, version: (id: Guid) => versions.get(id) ?? Number.NaN }
   const take = jsonLines<null>(
     {
       suspicions: new Suspicions(),

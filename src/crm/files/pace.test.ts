@@ -3,9 +3,10 @@ import { Pace } from './pace.ts'
 
 describe('the pace of a long read', () => {
   /** How long the slice lasts that begins after a rest of so long, so far into the read. */
-  const sliceAfter = async (restMs: number, intoMs = 0): Promise<number> => {
+  const sliceAfter = async (restMs: number, intoMs = 0, isFirst = false): Promise<number> => {
     let nowMs = 0
     const pace = new Pace(
+      isFirst,
       () => nowMs,
       async () => void (nowMs += restMs),
     )
@@ -27,6 +28,10 @@ describe('the pace of a long read', () => {
   it('takes as long as they, once it has gone on for 5 s', async () => {
     expect(await sliceAfter(1.8, 4000)).toBeCloseTo(0.3, 1)
     expect(await sliceAfter(1.8, 5000)).toBeCloseTo(1.8, 1)
+  })
+
+  it('takes 2 ms at a time where nobody is answered before it has ended, whoever waits', async () => {
+    expect(await sliceAfter(1.8, 0, true)).toBeCloseTo(2, 1)
   })
 
   it('never takes longer than 2 ms, nor less than a tenth of one', async () => {

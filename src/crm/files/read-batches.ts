@@ -2,7 +2,7 @@ import type { Change } from '../../replica/port.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
 import type { OpenFile } from './found-file.ts'
 import { disguiseOf } from './found-file.ts'
-import { Pace } from './pace.ts'
+import type { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
 import { DecodingGate } from './decoding-gate.ts'
 import type { ByteGate } from './utf8-gate.ts'
@@ -28,6 +28,8 @@ export interface Batch<Item> {
 
 /** Gathers rows until they are taken, a page at most at a time. */
 export class Gathering<Item> {
+  /** Of the file, for the rows so far. */
+  readBytes = 0
   #before = 0
   #changes: Change<Item>[] = []
   #lines: number[] = []
@@ -61,9 +63,10 @@ export class Gathering<Item> {
   }
 }
 
-const CHUNK_BYTES = 64 * 1024
-/** Some rows: how often the pace is looked at. */
-const SLICE_BYTES = 4 * 1024
+/** Each is waited for; but to decode one of another encoding takes some ms. */
+const CHUNK_BYTES = 1024 * 1024
+const ENCODED_CHUNK_BYTES = 64 * 1024
+const LINE_FEED = 0x0a
 
 /** Reads a file from its start and gives its rows in batches; between two of them requests pass. */
 export async function* readBatches<Item>(
@@ -71,13 +74,14 @@ export async function* readBatches<Item>(
   parser: RowParser,
   rows: Gathering<Item>,
   isGivenUp: () => boolean,
+  pace: Pace,
   encoding = 'utf-8',
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
-  const pace = new Pace()
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  const isUtf8 = encoding === 'utf-8'
+  const gate: ByteGate = isUtf8 ? new Utf8Gate() : new DecodingGate(encoding)
+  const chunk = Buffer.allocUnsafe(isUtf8 ? CHUNK_BYTES : ENCODED_CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position)
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
     if (position === 0) {
       const disguise = disguiseOf(chunk.subarray(0, bytesRead))
@@ -85,8 +89,11 @@ export async function* readBatches<Item>(
     }
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
-    for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
-      const fed = parser.feed(bytes.subarray(from, from + SLICE_BYTES))
+    for (let from = 0; from < bytes.length && !isGivenUp();) {
+      const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
+      from += slice.length
+      rows.readBytes = position - bytes.length + from
+      const fed = parser.feed(slice)
       const fault = fed instanceof Promise ? await fed : fed
       if (fault !== null) return fault
       if (!pace.isOver) continue
@@ -99,4 +106,10 @@ export async function* readBatches<Item>(
   const fault = await parser.finish()
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault
+}
+
+/** Up to the last line feed, where there is one: of a row that is cut in two each part would have to be copied. */
+function wholeLines(bytes: Buffer): Buffer {
+  const last = bytes.lastIndexOf(LINE_FEED)
+  return last === -1 ? bytes : bytes.subarray(0, last + 1)
 }

@@ -34,6 +34,7 @@ export interface SheetReading<Item> {
   /** Takes the header row, and gives what takes the rows below it. */
   readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
   readonly isGivenUp: () => boolean
+  readonly pace: Pace
   /** Rows in which nothing stands, between others and below them; counted here. */
   blankRows: number
 }
@@ -291,13 +292,12 @@ async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
   reading: SheetReading<Item>,
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const { headerRow, rows, onHeader, isGivenUp } = reading
+  const { headerRow, rows, onHeader, isGivenUp, pace } = reading
   let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
   let above = (headerRow ?? 1) - 1
   const parser = sheetParser(parts, (cells, row) => void waiting.push({ cells, row }))
-  const pace = new Pace()
   for await (const _ of fed(zip, sheet, parser, isGivenUp, pace)) {
     const taken = waiting
     waiting = []

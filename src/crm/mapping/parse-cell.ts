@@ -91,6 +91,7 @@ interface FragileNumber {
  * reviver has to, at four times the cost. In nearly every row it can: a price beside its plain name.
  */
 function findFragileNumbers(text: string): readonly FragileNumber[] | 'anywhere' {
+  if (text.charCodeAt(0) === OPEN_OBJECT && !MAY_BE_FRAGILE.test(text)) return NONE
   FRAGILE.lastIndex = 0
   let match = FRAGILE.exec(text)
   if (match === null) return NONE
@@ -110,6 +111,9 @@ function findFragileNumbers(text: string): readonly FragileNumber[] | 'anywhere'
 const NONE: readonly FragileNumber[] = []
 const OPEN_OBJECT = 0x7b
 const ESCAPED_LETTER = /\\u00[2-7]/
+
+// Where the value of a member or an item may begin so: asked first, for it takes a third of the time.
+const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 
 // Captured where it is the value of a name of letters, digits and underscores. Where the JSON is valid, that is never
 // part of a string: a quote within one is escaped, and after one that closes it comes no letter.

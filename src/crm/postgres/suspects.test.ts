@@ -6,7 +6,7 @@ import { heldOf, Suspects } from './suspects.ts'
 const A = '0000000a-0000-4000-8000-000000000000'
 const B = '0000000b-0000-4000-8000-000000000000'
 
-const held: Held = { version: (id) => (id === A ? 1 : Number.NaN) }
+const held: Held = { size: 1, version: (id) => (id === A ? 1 : Number.NaN) }
 
 function looksFor(payload: string, type = 'uuid'): { readonly ids: readonly string[]; readonly sweep: boolean } {
   const suspects = new Suspects()
