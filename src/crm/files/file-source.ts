@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
-import { cursorOf, failed, failureOf } from '../../replica/port.ts'
+import { cursorOf, failed, failureOf, PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import type { CrmLimits } from '../crm-limits.ts'
 import { patienceOf } from '../crm-limits.ts'
@@ -125,13 +125,18 @@ export class FileSource<Item> implements Source<Item> {
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
-    const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
+    const isFirst = held.size === 0
+    const pageOf = (batch: Batch<Item>): Page<Item> => {
+      const page = toPage(batch, found, begunAt, whereIs)
+      const isTold = isFirst && batch.before < PAGE_ROWS && rows.count >= PAGE_ROWS && rows.readBytes > 0
+      return isTold ? { ...page, rowsInAll: rowsIn(found, rows) } : page
+    }
     const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const sink = { rows, file: name, whereIs }
-    const pace = new Pace(held.size === 0)
+    const pace = new Pace(isFirst)
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
@@ -238,6 +243,13 @@ function unchanged(cursor: Cursor, asOf: Moment): ReadOutcome {
 }
 
 /** Tells whether any later change will show in the file's times. */
+/** What a row takes at the least: where the first ones are the smallest by far, room must not be made for more than there can be. */
+const ROW_BYTES = 400
+
+function rowsIn({ sizeBytes }: FoundFile, { count, readBytes }: Gathering<unknown>): number {
+  return Math.ceil(sizeBytes / Math.max(ROW_BYTES, readBytes / count))
+}
+
 function isSettled({ changedAtMs }: FoundFile, begunAt: Moment): boolean {
   return begunAt.wallMs - changedAtMs >= SETTLING_MS
 }
