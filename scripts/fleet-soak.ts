@@ -17,9 +17,10 @@ if (MISSING.length > 0) {
 const report = await soakFleet({ seconds: minutes * 60, seed, events })
 const page = pageOf(report)
 console.log(page)
+console.error(`what the processes said is in ${report.logsIn}`)
 if (report.wrongs > 0) {
   process.exitCode = 1
-  console.error(`${report.wrong.join('\n')}\nwhat the processes said is in ${report.logsIn}`)
+  console.error(report.wrong.join('\n'))
 }
 if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, '../docs/fleet-soak.md'), page)
 

@@ -15,7 +15,7 @@ import type { Workshop } from '../workshop.ts'
 const SIZES: readonly ShareSize[] = scaled(
   [
     { events: 100_000, starts: 5, followerMs: 1000, fileMs: 600 },
-    { events: 1_000_000, starts: 2, followerMs: 4000, fileMs: 4000 },
+    { events: 1_000_000, starts: 1, followerMs: 4000, fileMs: 4000 },
   ],
   [{ events: 2000, starts: 1, followerMs: 1000, fileMs: 600 }],
 )

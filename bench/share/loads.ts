@@ -8,7 +8,7 @@ import { scaled } from '../measure/scale.ts'
 import type { Workshop } from '../workshop.ts'
 import { first200Ms } from './first-200.ts'
 import { BenchFleet } from './fleet.ts'
-import { recordBytes, storeBytes } from './stored-base.ts'
+import { recordBytes, storeBytes, untilBase } from './stored-base.ts'
 import { Watcher } from './watcher.ts'
 
 const PATIENCE_MS = 120_000
@@ -40,41 +40,32 @@ export async function measureLoads(workshop: Workshop, runtime: Runtime, lists: 
   const files = { crm: { kind: 'files', directory } }
   const fleet = await BenchFleet.open(workshop, files)
   const reader = await fleet.start(runtime)
-  await untilBase(reader)
+  await untilBase(reader, rowsOf(lists))
   const held = { recordBytes: await recordBytes(fleet.redis), storeBytes: storeBytes(fleet.redis) }
   const again = Array.from({ length: starts })
   const followerMs: number[] = []
   for (const _ of again) followerMs.push(await first200Ms(runtime, fleet.settings, lastId))
-  const makingMs = await whileMaking(fleet, reader, lastId)
+  const makingMs = await whileMaking(fleet, reader, lists)
   const follower = await fleet.start(runtime)
-  const loading = await whileLoading(fleet, follower, lastId)
+  const loading = await whileLoading(fleet, follower, lists)
   await fleet.stop()
 
   const base = { ...files, base: { directory: workshop.folder() } }
   const writer = await startInstance(runtime, base)
-  await untilBase(writer)
+  await untilBase(writer, rowsOf(lists))
   await writer.end()
   const fileMs: number[] = []
   for (const _ of again) fileMs.push(await first200Ms(runtime, base, lastId))
   return { runtime, events: ids.length, followerMs, fileMs, ...held, makingMs, ...loading }
 }
 
-/** Until what it writes, to the store or to its file, is there, and was written since. */
-async function untilBase(instance: RealInstance, sinceMs = 0): Promise<void> {
-  await eventually(
-    async () => (await instance.status())?.base ?? null,
-    (base) => base !== null && performance.now() - base.ageMs > sinceMs,
-    PATIENCE_MS,
-  )
-}
-
 /** The store is emptied, so that the reader writes all of it again. */
-async function whileMaking(fleet: BenchFleet, reader: RealInstance, id: string): Promise<number> {
-  const watcher = await Watcher.open(reader.process.port, id)
+async function whileMaking(fleet: BenchFleet, reader: RealInstance, lists: Lists): Promise<number> {
+  const watcher = await Watcher.open(reader.process.port, lists.lastId)
   const sinceMs = performance.now()
   fleet.redis.ask('FLUSHALL')
   watcher.forget()
-  await untilBase(reader, sinceMs)
+  await untilBase(reader, rowsOf(lists), sinceMs)
   watcher.end()
   return watcher.worstMs
 }
@@ -83,7 +74,7 @@ async function whileMaking(fleet: BenchFleet, reader: RealInstance, id: string):
 async function whileLoading(
   { redis }: BenchFleet,
   follower: RealInstance,
-  id: string,
+  { lastId }: Lists,
 ): Promise<Pick<Loads, 'loadingMs' | 'secondBytes' | 'leftBytes'>> {
   const { child, port } = follower.process
   await eventually(
@@ -101,7 +92,7 @@ async function whileLoading(
     (told) => told?.share.role === 'waiting',
     PATIENCE_MS,
   )
-  const watcher = await Watcher.open(port, id)
+  const watcher = await Watcher.open(port, lastId)
   let mostBytes = 0
   const sampling = setInterval(() => (mostBytes = Math.max(mostBytes, residentBytes(child.pid))), SAMPLE_MS)
   await eventually(
@@ -114,4 +105,9 @@ async function whileLoading(
   clearInterval(sampling)
   const leftBytes = residentBytes(child.pid) - beforeBytes
   return { loadingMs: watcher.worstMs, secondBytes: mostBytes - beforeBytes, leftBytes }
+}
+
+/** There are a tenth as many venues. */
+function rowsOf({ ids }: Lists): number {
+  return ids.length + Math.max(1, Math.floor(ids.length / 10))
 }

@@ -9,13 +9,13 @@ const BATCH_MS = 50
 export class PostgresCrm {
   readonly watchedId: string = idOf(WATCHED)
   readonly world: World
-  readonly #events: number
+  readonly events: number
   /** Whole rounds of changes that were committed; the name of the watched event ends with the last. */
   rounds = 0
 
   private constructor(world: World, events: number) {
     this.world = world
-    this.#events = events
+    this.events = events
   }
 
   static async open(workshop: Workshop, events: number): Promise<PostgresCrm> {
@@ -69,7 +69,7 @@ export class PostgresCrm {
   /** Changes so many rows in one transaction, the watched one among them. */
   async change(rows = 1): Promise<void> {
     const round = ++this.rounds
-    const first = 1 + ((round * rows) % Math.max(1, this.#events - rows))
+    const first = 1 + ((round * rows) % Math.max(1, this.events - rows))
     const others = Array.from({ length: rows - 1 }, (_, index) => idOf(first + index))
     await this.world.query(
       `UPDATE crm.event SET title = CASE WHEN event_id = $1 THEN $2 ELSE title END, sold = (sold + 1) % 90

@@ -8,7 +8,7 @@ import { median, percentile } from '../report/statistics.ts'
 import type { Workshop } from '../workshop.ts'
 import { BenchFleet } from './fleet.ts'
 import type { PostgresCrm } from './postgres-crm.ts'
-import { recordBytes, storeBytes } from './stored-base.ts'
+import { recordBytes, storeBytes, untilBase } from './stored-base.ts'
 import { Watcher } from './watcher.ts'
 
 export const FOLLOWERS: number = scaled(10, 2)
@@ -36,10 +36,10 @@ export interface Publishing {
 export async function measurePublishing(workshop: Workshop, runtime: Runtime, crm: PostgresCrm): Promise<Publishing> {
   const fleet = await BenchFleet.open(workshop, { crm: crm.section }, crm.env)
   const reader = await fleet.start(runtime)
-  await fleet.reader()
+  await untilBase(reader, crm.events)
+  const records = await recordBytes(fleet.redis)
   await fleet.startAtOnce(runtime, FOLLOWERS)
   await fleet.reader()
-  const records = await recordBytes(fleet.redis)
   const followers = fleet.instances.filter((one) => one !== reader)
   const changing = crm.beginChanging(ROWS_A_SECOND)
   const delays: number[] = []

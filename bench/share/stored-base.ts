@@ -1,18 +1,36 @@
 import { Buffer } from 'node:buffer'
 import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
+import { idOf } from '../../src/share/entries.ts'
 import { unpack } from '../../src/share/frame-body.ts'
 import { RedisStore } from '../../src/share/redis/redis-store.ts'
+import type { Manifest } from '../../src/share/store-base.ts'
+import type { RealInstance } from '../../test/share/real-instance.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import type { RedisServer } from '../../test/support/redis-server.ts'
 
-/** The bytes of all records, as frames write them: those of the chunks in the store, unpacked. */
+const PATIENCE_MS = 300_000
+
+/** Resolves when a base of all the rows is written, to the store or to a file, and was since. The first ones may lack a list. */
+export async function untilBase(instance: RealInstance, leastRows: number, sinceMs = 0): Promise<void> {
+  await eventually(
+    async () => (await instance.status())?.base ?? null,
+    (base) => base !== null && base.rows >= leastRows && performance.now() - base.ageMs > sinceMs,
+    PATIENCE_MS,
+  )
+}
+
+/** The bytes of all records, as frames write them: those of the chunks of the base in the store, unpacked. */
 export async function recordBytes(redis: RedisServer): Promise<number> {
   const scope = redis.ask('HKEYS', 'marquee:scopes')
   const store = new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, scope)
   const connection = await store.connect()
+  const { manifest } = JSON.parse(String(await connection.getBlob('base'))) as { readonly manifest: string }
+  const { from, chunks } = JSON.parse(manifest) as Pick<Manifest, 'from' | 'chunks'>
   let bytes = 0
-  for (const name of namesOf(redis, 'base:*')) {
-    const chunk = await connection.getBlob(name)
-    bytes += chunk === null ? 0 : unpack(Buffer.from(chunk)).length
+  for (const index of chunks.keys()) {
+    const chunk = await connection.getBlob(`base:${idOf(from)}:${index}`)
+    if (chunk === null) throw new Error('a chunk of the base is missing')
+    bytes += unpack(Buffer.from(chunk)).length
   }
   connection.destroy()
   return bytes
@@ -21,10 +39,4 @@ export async function recordBytes(redis: RedisServer): Promise<number> {
 /** What the store holds, as it says itself. */
 export function storeBytes(redis: RedisServer): number {
   return Number(/^used_memory:(\d+)/m.exec(redis.ask('INFO', 'memory'))?.[1] ?? Number.NaN)
-}
-
-/** Keys of the one scope in the store, without what they all begin with. */
-function namesOf(redis: RedisServer, pattern: string): readonly string[] {
-  const keys = redis.ask('KEYS', `marquee:{*}:${pattern}`).split('\n')
-  return keys.filter((key) => key !== '').map((key) => key.slice(key.indexOf('}:') + 2))
 }

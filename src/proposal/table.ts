@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
-import { numbered } from '../crm/files/csv-parser.ts'
+import { numbering } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { openFile } from '../crm/files/found-file.ts'
 import { Pace } from '../crm/files/pace.ts'
@@ -204,23 +204,9 @@ async function readSheetOf(
       return add
     }
     const onSheets = (found: Sheet['sheets']): void => void (sheets = found)
-    const reading = {
-      name: basename(path),
-      file,
-      sizeBytes,
-      limitBytes: 2e9,
-      sheet,
-      headerRow: null,
-      onHeader,
-      onSheets,
-    }
-    const batches = readSheet({
-      ...reading,
-      rows: new Gathering<never>(),
-      isGivenUp: () => false,
-      pace: new Pace(),
-      blankRows: 0,
-    })
+    const how = { limitBytes: 2e9, sheet, headerRow: null, onHeader, onSheets, isGivenUp: () => false }
+    const reading = { ...how, name: basename(path), file, sizeBytes, rows: new Gathering<never>(), pace: new Pace() }
+    const batches = readSheet(reading)
     for (;;) {
       const next = await batches.next()
       if (next.done !== true) continue
@@ -244,9 +230,10 @@ function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'
     filled.findIndex(({ cells }) => widthOf(cells) > widest / 2),
   )
   const header = filled[at]
-  const names = new Map<string, number>()
-  for (const [index, name] of (header?.cells ?? []).entries())
-    if (name !== null) names.set(numbered(name, names), index)
-  const values = filled.slice(at + 1).map(({ cells }) => Array.from(names.values(), (index) => cells[index] ?? null))
-  return { headerRow: header?.row ?? 1, header: [...names.keys()], rows: values }
+  const numbered = numbering()
+  const columns = (header?.cells ?? []).flatMap((name, index) =>
+    name === null ? [] : [{ name: numbered(name), index }],
+  )
+  const values = filled.slice(at + 1).map(({ cells }) => columns.map(({ index }) => cells[index] ?? null))
+  return { headerRow: header?.row ?? 1, header: columns.map(({ name }) => name), rows: values }
 }

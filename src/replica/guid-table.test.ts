@@ -21,13 +21,17 @@ describe('readGuidWords and guidText', () => {
 /** Few ids, some next to each other as a database counts them: probes run into each other, slots are used again. */
 const idNumber = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(2 ** 31, 2 ** 32 - 1))
 
+/** Seldom for more than there is. */
+const roomFor = fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: 100 }) })
+
 describe('GuidTable', () => {
   it('holds what a Map holds under any order of insertions and removals', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), idNumber), { maxLength: 400 }), (steps) => {
+      fc.property(fc.array(fc.tuple(fc.boolean(), idNumber, roomFor), { maxLength: 400 }), (steps) => {
         const table = new GuidTable()
         const oracle = new Map<number, number>()
-        for (const [adds, number] of steps) {
+        for (const [adds, number, slots] of steps) {
+          table.reserve(slots)
           const words = wordsOf(number)
           const slot = oracle.get(number)
           expect(table.find(words, hashWords(words, 0))).toBe(slot ?? -1)
@@ -45,6 +49,18 @@ describe('GuidTable', () => {
         }
       }),
     )
+  })
+
+  it('makes room in the midst of filling, and not where a slot is free', () => {
+    const table = new GuidTable()
+    for (let number = 0; number < 6; number++) table.insert(wordsOf(number), hashWords(wordsOf(number), 0))
+    table.reserve(500)
+    expect(table.capacity).toBe(500)
+    for (let number = 0; number < 6; number++)
+      expect(table.find(wordsOf(number), hashWords(wordsOf(number), 0))).toBe(number)
+    table.remove(3)
+    table.reserve(1000)
+    expect(table.capacity).toBe(500)
   })
 
   it('uses the slots of removed rows again', () => {

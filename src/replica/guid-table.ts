@@ -92,9 +92,9 @@ export class GuidTable {
     this.#buckets[bucket] = slot
   }
 
-  /** Makes room for so many slots where none was given yet. */
+  /** Makes room for so many slots, where none is free to be used again. */
   reserve(slots: number): void {
-    if (this.slots === 0 && slots > this.capacity) this.#grow(slots)
+    if (this.#free.length === 0 && slots > this.capacity) this.#grow(slots)
   }
 
   #grow(capacity: number): void {

@@ -35,6 +35,24 @@ describe('PackedTexts', () => {
     expect(texts.write(1, 'Unicode')).toBe(true)
   })
 
+  it('has room for all at once where they are known to come, and only then', () => {
+    const sizes = (slots: number): readonly number[] => {
+      const texts = new PackedTexts()
+      texts.grow(slots)
+      const found = new Set<number>()
+      for (let slot = 0; slot < Math.min(400, slots); slot++) {
+        texts.write(slot, 'x'.repeat(300))
+        found.add(texts.sizeBytes - slots * 9)
+      }
+      return [...found]
+    }
+    // 400 texts in some steps rather than in one for each third more, and hardly more than they take.
+    expect(sizes(400).length).toBeLessThan(9)
+    expect(sizes(400).at(-1) ?? 0).toBeLessThan(400 * 300 * 1.5)
+    // A single long one among many slots takes no more than four times its length.
+    expect(sizes(100_000)[0] ?? 0).toBeLessThan(300 * 4 + 300)
+  })
+
   it('wastes less than it holds, however often a text changes', () => {
     const texts = new PackedTexts()
     texts.grow(1)

@@ -9,7 +9,7 @@ const NO_NUMBERS = new Uint32Array(0)
 
 /**
  * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
- * without its gaps when it is full, so what is wasted stays below half.
+ * without its gaps when it is full, so what is wasted stays below half, where each slot has a text.
  */
 export class PackedTexts {
   /** Kept rather than worked out: after each page it is asked of all shards. */
@@ -17,6 +17,8 @@ export class PackedTexts {
   #bytes: Buffer = NO_BYTES
   #used = 0
   #live = 0
+  /** How many texts there are that hold anything. */
+  #count = 0
   #offset: Uint32Array = NO_NUMBERS
   #length: Uint32Array = NO_NUMBERS
   /** 1 where the text is ASCII, which is read back some times faster. */
@@ -45,13 +47,18 @@ export class PackedTexts {
 
   /** Stores `text`; returns whether it differs from what the slot held. */
   write(slot: number, text: string): boolean {
-    const length = Buffer.byteLength(text, 'utf8')
-    if (this.#length[slot] === length && this.#isHeld(slot, text, length)) return false
-    this.remove(slot)
-    if (this.#used + length > this.#bytes.length) this.#compact(length)
-    this.#bytes.write(text, this.#used, length, 'utf8')
+    // No character takes more than three bytes for each of its code units: what is new and has room need not be measured first.
+    const fits = this.#length[slot] === 0 && text !== '' && this.#used + text.length * 3 <= this.#bytes.length
+    const length = fits ? this.#bytes.write(text, this.#used) : Buffer.byteLength(text, 'utf8')
+    if (!fits) {
+      if (this.#length[slot] === length && this.#isHeld(slot, text, length)) return false
+      this.remove(slot)
+      if (this.#used + length > this.#bytes.length) this.#compact(length)
+      this.#bytes.write(text, this.#used, length, 'utf8')
+    }
     this.#offset[slot] = this.#used
     this.#length[slot] = length
+    if (length > 0) this.#count++
     this.#ascii[slot] = length === text.length ? 1 : 0
     this.#used += length
     this.#live += length
@@ -59,7 +66,9 @@ export class PackedTexts {
   }
 
   remove(slot: number): void {
-    this.#live -= this.#length[slot] ?? 0
+    const length = this.#length[slot] ?? 0
+    if (length > 0) this.#count--
+    this.#live -= length
     this.#length[slot] = 0
   }
 
@@ -71,7 +80,9 @@ export class PackedTexts {
   }
 
   #compact(needed: number): void {
-    const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * 1.4) + 256)
+    // Where slots wait for their texts there is room for those at once, but never for more than thrice what is there.
+    const ahead = Math.min(4, Math.max(1.4, this.#length.length / (this.#count + 1)))
+    const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * ahead) + 256)
     if (this.#live === this.#used) this.#bytes.copy(bytes, 0, 0, this.#used)
     else this.#closeGaps(bytes)
     this.#bytes = bytes

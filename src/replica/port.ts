@@ -112,6 +112,8 @@ export interface Page<Item> {
   /** Which pass over the list the page is of, where a read makes several (a delta, then a sweep): a row is named once in each. */
   readonly pass?: number
   readonly changes: readonly Change<Item>[]
+  /** About how many rows the list has, told once where it can be said before all were read: room is made for them at once. */
+  readonly rowsInAll?: number
   /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
   whereIs(index: number): string
   /**

@@ -78,7 +78,8 @@ export class Reading<Item> {
   apply(page: Page<Item>): void {
     this.lagMs = Math.max(this.lagMs, page.sourceLagMs)
     this.rows += page.changes.length
-    const { pass = 0 } = page
+    const { pass = 0, rowsInAll } = page
+    if (rowsInAll !== undefined) this.#context.list.reserve(rowsInAll)
     if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
     this.#pass = pass
     this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs

@@ -283,6 +283,12 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
     expect(await one(texts, source, 'Nr;Beginn;Ende;Preis;Preis', `7;${DAY};1;2`)).toMatchObject({ Price: '2' })
   })
 
+  it('numbers a hundred thousand columns of one name in no more than their time', async () => {
+    const source = fields("Price: 'Preis (100000)'")
+    const head = `Nr;Beginn;Ende${';Preis'.repeat(100_000)}`
+    expect(await one("delimiter: ';'", source, head, `7;${DAY}${';1'.repeat(99_999)};2`)).toMatchObject({ Price: '2' })
+  })
+
   it('takes what `sep=` says, unless somebody says otherwise', async () => {
     write('Spielplan.csv', `sep=;\r\nNr;Titel;Beginn;Ende\r\n7;Figaro;${DAY}\r\n`)
     expect(eventIn(await read(EVENTS), '7')).toMatchObject({ Name: 'Figaro' })

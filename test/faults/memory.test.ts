@@ -99,6 +99,7 @@ describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on 
       await eventually(
         async () => (await askOperations(status))?.text ?? '',
         (text) => text.includes('"withheld":2000000'),
+        PATIENCE_MS / 2,
       )
       console.log(`${runtime}: 6 MB of {} took ${Math.round(victim.residentMb - residentMb)} MB`)
       expect(victim.residentMb).toBeLessThan(residentMb + HELD_MB)

@@ -38,7 +38,7 @@ it('the compose file of several instances mounts what its configuration names, a
     services: Record<string, { volumes?: string[] }>
   }
   const names = Object.keys(services).filter((name) => name.startsWith('marquee-'))
-  const asked = [...textOf('nginx/instances.conf').matchAll(/server (marquee-\d+):8080;/g)].map(
+  const asked = [...textOf('nginx/instances.conf').matchAll(/server (marquee-\d+):8080\b/g)].map(
     ([, name]) => name ?? '',
   )
   expect(asked).toEqual(names)

@@ -1,7 +1,10 @@
 import { expect, it } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { serve } from '../support/marquee-process.ts'
+import { serve, untilListening } from '../support/marquee-process.ts'
 
 const SETTINGS = { operations: { port: 0 }, freshness: { bound: '1h', refreshEvery: '1h' } }
 
@@ -17,3 +20,22 @@ it.each(['bun', 'node'] as Runtime[])(
     directory.remove()
   },
 )
+
+/** Prints the URL of each module that is loaded. */
+const HOOK = `import { registerHooks } from 'node:module'
+registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.error(found.url); return found } })`
+
+it.each([
+  ['json', []],
+  ['csv', ['csv-parse']],
+] as const)('a start loads no parser but that of its lists: %s', async (format, parsers) => {
+  const directory = new FilesDirectory({ base: null }, { events: format === 'json' ? '[]' : 'Id\n', venues: '[]' })
+  if (format === 'csv') renameSync(join(directory.crm, 'events.json'), join(directory.crm, 'events.csv'))
+  const hook = `data:text/javascript,${encodeURIComponent(HOOK)}`
+  const args = ['--import', hook, 'src/main.ts', 'serve', '--config', directory.configuration]
+  const { child } = await untilListening(new Child(programOf('node'), args))
+  await child.stop()
+  const found = ['commander', 'csv-parse', 'yauzl'].filter((name) => child.stderr.includes(`/node_modules/${name}/`))
+  expect(found).toEqual([...parsers])
+  directory.remove()
+})

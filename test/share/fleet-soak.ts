@@ -68,8 +68,8 @@ export interface FleetSoakReport {
   readonly behindOthers: number
   readonly faults: readonly SeenFault[]
   readonly joined: readonly Joined[]
-  /** The folder with what the processes said, where anything was wrong. */
-  readonly logsIn: string | null
+  /** The folder with what the processes said, and who was refused when. */
+  readonly logsIn: string
 }
 
 /** Three processes on one PostgreSQL, and one that comes and goes, while faults befall readers and the store in random order. */
@@ -147,13 +147,20 @@ class FleetSoak {
     await this.#faults.end()
   }
 
-  keepLogs(): string {
+  keepLogs(asked: readonly Asked[] = []): string {
     const folder = mkdtempSync(join(tmpdir(), 'marquee-fleet-soak-'))
     for (const [name, said] of this.#faults.logs) writeFileSync(join(folder, name), said())
-    const faults = this.#begun.map(
-      ({ name, atMs }) => `${new Date(performance.timeOrigin + atMs).toISOString()} ${name}\n`,
-    )
-    writeFileSync(join(folder, 'faults'), faults.join(''))
+    const told = [
+      ...this.#begun.map(({ name, atMs }) => ({ atMs, what: name })),
+      ...asked
+        .filter(({ status }) => status !== 200 && status !== 404)
+        .map(({ sentMs, endMs, status, by }) => ({
+          atMs: sentMs,
+          what: `${status} after ${endMs - sentMs} ms by ${by}`,
+        })),
+    ].toSorted((left, right) => left.atMs - right.atMs)
+    const lines = told.map(({ atMs, what }) => `${new Date(performance.timeOrigin + atMs).toISOString()} ${what}\n`)
+    writeFileSync(join(folder, 'faults'), lines.join(''))
     return folder
   }
 
@@ -248,7 +255,7 @@ class FleetSoak {
         return { name, ...seenBetween(through.asked, atMs, endMs) }
       }),
       joined: this.#joined,
-      logsIn: wrongs > 0 ? this.keepLogs() : null,
+      logsIn: this.keepLogs(all.flatMap(({ asked }) => asked)),
     }
   }
 }

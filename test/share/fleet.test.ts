@@ -102,7 +102,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const [there, here] = [await ask(reader, broken), await ask(follower, broken)]
       expect(there?.text).toContain('a found value')
       expect(here?.text).not.toContain('a found value')
-      expect(here?.text).toContain(`RealInstance ${(await reader.status())?.share.instance} read it`)
+      expect(here?.text).toContain(`Instance ${(await reader.status())?.share.instance} read it`)
       expect((await ask(reader, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')
       for (const instance of others(reader)) {
         expect((await ask(instance, 'accept', 'POST'))?.text).toBe('{"accepted":[]}')

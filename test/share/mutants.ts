@@ -7,6 +7,7 @@ import { Following } from '../../src/share/follower.ts'
 import { OwnMarks } from '../../src/share/marks.ts'
 import { Member } from '../../src/share/member.ts'
 import { Publisher } from '../../src/share/publisher.ts'
+import { Session } from '../../src/share/session.ts'
 import { Signing } from '../../src/share/signing.ts'
 import { Swap } from '../../src/share/swap.ts'
 import type { Fleet, FleetSetting } from './fleet.ts'
@@ -63,7 +64,14 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
       }
     },
   },
-  { name: 'swaps at once', setting: busy, breakIt: () => override(Swap.prototype, 'isLater', () => () => true) },
+  {
+    name: 'swaps at once',
+    setting: {
+      ...busy,
+      mishaps: ['store saved', 'store older', 'tail lost', 'cut from the store', 'store down', 'stop'],
+    },
+    breakIt: () => override(Swap.prototype, 'isLater', () => () => true),
+  },
   {
     name: 'takes an entry over a gap',
     setting: token,
@@ -71,7 +79,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   },
   {
     name: 'takes any claim anew for one that goes on from what it holds',
-    setting: token,
+    setting: { ...busy, mishaps: ['store emptied', 'stop', 'cut from the store'] },
     breakIt: () => override(Following.prototype, 'isGoneOnFrom', () => () => true),
   },
   {
@@ -81,7 +89,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   },
   {
     name: 'sends a beat before its rows',
-    setting: busy,
+    setting: { ...busy, storeDelayMs: 150 },
     breakIt: () => {
       let beating = 0
       const undoBeat = override(
@@ -151,7 +159,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   },
   {
     name: 'drops a log of which it never could read an entry',
-    setting: { ...token, mishaps: ['another key', 'kill', 'start'] },
+    setting: { ...token, instances: 1, mishaps: ['another key', 'stop'] },
     breakIt: () =>
       override(
         Member.prototype,
@@ -165,7 +173,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   },
   {
     name: 'does not go past an entry of a kind that it does not know',
-    setting: { ...token, mishaps: ['kill', 'start'] },
+    setting: { ...token, newer: 1, mishaps: ['kill', 'start'] },
     breakIt: () =>
       override(
         Following.prototype,
@@ -174,6 +182,16 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
           function take(this: Following, entry, isInLog) {
             return entry.head.kind === 'unknown' ? Promise.resolve(false) : original.call(this, entry, isInLog)
           },
+      ),
+  },
+  {
+    name: 'waits for a store that says nothing for as long as it takes',
+    setting: { ...token, mishaps: ['connections half open', 'kill', 'start'] },
+    breakIt: () =>
+      override(
+        Session,
+        'open',
+        (original) => (store, time, _limitMs, signal) => original.call(Session, store, time, 1e9, signal),
       ),
   },
   {

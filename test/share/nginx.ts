@@ -21,7 +21,9 @@ export async function startFront(ports: readonly number[]): Promise<Front> {
   const port = await freePort()
   const given = readFileSync(join(ROOT, 'deploy/nginx/instances.conf'), 'utf8')
   const conf = given
-    .replace(/( *server marquee-\d+:8080;\n)+/, ports.map((each) => `  server 127.0.0.1:${each};\n`).join(''))
+    .replace(/( *server marquee-\d+:8080(.*;\n))+/, (_all, _one, how: string) =>
+      ports.map((each) => `  server 127.0.0.1:${each}${how}`).join(''),
+    )
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
   mkdirSync(join(folder, 'temporary'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

@@ -13,6 +13,8 @@ export interface Asked {
   readonly endMs: number
   /** 0 where nothing came. */
   readonly status: number
+  /** Of the instances that were asked, the one that answered last. */
+  readonly by: string
 }
 
 export interface SoakCallersOptions {
@@ -67,7 +69,7 @@ export class SoakCallers {
     const before = new Map([...processes()].map(([port, name]) => [port, { name, shown: history.shown(id, name) }]))
     const newest = this.#newest.get(id) ?? 0
     const answer = await answerTo(`${address}api/events/${id}`)
-    this.asked.push({ sentMs, endMs: performance.now(), status: answer.status })
+    this.asked.push({ sentMs, endMs: performance.now(), status: answer.status, by: answer.by })
     const sender = before.get(answer.port)
     // Of a process that was killed meanwhile nobody knows whether it was that one or the next.
     const by = sender?.name === processes().get(answer.port) ? sender : undefined
@@ -104,6 +106,7 @@ interface Answer {
   readonly name: string | null
   /** Of who answered. */
   readonly port: string
+  readonly by: string
 }
 
 async function answerTo(url: string): Promise<Answer> {
@@ -116,14 +119,16 @@ async function answerTo(url: string): Promise<Answer> {
     const text = await response.text()
     const { status, headers } = response
     const age = headers.get('age')
+    const by = headers.get(ANSWERED_BY) ?? own
     return {
       status,
       ageS: age === null ? null : Number(age),
       name: status === 200 ? (JSON.parse(text) as { readonly Name: string }).Name : null,
       // One that was asked in vain stands before it.
-      port: /:(\d+)$/.exec(headers.get(ANSWERED_BY) ?? '')?.[1] ?? own,
+      port: /(\d+)$/.exec(by)?.[1] ?? own,
+      by,
     }
   } catch {
-    return { status: 0, ageS: null, name: null, port: own }
+    return { status: 0, ageS: null, name: null, port: own, by: own }
   }
 }

@@ -38,7 +38,7 @@ export function disguiseOf(bytes: Buffer): string | null {
   return `${fact}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
 }
 
-/** The format of a file that the configuration names: an Excel workbook may only be called .csv. */
+/** The format of a file of a list that is mapped: an Excel workbook may only be called .csv. */
 export async function formatIn(file: Pick<OpenFile, 'read'>, named: FileFormat): Promise<FileFormat> {
   if (named !== 'csv') return named
   const head = Buffer.alloc(4)

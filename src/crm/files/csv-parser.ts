@@ -142,6 +142,7 @@ export class CsvParser implements RowParser {
   async #takeHeader(written: CsvRow, line: number): Promise<SyntaxFault | null> {
     const pace = new Pace()
     const names = new Set<string>()
+    const numbered = numbering()
     const header: (string | null)[] = []
     for (const [index, name] of written.entries()) {
       if (index % MANY === 0 && pace.isOver) await pace.rest()
@@ -152,9 +153,8 @@ export class CsvParser implements RowParser {
       if (this.#texts === null && names.has(name)) {
         return { line, problem: `the header names ${JSON.stringify(name.slice(0, 80))} twice` }
       }
-      const own = numbered(name, names)
-      names.add(own)
-      header.push(own)
+      names.add(name)
+      header.push(numbered(name))
       this.#named = index + 1
     }
     const own = /^sep=(.?)/i.exec(header[0] ?? '')
@@ -217,11 +217,15 @@ export function notCommas(separator: string): string {
 }
 
 /** Of several columns with one name all but the first get a number, as spreadsheets do it. */
-export function numbered(name: string, taken: { has(name: string): boolean }): string {
-  if (!taken.has(name)) return name
-  for (let number = 2; ; number++) {
-    const own = `${name} (${number})`
-    if (!taken.has(own)) return own
+export function numbering(): (name: string) => string {
+  // The number that comes next after each name: a header may hold one name a million times.
+  const next = new Map<string, number>()
+  return (name) => {
+    let own = name
+    let number = next.get(name) ?? 1
+    while (next.has(own)) own = `${name} (${++number})`
+    next.set(name, number).set(own, next.get(own) ?? 1)
+    return own
   }
 }
 
@@ -272,7 +276,8 @@ export function csvRows<Item>(
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
-    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => header.includes(column) }, lists)
+    const names = new Set(header)
+    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
       const where = (): string => sink.whereIs(sink.rows.count, line)

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
-import { cursorOf, failed, failureOf } from '../../replica/port.ts'
+import { cursorOf, failed, failureOf, PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import type { CrmLimits } from '../crm-limits.ts'
 import { patienceOf } from '../crm-limits.ts'
@@ -125,15 +125,19 @@ export class FileSource<Item> implements Source<Item> {
     const whereIs = (index: number, line: number): string => placeOf(format, name, index, line)
     const rows = new Gathering<Item>()
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
-    const pageOf = (batch: Batch<Item>): Page<Item> => toPage(batch, found, begunAt, whereIs)
+    const isFirst = held.size === 0
+    const pageOf = (batch: Batch<Item>): Page<Item> => {
+      const page = toPage(batch, found, begunAt, whereIs)
+      const isTold = isFirst && batch.before < PAGE_ROWS && rows.count >= PAGE_ROWS && rows.readBytes > 0
+      return isTold ? { ...page, rowsInAll: rowsIn(found, rows) } : page
+    }
     const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const sink = { rows, file: name, whereIs }
-    const pace = new Pace(held.size === 0)
+    const pace = new Pace(isFirst)
     let batches: AsyncGenerator<Batch<Item>, SyntaxFault | null, void>
-    let counted: { readonly blankRows?: number }
     if (format === 'xlsx') {
       // Loaded for whoever has a workbook.
       const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
@@ -142,15 +146,12 @@ export class FileSource<Item> implements Source<Item> {
       const { memoryBytes: limitBytes = 2e9 } = limits
       const { sheet, texts } = list
       const headerRow = texts?.headerRow ?? null
-      const asked = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, pace }
-      const reading = { ...asked, blankRows: 0 }
-      counted = reading
+      const reading = { name, file, sizeBytes, limitBytes, sheet, headerRow, rows, onHeader, isGivenUp, pace }
       batches = readSheet(reading)
     } else if (list.sheet !== null) {
       return ended(failed('misconfigured', `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`))
     } else {
       const parser = await openParser(format, list, sink, columns, held)
-      counted = parser
       batches = readBatches(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
     }
     let fault: SyntaxFault | null = null
@@ -192,7 +193,7 @@ export class FileSource<Item> implements Source<Item> {
     }
     this.#refused = null
     onColumns(columns.names)
-    const { blankRows = 0 } = counted
+    const { blankRows } = rows
     if (blankRows !== this.#blankRows) onBlankRows(name, blankRows)
     this.#blankRows = blankRows
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
@@ -242,6 +243,13 @@ function unchanged(cursor: Cursor, asOf: Moment): ReadOutcome {
 }
 
 /** Tells whether any later change will show in the file's times. */
+/** What a row takes at the least: where the first ones are the smallest by far, room must not be made for more than there can be. */
+const ROW_BYTES = 400
+
+function rowsIn({ sizeBytes }: FoundFile, { count, readBytes }: Gathering<unknown>): number {
+  return Math.ceil(sizeBytes / Math.max(ROW_BYTES, readBytes / count))
+}
+
 function isSettled({ changedAtMs }: FoundFile, begunAt: Moment): boolean {
   return begunAt.wallMs - changedAtMs >= SETTLING_MS
 }

@@ -63,8 +63,9 @@ async function read<Item>(
   source: Source<Item>,
   cursor: Cursor | null = null,
   onPage: () => void = () => {},
+  size = 0,
 ): Promise<Read<Item>> {
-  const held = { version: () => Number.NaN, size: 0 }
+  const held = { version: () => Number.NaN, size }
   const pages: Page<Item>[] = []
   const reading = source.read({ kind: 'full', cursor, held, signal: new AbortController().signal })
   for (;;) {
@@ -449,6 +450,25 @@ describe('the files CRM: large files', () => {
     expect(places.at(-1)).toBe(`events.ndjson, line ${COUNT}`)
     expect(Math.max(...pages.map((page) => page.changes.length))).toBeLessThanOrEqual(1000)
     expect(pages.length).toBeGreaterThan(30)
+  })
+
+  it('says once, in a first read, about how many rows the list has', async () => {
+    writeLarge('events.ndjson')
+    const told = async (size: number): Promise<readonly number[]> => {
+      const { pages } = await read(crm.events, null, () => {}, size)
+      return pages.flatMap(({ rowsInAll }) => rowsInAll ?? [])
+    }
+    const [first = 0, ...more] = await told(0)
+    expect(more).toEqual([])
+    expect(Math.abs(first - COUNT)).toBeLessThan(COUNT / 20)
+    // Who holds the list has room for it.
+    expect(await told(COUNT)).toEqual([])
+    // The first rows are small, and nothing is known of the others.
+    const blank = `${' '.repeat(1_999_999)}\n`
+    write('events.ndjson', `{"Id":1}\n`.repeat(2000) + blank.repeat(10))
+    const [most = 0] = await told(0)
+    expect(most).toBeGreaterThan(2000)
+    expect(most).toBeLessThan(60_000)
   })
 
   it('fails where a file changes after some of it was shown', async () => {

@@ -10,6 +10,9 @@ const NOTHING_WAITED_MS = 0.1
 const GENTLE_SHARE = 1 / 6
 const FIRM_SHARE = 1
 const GENTLE_FOR_MS = 5000
+/** Some rows: how often the clock is looked at. */
+const SLICE_BYTES = 4 * 1024
+const FIRST_SLICE_BYTES = 16 * 1024
 
 /**
  * Shares the processor between a long read and the requests that come meanwhile: where requests waited, the next slice lasts
@@ -17,6 +20,7 @@ const GENTLE_FOR_MS = 5000
  * the processor: what is held must not become too old to be served.
  */
 export class Pace {
+  readonly sliceBytes: number
   readonly #isFirst: boolean
   readonly #nowMs: () => number
   readonly #rest: () => Promise<unknown>
@@ -30,6 +34,7 @@ export class Pace {
     nowMs: () => number = () => performance.now(),
     rest: () => Promise<unknown> = setImmediate,
   ) {
+    this.sliceBytes = isFirst ? FIRST_SLICE_BYTES : SLICE_BYTES
     this.#isFirst = isFirst
     this.#nowMs = nowMs
     this.#rest = rest

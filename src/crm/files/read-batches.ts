@@ -28,6 +28,10 @@ export interface Batch<Item> {
 
 /** Gathers rows until they are taken, a page at most at a time. */
 export class Gathering<Item> {
+  /** Rows in which nothing stands, between the others and below them. */
+  blankRows = 0
+  /** Of the file, for the rows so far. */
+  readBytes = 0
   #before = 0
   #changes: Change<Item>[] = []
   #lines: number[] = []
@@ -61,9 +65,9 @@ export class Gathering<Item> {
   }
 }
 
-const CHUNK_BYTES = 256 * 1024
-/** Some rows: how often the pace is looked at. */
-const SLICE_BYTES = 4 * 1024
+/** Each is waited for; but to decode one of another encoding takes some ms. */
+const CHUNK_BYTES = 1024 * 1024
+const ENCODED_CHUNK_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 /** Reads a file from its start and gives its rows in batches; between two of them requests pass. */
@@ -75,10 +79,11 @@ export async function* readBatches<Item>(
   pace: Pace,
   encoding = 'utf-8',
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  const isUtf8 = encoding === 'utf-8'
+  const gate: ByteGate = isUtf8 ? new Utf8Gate() : new DecodingGate(encoding)
+  const chunk = Buffer.allocUnsafe(isUtf8 ? CHUNK_BYTES : ENCODED_CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position)
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
     if (position === 0) {
       const disguise = disguiseOf(chunk.subarray(0, bytesRead))
@@ -86,9 +91,10 @@ export async function* readBatches<Item>(
     }
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
-    for (let from = 0; from < bytes.length;) {
-      const slice = wholeLines(bytes.subarray(from, from + SLICE_BYTES))
+    for (let from = 0; from < bytes.length && !isGivenUp();) {
+      const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
       from += slice.length
+      rows.readBytes = position - bytes.length + from
       const fed = parser.feed(slice)
       const fault = fed instanceof Promise ? await fed : fed
       if (fault !== null) return fault
@@ -100,6 +106,7 @@ export async function* readBatches<Item>(
   }
   if (gate.finish()) return { line: gate.line, problem: gate.problem }
   const fault = await parser.finish()
+  rows.blankRows = parser.blankRows ?? 0
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault
 }

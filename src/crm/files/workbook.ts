@@ -11,7 +11,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import type { TakeCsvRow } from './csv-parser.ts'
-import { numbered } from './csv-parser.ts'
+import { numbering } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
 import type { NumberShape } from './number-formats.ts'
 import { Pace } from './pace.ts'
@@ -38,8 +38,6 @@ export interface SheetReading<Item> {
   readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
   readonly isGivenUp: () => boolean
   readonly pace: Pace
-  /** Rows in which nothing stands, between others and below them; counted here. */
-  blankRows: number
 }
 
 /** What keeps a workbook from being read, thrown through the parts of its reading and caught where it began. */
@@ -81,30 +79,6 @@ class FileReader extends RandomAccessReader {
 
   override _readStreamForRange(start: number, end: number): Readable {
     return Readable.from(chunksOf(this.#file, start, end))
-  }
-
-  override read(
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    callback: (cause: Error | null) => void,
-  ): void {
-    void this.#fill(buffer.subarray(offset, offset + length), position, callback)
-  }
-
-  async #fill(target: Buffer, position: number, callback: (cause: Error | null) => void): Promise<void> {
-    let fault: Error | null = null
-    try {
-      await fill(this.#file, target, position)
-    } catch (cause) {
-      fault = cause instanceof Error ? cause : new Error('a file cannot be read', { cause })
-    }
-    callback(fault)
-  }
-
-  override close(callback: (cause: Error | null) => void): void {
-    callback(null)
   }
 }
 
@@ -294,20 +268,16 @@ async function* fed(
 }
 
 function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
-  const names = new Set<string>()
-  return cells.map((cell) => {
-    if (isBlank(cell) || cell === null || typeof cell === 'object') return null
-    const name = numbered(String(cell), names)
-    names.add(name)
-    return name
-  })
+  const numbered = numbering()
+  return cells.map((cell) =>
+    isBlank(cell) || cell === null || typeof cell === 'object' ? null : numbered(String(cell)),
+  )
 }
 
 async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
-  reading: SheetReading<Item>,
+  { headerRow, rows, onHeader, isGivenUp, pace }: SheetReading<Item>,
 ): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
-  const { headerRow, rows, onHeader, isGivenUp, pace } = reading
   let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
@@ -318,7 +288,7 @@ async function* readRows<Item>(
     waiting = []
     for (const { cells, row } of taken) {
       if (onRow === null && headerRow !== null && row < headerRow) continue
-      reading.blankRows += Math.max(0, row - above - 1)
+      rows.blankRows += Math.max(0, row - above - 1)
       above = row
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)

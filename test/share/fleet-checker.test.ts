@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'bun:test'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
+import type { RecordLists } from '../../src/replica/frames.ts'
+import { applyFrame } from '../../src/replica/frames.ts'
+import { newLists } from '../../src/replica/replica.ts'
+import { Following } from '../../src/share/follower.ts'
+import { OwnMarks } from '../../src/share/marks.ts'
+import { Signing } from '../../src/share/signing.ts'
+import { eventOf, formatter, guidOf, venueOf } from '../model/records.ts'
+import { Fleet, fleetSettingOf } from './fleet.ts'
+
+const EVENT = guidOf(1)
+const VENUE = guidOf(0x1000)
+const POSITION = { term: 1, number: 1, reign: '00' }
+
+const told = (at: number) => ({ at, untold: false, lateByMs: 0, silent: false })
+
+/** A venue came without a word, and goes with the event that points at it. */
+function goneTogether() {
+  const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000 }), 1)
+  const { tables, time } = fleet
+  const venue = tables.venues.create(VENUE, EMPTY_GUID, { ...told(10), untold: true, silent: true })
+  const event = tables.events.create(EVENT, VENUE, told(20))
+  const held = (): { served: Following; lists: RecordLists } => {
+    const lists = newLists(formatter)
+    const marks = new OwnMarks('', () => new Uint8Array(8), time, new Signing('', []))
+    const served = new Following({ lists, time, marks, beatMs: 500, position: POSITION, until: POSITION })
+    const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
+    applyFrame(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
+    return { served, lists }
+  }
+  const showVenue = (lists: RecordLists): void => {
+    const text = lists.venues.kind.packing.pack(venueOf(VENUE, '1'))
+    applyFrame(lists, { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, text }, 0)
+  }
+  const look = (served: Following): readonly string[] => {
+    fleet.checker.both(instance, served, EVENT, 1000)
+    return fleet.checker.wrong
+  }
+  const go = (): void => {
+    tables.events.change(event, { exists: false, shown: false }, told(50))
+    tables.venues.change(venue, { exists: false, shown: false }, told(50))
+    time.trueMs = 60
+  }
+  const instance = fleet.start()
+  time.trueMs = 30
+  return { held, showVenue, look, go }
+}
+
+describe('the check of an event and its venue', () => {
+  it('finds an event that outlives its venue', () => {
+    const { held, showVenue, look, go } = goneTogether()
+    const { served, lists } = held()
+    showVenue(lists)
+    expect(look(served)).toEqual([])
+    go()
+    const row = lists.venues.find(VENUE)
+    lists.venues.remove(row)
+    expect(look(served)).toEqual([expect.stringContaining('(went)')])
+  })
+
+  it('does not hold against a list what the one before it had found in an audit', () => {
+    const { held, showVenue, look, go } = goneTogether()
+    const before = held()
+    showVenue(before.lists)
+    expect(look(before.served)).toEqual([])
+    go()
+    expect(look(held().served)).toEqual([])
+  })
+})
