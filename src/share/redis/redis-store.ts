@@ -231,7 +231,8 @@ export class RedisConnection implements StoreConnection {
     try {
       return await this.#send(parts)
     } catch (cause) {
-      throw storeFailureOf(cause)
+      const key = parts.find((part) => typeof part === 'string' && part.startsWith(`${this.#name}:`))
+      throw storeFailureOf(cause, String(key))
     }
   }
 }
