@@ -279,6 +279,10 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
             trusting(join(ours.folder, 'none')),
             failsAs('lost', /share\.ca cannot be read \(ENOENT\)/),
           )
+          await assert.rejects(
+            trusting(keyFile),
+            failsAs('refused', /^share\.ca holds no certificate: it must be a PEM file$/),
+          )
           // Neither side speaks to one of the other kind.
           await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), failsAs('lost'))
           await assert.rejects(sessionOf(`redis://127.0.0.1:${server.tlsPort}/0`), failsAs('lost'))

@@ -113,6 +113,7 @@ export class RedisConnection implements StoreConnection {
   readonly #log: string
   readonly #marks: string
   readonly #isProbe: boolean
+  readonly #expiresMs: string
   #appends = 0
 
   constructor(send: Command, end: () => void, name: string, scope: string, isProbe: boolean) {
@@ -121,6 +122,7 @@ export class RedisConnection implements StoreConnection {
     this.#name = name
     this.#scope = scope
     this.#isProbe = isProbe
+    this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
     // The braces keep all of it in one slot of a cluster.
     this.#prefix = `${name}:{${scope}}`
     this.#log = `${this.#prefix}:log`
@@ -154,10 +156,6 @@ export class RedisConnection implements StoreConnection {
     // For `check` alone; in a cluster it may lie elsewhere.
     const scopes = `${this.#name}:scopes`
     await Promise.all([this.#command('HSET', scopes, this.#scope, '1'), expire(scopes)]).catch(() => {})
-  }
-
-  get #expiresMs(): string {
-    return String(this.#isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
   }
 
   async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
