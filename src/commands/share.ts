@@ -74,7 +74,7 @@ function signingOf({ key }: ShareSettings, configuration: Configuration, observe
     const why = !read.ok ? read.message : keys === null ? `${key.from} must hold ${KEYS_ALLOWED}` : null
     if (why !== null && why !== unusable) observe({ kind: 'share-changed', what: 'key-unusable', detail: why })
     unusable = why
-    if (!read.ok || keys === null || read.secret === held) return null
+    if (!read.ok || keys === null || read.secret.reveal() === held.reveal()) return null
     held = read.secret
     observe({ kind: 'share-changed', what: 'key-changed', detail: null })
     return keys

@@ -36,6 +36,25 @@ describe('an empty store', () => {
   }, 60_000)
 })
 
+describe('an instance that holds nothing any more', () => {
+  it('leaves an empty store to those that hold something: it has seen what was written', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      const [second, third] = [await follower(fleet), await follower(fleet)]
+      await fleet.pass(BOUND_MS / 2)
+      fleet.kill(first)
+      fleet.store.empty()
+      const { member } = third.share
+      if (member.target === null) throw new Error('it follows')
+      member.lose(member.target, 'the plan says so')
+      await must(fleet, () => second.share.role === 'reader', BOUND_MS)
+      expect(fleet.news['re-based']).toBe(1)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+})
+
 describe('a store that is lost', () => {
   it('is told of once, and again where the reason is another', async () => {
     const fleet = new Fleet(token, 1)
