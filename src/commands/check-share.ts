@@ -41,7 +41,7 @@ export async function checkShare(
       // What a replica refuses says less than that it is one.
       const problems = problemsOf(info)
       if (problems.length === 0) {
-        await tryRights(probe).finally(() => probe.cleanUp([PROBE]))
+        await tryRights(probe)
         problems.push(...signatureProblems(await connection.top(), settings, sharedScope(configuration)))
       }
       return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
@@ -78,6 +78,14 @@ function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scop
 
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
+  try {
+    await tryEach(probe)
+  } finally {
+    await probe.cleanUp([PROBE])
+  }
+}
+
+async function tryEach(probe: RedisConnection): Promise<void> {
   await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
   await probe.readAfter('0-0', 1)
   await probe.readFrom('1-1', 1)

@@ -16,7 +16,7 @@ export async function readTrusted(path: string): Promise<string> {
 }
 
 /** Whether it begins with a certificate that can be read. */
-export function isPem(text: string): boolean {
+function isPem(text: string): boolean {
   try {
     return new X509Certificate(text).subject !== ''
   } catch {
