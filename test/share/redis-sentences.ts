@@ -134,6 +134,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const rejected = assert.rejects(store.readAfter('1-0', 60_000), closed)
       server.ask('CLIENT', 'KILL', 'TYPE', 'normal')
       await rejected
+      await assert.rejects(store.top(), closed)
       await usable(await storeAt(server.url).connect())
     }),
 

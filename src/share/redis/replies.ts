@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
+import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import type { StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
@@ -77,7 +77,8 @@ function whyLost(cause: Error): string {
   if (code !== null && CERTIFICATE.test(code)) {
     return `the store's certificate is not trusted (${code}): name its issuer's in share.ca, and the host it is made out to in share.url`
   }
-  if (cause instanceof SocketClosedUnexpectedlyError) return 'the store closed the connection'
+  if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
+    return 'the store closed the connection'
   // What its errors are called, all of which have the name Error.
   return `the connection to the store failed (${code ?? cause.constructor.name})`
 }
