@@ -202,5 +202,7 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
   await marquee.crm.close()
+  if (eventsRead.ok) marquee.suspicions.events.judge()
+  if (venuesRead.ok) marquee.suspicions.venues.judge()
   return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
 }

@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore } from '../config/share.ts'
+import { isLoopbackStore, keysIn } from '../config/share.ts'
 import { systemTime } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
+import { NO_BODY } from '../share/entries.ts'
 import type { RedisConnection } from '../share/redis/redis-store.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
+import { Signing } from '../share/signing.ts'
+import type { StoredEntry } from '../share/store.ts'
 import type { ShareSettings } from './share.ts'
 import { sharedScope } from './share.ts'
 
@@ -18,6 +21,7 @@ export interface StoreChecked {
 }
 
 const PATIENCE_MS = 5000
+const PROBE = 'probe'
 const LEAST_VERSION = [6, 2] as const
 
 /** Whether the store of the `share` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
@@ -28,7 +32,7 @@ export async function checkShare(
 ): Promise<StoreChecked> {
   const { url, ca, name } = settings
   const store = new RedisStore({ url, ca, name }, sharedScope(configuration))
-  const probing = new RedisStore({ url, ca, name }, `check-${randomBytes(6).toString('hex')}`)
+  const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
   const open: RedisConnection[] = []
   try {
     const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
@@ -36,7 +40,10 @@ export async function checkShare(
       const [info, others] = [await connection.info(), await connection.otherScopes()]
       // What a replica refuses says less than that it is one.
       const problems = problemsOf(info)
-      if (problems.length === 0) await tryRights(probe)
+      if (problems.length === 0) {
+        await tryRights(probe)
+        problems.push(...signatureProblems(await connection.top(), settings, sharedScope(configuration)))
+      }
       return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
@@ -57,22 +64,41 @@ export async function checkShare(
   }
 }
 
+/** Who signs by another key than the log takes no part: it neither believes the others, nor they it. */
+function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scope: string): readonly string[] {
+  if (top === null) return []
+  const { id, h, b, s } = top
+  if (new Signing(scope, keysIn(key?.reveal() ?? '') ?? []).believes(s, 'log', id, h, b ?? NO_BODY)) return []
+  if (key === null)
+    return ['share.key is not set, and the other instances sign what they write: give this one their key']
+  const theirs =
+    s === null ? 'the other instances sign nothing' : 'it is not the key that the other instances sign with'
+  return [`share.key: ${theirs}: all must have the same`]
+}
+
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
+  try {
+    await tryEach(probe)
+  } finally {
+    await probe.cleanUp([PROBE])
+  }
+}
+
+async function tryEach(probe: RedisConnection): Promise<void> {
   await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
   await probe.readAfter('0-0', 1)
   await probe.readFrom('1-1', 1)
   await probe.top()
   await probe.trimBefore('1-1')
-  await probe.writeMark('probe', '{}')
+  await probe.writeMark(PROBE, '{}')
   await probe.readMarks()
-  await probe.dropMarks(['probe'])
+  await probe.dropMarks([PROBE])
   await probe.putBlob('base', Buffer.from('{}'))
   await probe.getBlob('base')
   await probe.countBlobs(['base'])
   await probe.dropBlobs(['base'])
   await probe.dropLog()
-  await probe.forget()
 }
 
 function serverOf(info: ReadonlyMap<string, string>): string {

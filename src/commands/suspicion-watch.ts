@@ -7,7 +7,7 @@ import type { HeldLists } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 
-/** What is most likely wrong in the lists, looked at after each read: told once a kind, and kept for the dashboard. */
+/** What is most likely wrong in the lists, looked at after each read: told once a kind until a full read finds none of it, and kept for the dashboard. */
 export class SuspicionWatch {
   /** What is served all the same. */
   readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
@@ -36,7 +36,9 @@ export class SuspicionWatch {
     const list = observation.read.list === 'venues' ? 'venues' : 'events'
     if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
     if (outcome !== 'ok' || rows === 0 || kind === 'availability') return
+    if (kind === 'full') this.#suspicions[list].judge(rows)
     this.found[list] = this.#suspicions[list].list((id) => lists[list].list.serves(id))
+    if (kind === 'full') this.#forgetOthers(list)
     for (const { column, what, count, where } of this.found[list]) {
       if (this.#isNew(`${list} ${column} ${what}`))
         this.#observe({ kind: 'suspicious', list, column, what, count, where })
@@ -50,6 +52,12 @@ export class SuspicionWatch {
 
   #dates(list: ListName): number {
     return [...this.#suspicions[list].wallDates.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  #forgetOthers(list: ListName): void {
+    const found = new Set(this.found[list].map(({ column, what }) => `${list} ${column} ${what}`))
+    for (const key of this.#told)
+      if (key.startsWith(`${list} `) && key !== `${list} zone` && !found.has(key)) this.#told.delete(key)
   }
 
   #isNew(key: string): boolean {

@@ -77,6 +77,7 @@ share: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, beat: 
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
+      { '/etc/ca.pem': '' },
     )
     const { operations, timeZone, crm, isTimeZoneSet, share, ...rest } = configuration
     expect(isTimeZoneSet).toBe(true)

@@ -45,6 +45,21 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const tree = await resolveReferences(parsed, { folder, env, readFile, say })
   const configuration = settingsOf(tree, findings)
   if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
+  const ca = configuration.share?.ca ?? null
+  const trusted = ca === null ? null : await readText(ca, readFile)
+  if (trusted !== null && !trusted.ok) {
+    const share = tree.entries.get('share')
+    const said = share?.kind === 'map' ? share.entries.get('ca') : undefined
+    const found = said?.kind === 'scalar' ? String(said.value) : ca
+    findings.problems.push({
+      file,
+      key: 'share.ca',
+      line: said?.line ?? null,
+      found: null,
+      message: `is ${JSON.stringify(found)}, which ${trusted.message}`,
+    })
+    return { ok: false, problems: findings.problems }
+  }
   return { ok: true, configuration, warnings: warningsOf(configuration) }
 }
 

@@ -16,6 +16,11 @@ const url = leaf(URL_ALLOWED, ({ value, reference }) => {
   if (typeof value !== 'string' || given === null || !isStore(given)) return null
   if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
     return new Wrong('must end with the number of a database, such as /0', true)
+  if (given.search !== '' || given.hash !== '')
+    return new Wrong(
+      'must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+      true,
+    )
   if (/%(?![\da-f]{2})/i.test(given.username + given.password))
     return new Wrong('holds a % without two hex digits; write %25', true)
   // It mostly holds a password.

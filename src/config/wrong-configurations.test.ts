@@ -58,6 +58,11 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['share: { url: store:6379 }', `2: share.url is "store:6379"; it must be ${STORE}`],
   ['share: { url: "http://store" }', `2: share.url is "http://store"; it must be ${STORE}`],
   ['share: { url: "rediss://store/main" }', '2: share.url must end with the number of a database, such as /0'],
+  [
+    'share: { url: "rediss://store/0?tls=false" }',
+    '2: share.url must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+  ],
+  ['share: { url: "rediss://store", ca: ./none.pem }', '2: share.ca is "./none.pem", which does not exist'],
   ['share: { url: "rediss://:word@store" }', `2: share.url ${SECRET}: it is a URL with a password in it`],
   ['share: { url: "rediss://50%@store" }', '2: share.url holds a % without two hex digits; write %25'],
   [

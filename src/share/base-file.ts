@@ -84,7 +84,8 @@ export class BaseFile {
     const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
     if (head.scope !== scope) throw new BaseFault('it is of another scope')
     if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new BaseFault('it is older than 7 days')
-    if (head.chunks.reduce((end, { bytes }) => end + bytes, at) !== stats.size) throw new BaseFault('it is cut short')
+    const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
+    if (more !== 0) throw new BaseFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)
     for (const name of ['events', 'venues'] as const) {
       lists[name].reserve(Math.min(stats.size, head.lists[name].served + head.lists[name].withheld))
     }

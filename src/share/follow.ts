@@ -54,6 +54,7 @@ async function take(member: Member, session: Session, target: Following, stored:
   }
   tell(member, target, entry)
   member.follow(target, entry)
+  if (!session.isProven && entry.head.kind === 'beat') session.isProven = member.wroteSince(session.openedAtMs, entry)
   if (!isOurs) return true
   // All before our own claim is held now.
   member.takeOver(entry.position, false)

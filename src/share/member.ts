@@ -51,7 +51,7 @@ export class Member {
   #highestTerm = 0
   #markedAt: Moment | null = null
   #beatenAt: Moment
-  #refused = ''
+  #hasRefused = false
 
   constructor(options: ShareOptions) {
     this.options = options
@@ -84,16 +84,17 @@ export class Member {
     return this.beat?.standIns ?? []
   }
 
-  /** The entry, null where it must not be believed: said once. */
+  /** The entry, null where it must not be believed: said once until another is. */
   async decode(stored: StoredEntry): Promise<LogEntry | null> {
     const { signing } = this.options
     let entry = decodeEntry(stored, signing)
     if ('refused' in entry && signing.isDoubted && (await signing.renew())) entry = decodeEntry(stored, signing)
     if ('refused' in entry) {
-      if (this.#refused !== entry.refused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
-      this.#refused = entry.refused
+      if (!this.#hasRefused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
+      this.#hasRefused = true
       return null
     }
+    this.#hasRefused = false
     this.hasVerified = true
     if (entry.head.kind === 'beat') this.silence.beats(entry.head.beatMs)
     this.#highestTerm = Math.max(this.#highestTerm, entry.position.term)
@@ -109,6 +110,11 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, accepts }
     await session.ask((store) => store.writeMark(this.instance, this.#marks.next(notes)))
+  }
+
+  /** The beat carries a mark that was written since then, by the monotonic clock. */
+  wroteSince(sinceMs: number, { body }: LogEntry): boolean {
+    return (this.#marks.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
   }
 
   /** An entry was taken. */

@@ -9,6 +9,9 @@ import { Traffic } from './traffic.ts'
  * learned on another. What a command brings late is never used.
  */
 export class Session {
+  /** An entry was written, or a mark came back in a beat: a store that only takes the connection, or a mark, is of no use yet. */
+  isProven = false
+  readonly openedAtMs: number
   readonly #connection: StoreConnection
   readonly #time: Time
   readonly #limitMs: number
@@ -21,6 +24,7 @@ export class Session {
     this.#limitMs = limitMs
     this.#signal = signal
     this.#traffic = traffic
+    this.openedAtMs = time.now().monotonicMs
   }
 
   static async open(
@@ -53,7 +57,10 @@ export class Session {
 
   async append(entry: StoredEntry, mayCreate: boolean): Promise<Appended> {
     const appended = await this.ask((store) => store.append(entry, mayCreate))
-    if (appended === 'added') this.#traffic.count(entry, 'written')
+    if (appended === 'added') {
+      this.isProven = true
+      this.#traffic.count(entry, 'written')
+    }
     return appended
   }
 

@@ -14,6 +14,8 @@ import { Traffic } from './traffic.ts'
 const COMMAND_MS = { least: 1000, most: 5000 } as const
 /** A session that lived so long was no failure of its beginning. */
 const SETTLED_MS = 1000
+/** Whoever may claim has done so by then, and knows whether that is allowed. */
+const PROVEN_SILENCES = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const KEYS_AGAIN_MS = 10_000
@@ -30,8 +32,9 @@ export class Share {
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
-  /** Why the store is lost, as it was told; null while it is not. */
-  #toldLost: string | null = null
+  #session: Session | null = null
+  /** Why the store is lost, as it was told; null while it is not. Nothing is told at first. */
+  #toldLost: string | null = ''
   /** By the monotonic clock: the keys were read. */
   #keysAtMs: number
 
@@ -103,6 +106,7 @@ export class Share {
       await pause(this.#options.beatMs, this.#time, signal)
       this.member.goAloneIfDue()
       this.member.offer()
+      this.#tellFound()
       void this.#renewKeys()
     }
   }
@@ -139,9 +143,8 @@ export class Share {
     const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal, this.traffic)
     try {
       await member.mark(session, true)
-      if (!this.isConnected) this.#options.tell({ kind: 'store-found' })
+      this.#session = session
       this.#connected(true)
-      this.#toldLost = null
       member.silence.heard()
       // A reader that ends has last words.
       while (!signal.aborted || member.publisher !== null) {
@@ -149,18 +152,30 @@ export class Share {
         await (publisher === null ? follow(member, session, signal) : lead(member, publisher, session, signal))
       }
     } finally {
+      this.#session = null
       session.close()
     }
+  }
+
+  /** Once a change: a store may take each new connection and refuse what is asked then. */
+  #tellFound(): void {
+    const { openedAtMs = 0, isProven = false } = this.#session ?? {}
+    if (this.#session === null || this.#toldLost === null) return
+    const heldMs = this.#time.now().monotonicMs - openedAtMs
+    if (!isProven && heldMs < PROVEN_SILENCES * this.member.silence.lengthMs) return
+    this.#toldLost = null
+    this.#options.tell({ kind: 'store-found' })
   }
 
   #lost(cause: unknown): void {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     // The first try after a session is made at once.
-    if (why === this.#toldLost || (this.isConnected && this.#failures === 0)) return
+    if (this.isConnected && this.#failures === 0) return
+    this.#connected(false)
+    if (why === this.#toldLost) return
     this.#toldLost = why
     this.#options.tell({ kind: 'store-lost', why })
-    this.#connected(false)
   }
 
   #connected(connected: boolean): void {

@@ -254,4 +254,11 @@ describe('a base is written', () => {
     await other.stop()
     expect(other.said).toEqual(['base-not-written: a file stands where its directory should be'])
   })
+
+  it.if(process.platform === 'linux')('not where no directory can be made, which is said in words', async () => {
+    const rig = await new Rig(tables(), { directory: '/proc/marquee' }).start()
+    await until(() => rig.said.length > 0)
+    await rig.stop()
+    expect(rig.said).toEqual(['base-not-written: its directory cannot be made: the file system may be read-only'])
+  })
 })

@@ -193,6 +193,9 @@ describeWithPostgres('a restart before PostgreSQL', () => {
       )
       await second.stop()
       expect(changedRows(second)).toBeLessThanOrEqual(2)
+      // All of them were read by the first one, and few by the second.
+      const isSuspicious = ({ event }: { readonly event: string }): boolean => event === 'suspicious'
+      expect([linesOf(first).some(isSuspicious), linesOf(second).some(isSuspicious)]).toEqual([true, false])
       await world.remove()
     },
     PATIENCE_MS,

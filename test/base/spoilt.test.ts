@@ -79,7 +79,9 @@ describe('a base that cannot be trusted is not used, which is said, and the list
 
   it('where more follows than it says', async () => {
     const { rig, bytes } = await scene()
-    expect(await refusalOf(rig, Buffer.concat([bytes, bytes]))).toBe('Error: it is cut short')
+    expect(await refusalOf(rig, Buffer.concat([bytes, bytes]))).toBe(
+      `Error: ${bytes.length} bytes follow after its end`,
+    )
   })
 
   it('where it is of another release, of another scope, or says what no base says', async () => {

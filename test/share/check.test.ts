@@ -1,4 +1,9 @@
+import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { sharedScope } from '../../src/commands/share.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { Signing } from '../../src/share/signing.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -23,17 +28,38 @@ interface Checked {
   readonly warnings: readonly string[]
 }
 
-async function check(url: string, more: object = {}, runtime: Runtime = 'bun'): Promise<Checked> {
+async function check(
+  url: string,
+  more: object = {},
+  runtime: Runtime = 'bun',
+  env: Readonly<Record<string, string>> = {},
+  before?: string | null,
+): Promise<Checked> {
   const folder = new FilesDirectory({ base: null, share: { url: { env: 'STORE' } }, ...more }, LISTS)
   try {
+    if (before !== undefined) await writeLog(folder.configuration, before)
     const args = ['src/main.ts', 'check', '--json', '--config', folder.configuration]
-    const child = new Child(programOf(runtime), args, { env: { STORE: url } })
+    const child = new Child(programOf(runtime), args, { env: { STORE: url, ...env } })
     const status = await child.exited
     const { problems, warnings } = JSON.parse(child.stdout) as Checked
     return { status, problems, warnings: warnings.filter((warning) => warning.startsWith('share.')) }
   } finally {
     folder.remove()
   }
+}
+
+/** The log of these instances ends with an entry that this key signs, null: none; or a text is where it would be. */
+async function writeLog(path: string, key: string | null): Promise<void> {
+  const env = { STORE: redis.url, KEY: 'x'.repeat(32) }
+  const text = readFileSync(path, 'utf8')
+  const loaded = await loadConfiguration({ path, text, env, readFile: () => Promise.reject(new Error('none')) })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const scope = sharedScope(loaded.configuration)
+  const log = `marquee:{${scope}}:log`
+  redis.ask('DEL', log)
+  if (key === 'WRONGTYPE') return void redis.ask('SET', log, 'a text')
+  const s = new Signing(scope, key === null ? [] : [key]).sign('log', '1-0', '{}', Buffer.alloc(0))
+  redis.ask('XADD', log, '1-0', 'h', '{}', ...(s === null ? [] : ['s', s]))
 }
 
 function withRights(rights: string): string {
@@ -62,6 +88,14 @@ describeWithRedis('check looks at the store that instances share', () => {
       const [problem = ''] = problems
       expect(problem).toMatch(/^share\.url: the store refuses: NOPERM/)
       expect(problem).toContain(`'${right.slice(1)}'`)
+      // What it may not take away goes of itself.
+      for (const key of redis.ask('KEYS', '*').split('\n').filter(Boolean)) {
+        expect([key, Number(redis.ask('PTTL', key)) > 0 && Number(redis.ask('PTTL', key)) <= 60_000]).toEqual([
+          key,
+          true,
+        ])
+      }
+      expect(redis.ask('EXISTS', 'marquee:scopes')).toBe('0')
     },
   )
 
@@ -86,7 +120,8 @@ describeWithRedis('check looks at the store that instances share', () => {
 
   it('warns of a server that throws keys away, and of another scope', async () => {
     redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    redis.ask('HSET', 'marquee:scopes', 'ffffffffffff', '1', 'eeeeeeeeeeee', '1')
+    redis.ask('HSET', 'marquee:scopes', 'ffffffffffff', '1', 'eeeeeeeeeeee', '1', 'check-aaaaaaaaaaaa', '1')
+    redis.ask('XADD', 'marquee:{check-aaaaaaaaaaaa}:log', '1-0', 'h', '{}')
     redis.ask('XADD', 'marquee:{ffffffffffff}:log', '1-0', 'h', '{}')
     const { status, problems, warnings } = await check(redis.url)
     expect([status, problems]).toEqual([0, []])
@@ -94,6 +129,36 @@ describeWithRedis('check looks at the store that instances share', () => {
       "share.url: the store's maxmemory-policy is allkeys-lru: it may throw the base away; noeviction does not",
       'share.name: marquee is in use for the scope ffffffffffff too: another release, CRM or mapping; within a roll-out that is as it should be',
     ])
+  })
+
+  it.each(['bun', 'node'] as const)('says on %s that another key signs the log than this one has', async (runtime) => {
+    const [ours, theirs] = ['our key, which is long enough for this', 'their key, which is long enough for this']
+    const keyed = (key: string | null, signed: string | null): Promise<Checked> => {
+      const share = { url: { env: 'STORE' }, ...(key === null ? {} : { key: { env: 'KEY' } }) }
+      return check(redis.url, { share }, runtime, { KEY: key ?? '' }, signed)
+    }
+    const told = [
+      await keyed(ours, theirs),
+      await keyed(null, theirs),
+      await keyed(ours, null),
+      await keyed(ours, ours),
+      await keyed(`${theirs}\n${ours}`, ours),
+      await keyed(null, null),
+    ]
+    expect(told.map(({ status, problems: [problem] }) => [status, problem])).toEqual([
+      [1, 'share.key: it is not the key that the other instances sign with: all must have the same'],
+      [1, 'share.key is not set, and the other instances sign what they write: give this one their key'],
+      [1, 'share.key: the other instances sign nothing: all must have the same'],
+      [0, undefined],
+      [0, undefined],
+      [0, undefined],
+    ])
+  })
+
+  it('names the key where another application has written', async () => {
+    const { status, problems } = await check(redis.url, {}, 'bun', {}, 'WRONGTYPE')
+    expect(status).toBe(1)
+    expect(problems.join()).toMatch(/^share\.url: the key marquee:\{\w{12}\}:log holds what another application wrote/)
   })
 
   it('says at a server that hangs that it did not answer', async () => {

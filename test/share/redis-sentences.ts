@@ -130,9 +130,11 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
     withServer(async (server) => {
       const store = await storeAt(server.url).connect()
       await store.append(entryOf('1-0'), true)
-      const rejected = assert.rejects(store.readAfter('1-0', 60_000), failsAs('lost'))
+      const closed = failsAs('lost', /^the store closed the connection$/)
+      const rejected = assert.rejects(store.readAfter('1-0', 60_000), closed)
       server.ask('CLIENT', 'KILL', 'TYPE', 'normal')
       await rejected
+      await assert.rejects(store.top(), closed)
       await usable(await storeAt(server.url).connect())
     }),
 
@@ -278,6 +280,10 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
             trusting(join(ours.folder, 'none')),
             failsAs('lost', /share\.ca cannot be read \(ENOENT\)/),
           )
+          await assert.rejects(
+            trusting(keyFile),
+            failsAs('refused', /^share\.ca holds no certificate: it must be a PEM file$/),
+          )
           // Neither side speaks to one of the other kind.
           await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), failsAs('lost'))
           await assert.rejects(sessionOf(`redis://127.0.0.1:${server.tlsPort}/0`), failsAs('lost'))
@@ -313,8 +319,11 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       await assert.rejects(store.getBlob('base'), failsAs('refused', /WRONGTYPE/))
       server.ask('DEL', LOG)
       server.ask('SET', LOG, 'a text')
-      await assert.rejects(store.top(), failsAs('refused', /WRONGTYPE/))
-      await assert.rejects(store.append(entryOf('1-0'), true), failsAs('refused', /WRONGTYPE/))
+      const named =
+        /^the key marquee:\{\w+\}:log holds what another application wrote \(WRONGTYPE\): name another share\.name/
+      await assert.rejects(store.top(), failsAs('refused', named))
+      await assert.rejects(store.readAfter('1-0', 0), failsAs('refused', named))
+      await assert.rejects(store.append(entryOf('1-0'), true), failsAs('refused', named))
     }),
 
   'lets what is left behind expire, a day after it was written': () =>

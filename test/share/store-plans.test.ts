@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { StoreFailure } from '../../src/share/store.ts'
 import { Publisher } from '../../src/share/publisher.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
@@ -156,6 +157,43 @@ describe('a store that is lost', () => {
     }
     fleet.store.state = 'up'
     await must(fleet, () => fleet.news['store-found'] === 2, 2 * BOUND_MS)
+  })
+
+  it.each(['what is asked of the log', 'what is written to the log'])(
+    'is told of once where it takes connections and marks, and refuses %s',
+    async (what) => {
+      const fleet = new Fleet(token, 1)
+      const first = await begun(fleet)
+      await follower(fleet)
+      await fleet.pass(BOUND_MS)
+      const before = { ...fleet.news }
+      const refuse = (): never => {
+        throw new StoreFailure('refused', 'the key is of another application')
+      }
+      const stops = [override(fleet.store, 'append', () => refuse)]
+      if (what === 'what is asked of the log') stops.push(override(fleet.store, 'after', () => refuse))
+      fleet.kill(first)
+      fleet.store.onTop = what === 'what is asked of the log' ? refuse : () => {}
+      await fleet.pass(4 * BOUND_MS)
+      expect([fleet.news['store-lost'], fleet.news['store-found']]).toEqual([1, before['store-found']])
+      for (const stop of stops) stop()
+      fleet.store.onTop = () => {}
+      await must(fleet, () => fleet.news['store-found'] === (before['store-found'] ?? 0) + 1, 2 * BOUND_MS)
+    },
+  )
+})
+
+describe('a key that is not that of the others', () => {
+  it('is told of once, however many entries are not believed for it', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    await follower(fleet)
+    const before = fleet.log.length
+    fleet.start('a key that is not that of the others')
+    await fleet.pass(4 * BOUND_MS)
+    const told = fleet.log.slice(before).filter((line) => line.includes('#3'))
+    expect(told.filter((line) => line.includes('entry-refused'))).toHaveLength(1)
+    expect(told.length).toBeLessThanOrEqual(4)
   })
 })
 

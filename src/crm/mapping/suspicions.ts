@@ -55,6 +55,8 @@ export class Suspicions {
   /** Of the last read that mapped every row. */
   #before = this.#columns
   #isPartial = false
+  /** What was there and blank in each of so many rows, when all were read last. */
+  #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
   constructor(thorough = false) {
     this.thorough = thorough
@@ -71,6 +73,13 @@ export class Suspicions {
   /** A row is what it was, and so is not mapped. */
   skip(): void {
     this.#isPartial = true
+  }
+
+  /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
+  judge(rows = this.#columns.rows): void {
+    if (this.#isPartial) return
+    const { there, held } = this.#columns
+    this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
   }
 
   /** To note the dates of one field in, and what the CRM calls it. */
@@ -168,9 +177,9 @@ export class Suspicions {
       }
       if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
-    const { there, held, rows } = this.#isPartial ? this.#before : this.#columns
-    for (const column of there) {
-      if (held.has(column) || this.#columns.held.has(column)) continue
+    const { columns, rows } = this.#blank
+    for (const column of columns) {
+      if (this.#columns.held.has(column)) continue
       found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
     }
     return found

@@ -1,13 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
 import { createClient, RESP_TYPES } from '@redis/client'
-import { codeOf } from '../../observe/system-error.ts'
 import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
 import type { RawReply } from './replies.ts'
-import { entriesOf, storeFailureOf, listOf, namedIn, strange, textIn } from './replies.ts'
+import { bufferOf, entriesOf, storeFailureOf, listOf, namedIn, strange, textIn } from './replies.ts'
+import { readTrusted } from './trusted.ts'
 
-/** A text that nothing shows, and that its source may replace by another. */
+/** A text that nothing shows; its source may replace it. */
 export interface StoreAddress {
   reveal(): string
   refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
@@ -22,13 +21,18 @@ export interface RedisSettings {
   readonly ca: string | null
   /** Tells several Marquees in one store apart. */
   readonly name: string
+  /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no scope is named for it. */
+  readonly isProbe?: boolean
 }
 
 /** What is left behind goes of itself a day after a reader last wrote: hygiene, nothing relies on it. */
 const EXPIRES_MS = 24 * 3_600_000
+const PROBE_EXPIRES_MS = 60_000
 const RENEW_EVERY = 1000
 /** At most so many entries an answer: a body may have 4 MB. */
 const MOST_ENTRIES = 16
+
+const SCOPE = /^[\da-f]{12}$/
 
 const UNUSABLE =
   'share.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
@@ -65,7 +69,7 @@ export class RedisStore implements Store {
   }
 
   async #open(): Promise<RedisConnection> {
-    const { ca, name } = this.#settings
+    const { ca, name, isProbe = false } = this.#settings
     const url = this.#url.reveal()
     const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
     const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
@@ -86,6 +90,7 @@ export class RedisStore implements Store {
       () => client.destroy(),
       name,
       this.#scope,
+      isProbe,
     )
     try {
       await client.connect()
@@ -107,13 +112,17 @@ export class RedisConnection implements StoreConnection {
   readonly #prefix: string
   readonly #log: string
   readonly #marks: string
+  readonly #isProbe: boolean
+  readonly #expiresMs: string
   #appends = 0
 
-  constructor(send: Command, end: () => void, name: string, scope: string) {
+  constructor(send: Command, end: () => void, name: string, scope: string, isProbe: boolean) {
     this.#send = send
     this.#end = end
     this.#name = name
     this.#scope = scope
+    this.#isProbe = isProbe
+    this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
     // The braces keep all of it in one slot of a cluster.
     this.#prefix = `${name}:{${scope}}`
     this.#log = `${this.#prefix}:log`
@@ -141,8 +150,9 @@ export class RedisConnection implements StoreConnection {
   }
 
   async #renew(): Promise<void> {
-    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, String(EXPIRES_MS))
+    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, this.#expiresMs)
     for (const key of [this.#log, this.#marks]) await expire(key)
+    if (this.#isProbe) return
     // For `check` alone; in a cluster it may lie elsewhere.
     const scopes = `${this.#name}:scopes`
     await Promise.all([this.#command('HSET', scopes, this.#scope, '1'), expire(scopes)]).catch(() => {})
@@ -174,7 +184,7 @@ export class RedisConnection implements StoreConnection {
   }
 
   async putBlob(name: string, bytes: Uint8Array): Promise<void> {
-    await this.#command('SET', `${this.#prefix}:${name}`, bufferOf(bytes), 'PX', String(EXPIRES_MS))
+    await this.#command('SET', `${this.#prefix}:${name}`, bufferOf(bytes), 'PX', this.#expiresMs)
   }
 
   async getBlob(name: string): Promise<Uint8Array | null> {
@@ -205,9 +215,10 @@ export class RedisConnection implements StoreConnection {
     if (instances.length > 0) await this.#command('HDEL', this.#marks, ...instances)
   }
 
-  /** No instance has this scope any more. */
-  async forget(): Promise<void> {
-    await this.#command('HDEL', `${this.#name}:scopes`, this.#scope)
+  /** All keys of this scope but the chunks of a base, as far as the rights go. */
+  async cleanUp(fields: readonly string[]): Promise<void> {
+    await this.dropMarks(fields).catch(() => {})
+    await this.dropBlobs(['log', 'marks', 'base']).catch(() => {})
   }
 
   /** What the server says of itself, by name. */
@@ -218,7 +229,8 @@ export class RedisConnection implements StoreConnection {
   /** The scopes besides ours that have a log under the same name. */
   async otherScopes(): Promise<readonly string[]> {
     const named = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
-    const others = named.filter((scope, at) => at % 2 === 0 && scope !== this.#scope)
+    // What is no scope an earlier `check` has left behind.
+    const others = named.filter((scope, at) => at % 2 === 0 && scope !== this.#scope && SCOPE.test(scope))
     const exist = await Promise.all(others.map((scope) => this.#command('EXISTS', `${this.#name}:{${scope}}:log`)))
     return others.filter((_, at) => exist[at] === 1)
   }
@@ -231,19 +243,8 @@ export class RedisConnection implements StoreConnection {
     try {
       return await this.#send(parts)
     } catch (cause) {
-      throw storeFailureOf(cause)
+      const key = parts.find((part) => typeof part === 'string' && part.startsWith(`${this.#name}:`))
+      throw storeFailureOf(cause, String(key))
     }
-  }
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-async function readTrusted(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new StoreFailure('lost', `the certificates of share.ca cannot be read (${codeOf(cause) ?? 'unknown reason'})`)
   }
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ErrorReply } from '@redis/client'
+import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import type { StoredEntry } from '../store.ts'
 import { StoreFailure } from '../store.ts'
@@ -9,6 +9,10 @@ export type RawReply = Buffer | number | string | null | undefined | readonly Ra
 
 export function listOf(reply: RawReply): readonly RawReply[] {
   return typeof reply !== 'object' || reply === null || Buffer.isBuffer(reply) ? [] : reply
+}
+
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 export function textIn(reply: RawReply): string {
@@ -36,7 +40,7 @@ export function entriesOf(reply: RawReply): readonly StoredEntry[] {
 }
 
 /** The replies of a server that does not let us do what we ask: trying again does not help, an operator does. */
-const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'WRONGTYPE', 'ERR invalid password']
+const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
 /** Those of one that has no room, in memory or on its disk. */
 const FULL = ['OOM', 'MISCONF']
 
@@ -44,7 +48,8 @@ export function strange(): StoreFailure {
   return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
 }
 
-export function storeFailureOf(cause: unknown): StoreFailure {
+/** @param key the one that was asked for */
+export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
   if (cause instanceof StoreFailure) return cause
   if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
   // What was sent may be repeated in it, the password too.
@@ -55,6 +60,10 @@ export function storeFailureOf(cause: unknown): StoreFailure {
   if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
   const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
   if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
+  if (begins(['WRONGTYPE'])) {
+    const todo = 'name another share.name, or delete that key where nobody needs it'
+    return new StoreFailure('refused', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
+  }
   if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)
   if (/^ERR unknown command/i.test(message))
     return new StoreFailure('refused', `the store does not know a command: ${message}`)
@@ -68,7 +77,10 @@ function whyLost(cause: Error): string {
   if (code !== null && CERTIFICATE.test(code)) {
     return `the store's certificate is not trusted (${code}): name its issuer's in share.ca, and the host it is made out to in share.url`
   }
-  return `the connection to the store failed (${code ?? cause.name})`
+  if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
+    return 'the store closed the connection'
+  // What its errors are called, all of which have the name Error.
+  return `the connection to the store failed (${code ?? cause.constructor.name})`
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/
