@@ -71,7 +71,12 @@ export class Rights {
     const shown = tables[name].shown().map(({ id }) => id)
     const isLong = instances.every(({ share }) => share.role === 'waiting' || share.served[name].list.served >= FEWEST)
     const isNew = instances.some(({ isLoading }) => isLoading)
-    if (this.areLost || this.#isAccepted || this.#isRead(name) || isNew || !isLong || shown.length < FEWEST) return
+    // What changed and was read by nobody who answers, or by nobody who writes to the log, the CRM would tell nobody any more.
+    const isKnown =
+      instances.every((instance) => instance.share.role === 'waiting' || isWithin(instance, setting.boundMs)) &&
+      instances.some((one) => one.share.role === 'reader' && one.share.isConnected && isWithin(one, setting.boundMs))
+    if (this.areLost || this.#isAccepted || this.#isRead(name) || isNew || !isLong || !isKnown) return
+    if (shown.length < FEWEST) return
     const kept = new Set(shown.slice(0, this.#chance.below(MOST_KEPT)))
     this.#losses[name] = { kept, knownMs: time.trueMs - 2 * setting.boundMs }
     checker.excuse()
@@ -145,6 +150,11 @@ export class Rights {
       },
     }
   }
+}
+
+function isWithin({ share, machine }: Instance, boundMs: number): boolean {
+  const now = machine.peek()
+  return [share.served.events, share.served.venues].every((list) => (list.ageMs(now) ?? Infinity) <= boundMs)
 }
 
 function hush({ epochs, sales }: Story, sinceMs: number): void {
