@@ -20,6 +20,10 @@ export class Owed {
   readonly #effects: Partial<Record<ListName, Effects>>
   readonly #time: Time
   readonly #states = new Set<ListName>(LISTS)
+  /** Lists of which only a cursor or a count is new: told with the next beat. */
+  readonly #withBeat = new Set<ListName>()
+  /** What was last told of a list that somebody acts on. */
+  readonly #told = new Map<ListName, string>()
   readonly #writer = new FrameWriter()
   /** When the CRM says that it changed what is owed. */
   #changedAtMs: number[] = []
@@ -56,12 +60,24 @@ export class Owed {
 
   note(observation: Observation): void {
     if (observation.kind === 'read-ended' && observation.read.kind !== 'addition') {
-      for (const list of LISTS) if (list === observation.read.list) this.tell(list)
+      for (const list of LISTS) if (list === observation.read.list) this.#ended(list)
     } else if (observation.kind === 'changes-published') {
       const { wallMs } = this.#time.now()
       const times = observation.delaysMs.slice(0, MOST_TIMES - this.#changedAtMs.length)
       for (const delayMs of times) this.#changedAtMs.push(wallMs - delayMs)
     }
+  }
+
+  /** Where rows change all the time, telling each cursor at once would double the entries; one that is behind is only read on from. */
+  #ended(list: ListName): void {
+    const { isNews, text } = newsOf(this.#replica, list)
+    if (isNews || text !== this.#told.get(list)) this.tell(list)
+    else this.#withBeat.add(list)
+  }
+
+  /** What waited for the beat is owed before it. */
+  tellWaiting(): void {
+    for (const list of this.#withBeat) this.#states.add(list)
   }
 
   /** What is known of a list beside its rows is owed. */
@@ -84,6 +100,8 @@ export class Owed {
     // A cursor follows the rows that it covers.
     for (const list of this.#states) {
       this.#states.delete(list)
+      this.#withBeat.delete(list)
+      this.#told.set(list, newsOf(this.#replica, list).text)
       const head: Head = { kind: 'read', list, ...stateOf(this.#replica, list) }
       return { head, body: NO_BODY }
     }
@@ -98,6 +116,12 @@ export class Owed {
     const isDone = fill(writer, venues, 'shown') && fill(writer, events, 'all') && fill(writer, venues, 'gone')
     return isDone && writer.count === 0 ? null : writer.bytes
   }
+}
+
+/** What followers and their callers act on; a read that fails again is news too, since the next try is another. */
+function newsOf(replica: Replica, list: ListName): { readonly isNews: boolean; readonly text: string } {
+  const { whole, braked, accepting, lastError } = stateOf(replica, list)
+  return { isNews: lastError !== null, text: JSON.stringify([whole, braked, accepting, lastError]) }
 }
 
 /** Adds what is owed; false where the entry is full. */

@@ -133,6 +133,7 @@ export class Publisher {
     const { instance, readersWhenLost, settings, beatMs } = this.#options
     const pairs = this.marks.pairs()
     const accepted = this.#accept()
+    this.owed.tellWaiting()
     // A beat follows what it vouches for.
     const isAllTold = await this.sendOwed(session)
     const head: Beat = {
@@ -187,6 +188,7 @@ export class Publisher {
 
   /** The last words: another may go on from here. */
   async leave(session: Session, why: string): Promise<void> {
+    this.owed.tellWaiting()
     await this.sendOwed(session)
     await this.#append(session, { kind: 'leave', why })
   }

@@ -78,3 +78,34 @@ describe('the cost to the CRM (instances: Goals)', () => {
     expect(Math.abs(five - one)).toBeLessThan(one * 0.05)
   }, 600_000)
 })
+
+describe('what the log tells of reads (instances: What is on the log)', () => {
+  const readsTold = async (downMs: number): Promise<{ readonly told: number; readonly requests: number }> => {
+    const often = { instances: 1, clients: 0, newer: 0, refreshEveryMs: 50, changeEveryMs: 50, inspectEveryMs: 60_000 }
+    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 10_000, ...often }), seed)
+    fleet.begin()
+    await fleet.pass(20_000)
+    let told = 0
+    const { onAdded } = fleet.store
+    fleet.store.onAdded = (entry, ...rest) => {
+      if (entry.h.includes('"kind":"read"')) told++
+      onAdded(entry, ...rest)
+    }
+    const before = fleet.requests
+    fleet.weather.downUntilMs = fleet.time.trueMs + downMs
+    await fleet.pass(10_000)
+    return { told, requests: fleet.requests - before }
+  }
+
+  it('is their cursor, with the next beat: of both lists, twice a second', async () => {
+    const { told, requests } = await readsTold(0)
+    expect(requests).toBeGreaterThan(200)
+    expect(told).toBeGreaterThan(30)
+    expect(told).toBeLessThanOrEqual(42)
+  })
+
+  it('is at once that they fail, and when the next one is', async () => {
+    const { told } = await readsTold(9000)
+    expect(told).toBeGreaterThan(4)
+  })
+})

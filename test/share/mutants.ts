@@ -78,11 +78,6 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
     breakIt: () => override(Following.prototype, 'isNext', () => () => true),
   },
   {
-    name: 'takes any claim anew for one that goes on from what it holds',
-    setting: { ...busy, mishaps: ['store emptied', 'stop', 'cut from the store'] },
-    breakIt: () => override(Following.prototype, 'isGoneOnFrom', () => () => true),
-  },
-  {
     name: 'goes on without looking at the top',
     setting: token,
     breakIt: () => override(Publisher.prototype, 'look', () => () => Promise.resolve('goes-on')),

@@ -57,6 +57,23 @@ async function logIsCut(seed: number): Promise<readonly string[]> {
   return fleet.checker.wrong
 }
 
+/** A store is emptied, and what was in its log claimed anew, while a follower sleeps that does not hold all of it. */
+async function claimedAnewMeanwhile(seed: number): Promise<readonly string[]> {
+  const fleet = new Fleet(token, seed)
+  const first = await begun(fleet)
+  const second = await follower(fleet)
+  const sleeper = await follower(fleet)
+  sleeper.machine.stop(20 * BOUND_MS)
+  await fleet.pass(BOUND_MS)
+  fleet.kill(first)
+  fleet.store.empty()
+  fleet.store.breakConnections()
+  expect(await fleet.until(() => second.share.role === 'reader', 2 * BOUND_MS)).toBeTrue()
+  sleeper.machine.wake()
+  await fleet.pass(3 * BOUND_MS)
+  return fleet.checker.wrong
+}
+
 /** The reader wakes and writes between a slow claimant's look at the log and its claim. */
 async function readerWakesLate(seed: number): Promise<readonly string[]> {
   const fleet = new Fleet({ ...token, inspectEveryMs: 50 }, seed)
@@ -238,6 +255,17 @@ describe('a log that is cut under a stopped follower (instances: What a follower
           },
       )
     expect(await foundBy(logIsCut, breakIt)).toBeTrue()
+  }, 600_000)
+})
+
+describe('a claim anew (instances: What a follower accepts)', () => {
+  it('is not gone on from by who holds less than the claimant', async () => {
+    for (let seed = 1; seed <= 5; seed++) expect(await claimedAnewMeanwhile(seed)).toEqual([])
+  }, 600_000)
+
+  it('shows where whoever sees it goes on from it', async () => {
+    const breakIt = (): (() => void) => override(Following.prototype, 'isGoneOnFrom', () => () => true)
+    expect(await foundBy(claimedAnewMeanwhile, breakIt)).toBeTrue()
   }, 600_000)
 })
 
