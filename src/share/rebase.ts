@@ -1,5 +1,6 @@
 import type { Time } from '../replica/time.ts'
 import { decodeEntry, idOf, isSame } from './entries.ts'
+import { LISTS } from './list-states.ts'
 import { Following } from './follower.ts'
 import type { OwnMarks } from './marks.ts'
 import type { ShareOptions } from './options.ts'
@@ -7,9 +8,12 @@ import type { Session } from './session.ts'
 import type { Manifest } from './store-base.ts'
 import { loadChunks, readManifest, sizeOf } from './store-base.ts'
 
+/** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
+const LEAST_ROW_BYTES = 64
+
 export interface RebaseOptions extends Pick<
   ShareOptions,
-  'time' | 'beatMs' | 'newLists' | 'signing' | 'limits' | 'settings'
+  'time' | 'beatMs' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
 > {
   readonly marks: OwnMarks
   readonly ignored: (why: string) => void
@@ -60,7 +64,7 @@ export class Rebase {
 
   async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
     if (this.#time.now().monotonicMs < this.#notBeforeMs) return null
-    const { newLists, signing, limits } = this.#options
+    const { newLists, signing, limits, pause } = this.#options
     const manifest = await readManifest(session, signing)
     this.foundNone = manifest === null
     if (manifest === null) {
@@ -83,7 +87,16 @@ export class Rebase {
     const lists = newLists()
     const { memoryBytes } = limits
     const nowMs = this.#time.now().monotonicMs
-    const why = await loadChunks(session, manifest, lists, { memoryBytes, nowMs, between })
+    const goOn = async (): Promise<void> => {
+      await between()
+      await pause()
+    }
+    for (const name of LISTS) {
+      const { served, withheld } = states[name]
+      const rows = Math.min(memoryBytes / LEAST_ROW_BYTES, sizeOf(manifest).rows, served + withheld)
+      for (const _ of lists[name].roomFor(rows)) await goOn()
+    }
+    const why = await loadChunks(session, manifest, lists, { memoryBytes, nowMs, between: goOn })
     if (why !== null) {
       this.reject(why)
       return null

@@ -149,7 +149,7 @@ async function baseIsAhead(seed: number): Promise<readonly string[]> {
   // Whoever comes has no base, and asks for one; all venues and five events are in it when the last slice but one ends.
   store.blobs.delete('base')
   const { slices } = reader
-  const late = fleet.start()
+  const late = fleet.start(undefined, { sliceMs: 0 })
   expect(await fleet.until(() => reader.slices === slices + 4, 4 * BOUND_MS)).toBeTrue()
   reader.slowness = 350
   for (const venue of tables.venues.shown()) tables.venues.change(venue, {}, told(time.trueMs))
@@ -304,6 +304,17 @@ describe('a base that is made while much waits for the log (instances: The base)
           },
       )
     expect(await foundBy(baseIsAhead, breakIt)).toBeTrue()
+  }, 600_000)
+})
+
+describe('a base that is loaded (instances: The base)', () => {
+  it('gives way after each thousand rows', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * BOUND_MS }, 1)
+    for (let number = 30; number < VENUES; number++) {
+      fleet.tables.venues.create(guidOf(0x1000 + number), EMPTY_GUID, told(0))
+    }
+    await begun(fleet)
+    expect((await follower(fleet)).slices).toBeGreaterThanOrEqual(Math.floor(VENUES / 1000))
   }, 600_000)
 })
 
