@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
 /** What came within so long goes in one entry. */
-const COALESCED_MS = 5
+const COALESCED_MS = 2
 
 /** The reader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
 export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
