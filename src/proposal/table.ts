@@ -7,8 +7,8 @@ import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
 import { numbering } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { openFile } from '../crm/files/found-file.ts'
+import { Gathering } from '../crm/files/gathering.ts'
 import { Pace } from '../crm/files/pace.ts'
-import { Gathering } from '../crm/files/read-batches.ts'
 import type { Cell } from '../crm/mapping/cell.ts'
 import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
 import { parseCell } from '../crm/mapping/parse-cell.ts'
@@ -204,11 +204,12 @@ async function readSheetOf(
       return add
     }
     const onSheets = (found: Sheet['sheets']): void => void (sheets = found)
+    const found = { name: basename(path), format: 'xlsx', sizeBytes, writtenAtMs: 0 } as const
+    const gathering = new Gathering<never>(found, { monotonicMs: 0, wallMs: 0 })
     const how = { limitBytes: 2e9, sheet, headerRow: null, onHeader, onSheets, isGivenUp: () => false }
-    const reading = { ...how, name: basename(path), file, sizeBytes, rows: new Gathering<never>(), pace: new Pace() }
-    const batches = readSheet(reading)
+    const pages = readSheet({ ...how, file, rows: gathering, pace: new Pace() })
     for (;;) {
-      const next = await batches.next()
+      const next = await pages.next()
       if (next.done !== true) continue
       return { rows, texts, sheets, problem: next.value?.problem ?? null }
     }

@@ -5,9 +5,9 @@ import type { TextSettings } from '../../config/crm/texts.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { parseLargeCell } from '../mapping/parse-cell.ts'
-import type { CellOf, IgnoredColumns, ListFile } from './list-file.ts'
+import type { Gathering } from './gathering.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import type { RowSink } from './read-batches.ts'
 import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 
@@ -252,18 +252,17 @@ export type TakeCsvRow = (row: readonly Cell[], line: number) => Taken
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
-const LINK_MEMBERS: ReadonlySet<string> = new Set(['Rel', 'Href', 'Title'])
 
 /** Takes the header row, and gives what takes the rows below it. */
 export function csvRows<Item>(
   list: ListFile<Item>,
-  sink: RowSink<Item>,
+  rows: Gathering<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
 ): (header: CsvRow) => TakeCsvRow {
   return (header) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
-    const lacking = columns.lacking(list, sink.file)
+    const lacking = columns.lacking(list, rows.found.name)
     // What is below is not read: it would be withheld for what the header lacks.
     if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
@@ -272,7 +271,7 @@ export function csvRows<Item>(
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
       return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
     }
-    const cellOf: CellOf<readonly Cell[]> = (column) => {
+    const cellOf = (column: string): ((row: readonly Cell[]) => Cell) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
@@ -280,13 +279,13 @@ export function csvRows<Item>(
     const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
     const linksAt = header.indexOf('Links')
     const add = (row: readonly Cell[], line: number): null => {
-      const where = (): string => sink.whereIs(sink.rows.count, line)
-      sink.rows.add(mapRow(row, where), line)
+      const where = (): string => rows.whereNext(line)
+      rows.add(mapRow(row, where), line)
       return null
     }
     const addLater = async (row: readonly Cell[], links: string, line: number): Promise<null> => {
       const pace = new Pace()
-      const parsed = await parseLargeCell(links, LINK_MEMBERS, () => (pace.isOver ? pace.rest() : null))
+      const parsed = await parseLargeCell(links, columns.wanted, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()
       // What cannot be read is no more so where it is cut off.
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)

@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises'
 import type { Diagnosis } from '../../replica/port.ts'
 import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { disguiseOf } from './content.ts'
-import { placeOf } from './file-format.ts'
 import { findFile } from './found-file.ts'
+import { Gathering } from './gathering.ts'
 import type { ListFile } from './list-file.ts'
 import { IgnoredColumns } from './list-file.ts'
-import { Gathering } from './read-batches.ts'
+import { Utf8Gate } from './utf8-gate.ts'
 
 /** A larger file is corrected in more than one round. */
 const MOST_BYTES = 64 * 1024 * 1024
@@ -29,7 +29,10 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   const problems: string[] = []
   const { text, otherwise } = decoded(bytes)
   if (otherwise !== null) {
-    const fact = `line ${brokenLine(bytes)}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
+    // The first line that is no UTF-8.
+    const gate = new Utf8Gate()
+    gate.pass(bytes)
+    const fact = `line ${gate.line}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
     problems.push(`${fact}, or say crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
@@ -46,15 +49,14 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
     problems.push(`${which} above the header row, which is line ${header + 1}; ${remedy}`)
   }
   if (delimiter !== ',') problems.push(`line ${header + 1}: ${notCommas(delimiter)}`)
-  const rows = new Gathering<Item>()
+  const rows = new Gathering<Item>(found, { monotonicMs: 0, wallMs: 0 })
   const columns = new IgnoredColumns(list.columns)
-  const whereIs = (index: number, line: number): string => placeOf('csv', found.name, index, line)
-  const parser = new CsvParser(csvRows(list, { rows, file: found.name, whereIs }, columns), null, delimiter)
+  const parser = new CsvParser(csvRows(list, rows, columns), null, delimiter)
   // The lines stay where they are: blank ones are skipped, and counted.
   const meant = [...lines.slice(0, header).fill(''), ...lines.slice(header)].join('\n')
   const fault = (await parser.feed(Buffer.from(meant))) ?? (await parser.finish())
   if (fault !== null) problems.push(`line ${fault.line}: ${fault.problem}`)
-  const changes = rows.take(Infinity).flatMap((batch) => batch.changes)
+  const changes = rows.take(Infinity).flatMap((page) => page.changes)
   return {
     problems: problems.map((problem) => `${found.name}${/^line \d+:/.test(problem) ? ', ' : ': '}${problem}`),
     changes,
@@ -63,24 +65,10 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
 }
 
 function decoded(bytes: Buffer): { readonly text: string; readonly otherwise: string | null } {
-  const [first, second] = bytes
-  if (first === 0xff && second === 0xfe)
-    return { text: new TextDecoder('utf-16le').decode(bytes), otherwise: 'UTF-16LE' }
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), otherwise: null }
-  } catch {
-    return { text: new TextDecoder('windows-1252').decode(bytes), otherwise: 'Windows-1252' }
-  }
-}
-
-/** The first line that is no UTF-8. */
-function brokenLine(bytes: Buffer): number {
-  let [line, from] = [1, 0]
-  for (let at = bytes.indexOf('\n'); at !== -1 && isUtf8(bytes.subarray(from, at)); at = bytes.indexOf('\n', from)) {
-    line++
-    from = at + 1
-  }
-  return line
+  if (isUtf8(bytes)) return { text: new TextDecoder().decode(bytes), otherwise: null }
+  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe
+  const otherwise = isWide ? 'UTF-16LE' : 'Windows-1252'
+  return { text: new TextDecoder(isWide ? 'utf-16le' : 'windows-1252').decode(bytes), otherwise }
 }
 
 /** The line with the most names that Marquee knows; where none has any, the first with the most cells. */

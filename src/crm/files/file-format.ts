@@ -19,9 +19,3 @@ export const EMPTY_LISTS: Readonly<Record<FileFormat, string>> = {
   csv: 'a header row alone',
   xlsx: 'a header row alone',
 }
-
-/** Where a row stands, for a person: items of a list are counted from 1, as lines are. */
-export function placeOf(format: FileFormat, file: string, index: number, line: number): string {
-  if (format === 'xlsx') return `${file}, row ${line}`
-  return format === 'json' ? `${file}, item ${index + 1} (line ${line})` : `${file}, line ${line}`
-}

@@ -7,7 +7,7 @@ import type { Change } from '../../replica/port.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf, jsonLines } from './json-rows.ts'
-import { Gathering } from './read-batches.ts'
+import { Gathering } from './gathering.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
@@ -18,7 +18,10 @@ function read(
   versions: ReadonlyMap<Guid, number>,
   isWithheld = false,
 ): readonly Change<null>[] {
-  const rows = new Gathering<null>()
+  const rows = new Gathering<null>(
+    { name: '', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 },
+    { monotonicMs: 0, wallMs: 0 },
+  )
   const held = { size: versions.size, version: (id: Guid) => versions.get(id) ?? Number.NaN }
   const take = jsonLines<null>(
     {
@@ -31,7 +34,7 @@ function read(
             ? { kind: 'withheld', id: ID, withheld: WITHHELD, version }
             : { kind: 'record', id: ID, record: null, version },
     },
-    { rows, file: '', whereIs: () => '' },
+    rows,
     new IgnoredColumns(['Id', 'Name']),
     held,
   )

@@ -5,9 +5,9 @@ import { Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import type { ParsedCell } from '../mapping/parse-cell.ts'
 import { parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
+import type { Gathering } from './gathering.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import type { RowSink } from './read-batches.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 /** Longer rows are read in parts, between which requests pass. */
@@ -19,25 +19,25 @@ const LONG_BYTES = 32 * 1024
  */
 export function jsonLines<Item>(
   list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
-  sink: RowSink<Item>,
+  rows: Gathering<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {
   const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
   const { seed } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
-    const where = (): string => sink.whereIs(sink.rows.count, line)
+    const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
       if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed)
       const tooDeep = new Misfit('lists and objects that are nested less deep', text.slice(0, 100))
-      sink.rows.add(withheld(tooDeep, where()), line)
+      rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
       const change = mapRow(parsed.cell, where, version)
       // Where a row stands that is withheld has to be read each time.
-      sink.rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
+      rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
-      sink.rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
+      rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
     }
     return null
   }
@@ -58,7 +58,7 @@ export function jsonLines<Item>(
     }
     columns.sawRowAgain()
     list.suspicions.skip()
-    sink.rows.add({ kind: 'unchanged', id }, line)
+    rows.add({ kind: 'unchanged', id }, line)
     return null
   }
 }

@@ -25,9 +25,6 @@ import { listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
 
-/** Gives the cell of a column, null where a row lacks it. */
-export type CellOf<Row> = RowAccess<Row>['cell']
-
 /** What the configuration says of both lists. */
 export type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
 

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import { openDecoder } from '../../domain/encoding.ts'
 
 const LINE_FEED = 0x0a
+const NOTHING = Buffer.alloc(0)
 
-export interface GatedBytes {
+interface GatedBytes {
   readonly bytes: Buffer
   /** What follows `bytes` is no UTF-8; it is in the line that `bytes` ends in. */
   readonly broken: boolean
@@ -24,14 +26,14 @@ export class Utf8Gate implements ByteGate {
   readonly problem = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
   /** The line that the next byte to pass stands in. */
   line = 1
-  #rest: Buffer = Buffer.alloc(0)
+  #rest: Buffer = NOTHING
   #isFirst = true
 
   pass(chunk: Buffer): GatedBytes {
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     if (this.#isFirst && bytes.length < 3 && BOM.subarray(0, bytes.length).equals(bytes)) {
       this.#rest = Buffer.from(bytes)
-      return { bytes: bytes.subarray(0, 0), broken: false }
+      return { bytes: NOTHING, broken: false }
     }
     if (this.#isFirst && bytes.subarray(0, 3).equals(BOM)) bytes = bytes.subarray(3)
     this.#isFirst = false
@@ -72,5 +74,56 @@ function validLines(bytes: Buffer): Buffer {
     const at = bytes.indexOf(LINE_FEED, from)
     if (at === -1 || !isUtf8(bytes.subarray(from, at))) return bytes.subarray(0, from)
     from = at + 1
+  }
+}
+
+/** Makes UTF-8 of another encoding; a byte order mark is dropped. */
+export class DecodingGate implements ByteGate {
+  line = 1
+  readonly problem: string
+  readonly #decoder: TextDecoder
+  /** The bytes since the last line feed, for whoever has to find the line of a fault. */
+  #lineBytes: Buffer = NOTHING
+
+  constructor(encoding: string) {
+    const decoder = openDecoder(encoding)
+    if (decoder === null) throw new Error(`the encoding ${encoding} is not known`)
+    this.#decoder = decoder
+    this.problem = `a byte here is not ${encoding}, as crm.texts.encoding says`
+  }
+
+  pass(chunk: Buffer): GatedBytes {
+    const text = this.#decode(chunk)
+    if (text === null) {
+      this.line += this.#linesBeforeFault(chunk)
+      return { bytes: NOTHING, broken: true }
+    }
+    const bytes = Buffer.from(text)
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) this.line++
+    const last = chunk.lastIndexOf(LINE_FEED)
+    this.#lineBytes = Buffer.from(chunk.subarray(last + 1))
+    return { bytes, broken: false }
+  }
+
+  finish(): boolean {
+    return this.#decode(null) === null
+  }
+
+  #decode(chunk: Buffer | null): string | null {
+    try {
+      return chunk === null ? this.#decoder.decode() : this.#decoder.decode(chunk, { stream: true })
+    } catch (cause) {
+      if (cause instanceof TypeError) return null
+      throw new Error('a file cannot be decoded', { cause })
+    }
+  }
+
+  /** Line feeds before what is replaced where nothing is refused. */
+  #linesBeforeFault(chunk: Buffer): number {
+    // In two-byte units a chunk begins with a whole one, and a byte of 0x0a need not be a line feed.
+    const isWide = this.#decoder.encoding.startsWith('utf-16')
+    const bytes = isWide ? chunk : Buffer.concat([this.#lineBytes, chunk])
+    const text = openDecoder(this.#decoder.encoding, false)?.decode(bytes) ?? ''
+    return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split('\n').length - 1
   }
 }

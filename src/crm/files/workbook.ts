@@ -6,16 +6,17 @@ import { Readable } from 'node:stream'
 import type { Entry, ZipFile } from 'yauzl'
 import { RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { nearestName } from '../../config/nearest-name.ts'
-import { PAGE_ROWS } from '../../replica/port.ts'
+import { type PageStream, PAGE_ROWS } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import type { TakeCsvRow } from './csv-parser.ts'
 import { numbering } from './csv-parser.ts'
 import type { OpenFile } from './found-file.ts'
+import { errorCode } from './found-file.ts'
+import type { Gathering } from './gathering.ts'
 import type { NumberShape } from './number-formats.ts'
 import { Pace } from './pace.ts'
-import type { Batch, Gathering } from './read-batches.ts'
 import type { SyntaxFault } from './row-parser.ts'
 import type { SheetParts } from './sheet-parser.ts'
 import { SharedTexts } from './shared-texts.ts'
@@ -23,9 +24,7 @@ import { PartParser, sheetParser, stringsParser, stylesParser } from './sheet-pa
 
 /** One sheet of a workbook, and where its rows go. */
 export interface SheetReading<Item> {
-  readonly name: string
   readonly file: OpenFile
-  readonly sizeBytes: number
   /** What its parts may hold once they are unpacked. */
   readonly limitBytes: number
   readonly sheet: string | null
@@ -51,9 +50,7 @@ class Unreadable extends Error {
 }
 
 /** Reads a sheet from its first row and gives its rows in batches; between two of them requests pass. */
-export async function* readSheet<Item>(
-  reading: SheetReading<Item>,
-): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
+export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, SyntaxFault | null> {
   try {
     const parts = await openParts(reading)
     const fault = yield* readRows(parts, reading)
@@ -61,8 +58,7 @@ export async function* readSheet<Item>(
     return fault
   } catch (cause) {
     if (cause instanceof Unreadable) return cause.fault
-    const isSystemError = cause instanceof Error && 'code' in cause && /^E[A-Z0-9]+$/.test(String(cause.code))
-    if (isSystemError || !(cause instanceof Error)) throw cause
+    if (errorCode(cause) !== null || !(cause instanceof Error)) throw cause
     // What the unpacking says of bytes that are no workbook; a file that is being written is looked at again.
     return { line: 0, problem: `this is not a whole .xlsx workbook (${cause.message.slice(0, 120)})` }
   }
@@ -113,15 +109,9 @@ const OTHER_ZIP_FILES = [
   ['Index/Document.iwa', 'a Numbers document'],
 ] as const
 
-async function openParts<Item>({
-  name,
-  file,
-  sizeBytes,
-  limitBytes,
-  sheet,
-  onSheets,
-  isGivenUp,
-}: SheetReading<Item>): Promise<WorkbookParts> {
+async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
+  const { file, limitBytes, sheet, onSheets, isGivenUp } = reading
+  const { name, sizeBytes } = reading.rows.found
   await refuseOthers(file, sizeBytes)
   const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
     autoClose: false,
@@ -277,7 +267,7 @@ function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
 async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
   { headerRow, rows, onHeader, isGivenUp, pace }: SheetReading<Item>,
-): AsyncGenerator<Batch<Item>, SyntaxFault | null, void> {
+): PageStream<Item, SyntaxFault | null> {
   let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.

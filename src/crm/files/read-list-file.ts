@@ -1,0 +1,101 @@
+import type { Held, PageStream } from '../../replica/port.ts'
+import { PAGE_ROWS } from '../../replica/port.ts'
+import { disguiseOf } from './content.ts'
+import type { OpenFile } from './found-file.ts'
+import type { Gathering } from './gathering.ts'
+import { JsonArrayParser } from './json-array-parser.ts'
+import { jsonLines } from './json-rows.ts'
+import type { IgnoredColumns, ListFile } from './list-file.ts'
+import { NdjsonParser } from './ndjson-parser.ts'
+import { Pace } from './pace.ts'
+import type { RowParser, SyntaxFault } from './row-parser.ts'
+import type { ByteGate } from './utf8-gate.ts'
+import { DecodingGate, Utf8Gate } from './utf8-gate.ts'
+
+/** One list in an open file, and where its rows go. */
+interface RowReading<Item> {
+  readonly file: OpenFile
+  readonly list: ListFile<Item>
+  readonly rows: Gathering<Item>
+  readonly columns: IgnoredColumns
+  readonly held: Held
+  /** What the parts of a workbook may hold once they are unpacked. */
+  readonly limitBytes: number
+  readonly isGivenUp: () => boolean
+}
+
+/** Reads a file from its start, and gives its rows in pages, between which requests pass; what only some formats need is loaded for whoever has such a file. */
+export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, SyntaxFault | null> {
+  const { file, list, rows, columns, held, limitBytes, isGivenUp } = reading
+  const { name, format } = rows.found
+  const pace = new Pace(held.size === 0)
+  if (format === 'xlsx') {
+    const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
+    const onHeader = csvRows(list, rows, columns, 'sheet')
+    const headerRow = list.texts?.headerRow ?? null
+    return yield* readSheet({ file, limitBytes, sheet: list.sheet, headerRow, rows, onHeader, isGivenUp, pace })
+  }
+  if (list.sheet !== null) {
+    const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`
+    return { line: 0, problem: lacking, lacking }
+  }
+  if (format === 'csv') {
+    const { CsvParser, csvRows } = await import('./csv-parser.ts')
+    const parser = new CsvParser(csvRows(list, rows, columns), list.texts)
+    return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
+  }
+  const takeRow = jsonLines(list, rows, columns, held)
+  const parser = format === 'json' ? new JsonArrayParser(takeRow) : new NdjsonParser(takeRow)
+  return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
+}
+
+/** Each is waited for; but to decode one of another encoding takes some ms. */
+const CHUNK_BYTES = 1024 * 1024
+const ENCODED_CHUNK_BYTES = 64 * 1024
+const LINE_FEED = 0x0a
+
+async function* readText<Item>(
+  file: OpenFile,
+  parser: RowParser,
+  rows: Gathering<Item>,
+  isGivenUp: () => boolean,
+  pace: Pace,
+  encoding = 'utf-8',
+): PageStream<Item, SyntaxFault | null> {
+  const isUtf8 = encoding === 'utf-8'
+  const gate: ByteGate = isUtf8 ? new Utf8Gate() : new DecodingGate(encoding)
+  const chunk = Buffer.allocUnsafe(isUtf8 ? CHUNK_BYTES : ENCODED_CHUNK_BYTES)
+  for (let position = 0; !isGivenUp();) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
+    if (bytesRead === 0) break
+    if (position === 0) {
+      const disguise = disguiseOf(chunk.subarray(0, bytesRead))
+      if (disguise !== null) return { line: 1, problem: disguise }
+    }
+    position += bytesRead
+    const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
+    for (let from = 0; from < bytes.length && !isGivenUp();) {
+      const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
+      from += slice.length
+      rows.readBytes = position - bytes.length + from
+      const fed = parser.feed(slice)
+      const fault = fed instanceof Promise ? await fed : fed
+      if (fault !== null) return fault
+      if (!pace.isOver) continue
+      yield* rows.take(PAGE_ROWS)
+      await pace.rest()
+    }
+    if (broken) return { line: gate.line, problem: gate.problem }
+  }
+  if (gate.finish()) return { line: gate.line, problem: gate.problem }
+  const fault = await parser.finish()
+  rows.blankRows = parser.blankRows ?? 0
+  if (fault === null) yield* rows.take(PAGE_ROWS)
+  return fault
+}
+
+/** Up to the last line feed, where there is one: of a row that is cut in two each part would have to be copied. */
+function wholeLines(bytes: Buffer): Buffer {
+  const last = bytes.lastIndexOf(LINE_FEED)
+  return last === -1 ? bytes : bytes.subarray(0, last + 1)
+}
