@@ -231,17 +231,14 @@ export function numbering(): (name: string) => string {
 
 /** A carriage return and a line feed after it are one. */
 function lineBreaksIn(cell: string): number {
-  let breaks = 0
-  let feed = cell.indexOf('\n')
-  let back = cell.indexOf('\r')
-  while (feed !== -1 || back !== -1) {
-    breaks++
-    const at = feed === -1 || (back !== -1 && back < feed) ? back : feed
-    const isPair = at === back && feed === at + 1
-    if (feed === at || isPair) feed = cell.indexOf('\n', isPair ? at + 2 : at + 1)
-    if (back === at) back = cell.indexOf('\r', at + 1)
-  }
-  return breaks
+  const backs = countOf('\r', cell)
+  return countOf('\n', cell) + backs - (backs === 0 ? 0 : countOf('\r\n', cell))
+}
+
+function countOf(part: string, cell: string): number {
+  let count = 0
+  for (let at = cell.indexOf(part); at !== -1; at = cell.indexOf(part, at + part.length)) count++
+  return count
 }
 
 /** A row as its cells stand side by side; null is a blank cell. */

@@ -24,10 +24,7 @@ export interface FoundFile {
 }
 
 /** A file that may be that of a list. */
-export interface Candidate {
-  readonly name: string
-  readonly format: FileFormat
-}
+export type Candidate = Pick<FoundFile, 'name' | 'format'>
 
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
 export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | CrmFailure> {
@@ -56,10 +53,8 @@ export async function findFile(directory: string, candidates: readonly Candidate
 }
 
 /** A file as the system describes it. */
-export function foundAs(
-  { name, path, format }: Pick<FoundFile, 'name' | 'path' | 'format'>,
-  stats: BigIntStats,
-): FoundFile {
+export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stats: BigIntStats): FoundFile {
+  const { name, path, format } = named
   return {
     name,
     path,
@@ -103,21 +98,13 @@ async function missing(directory: string, candidates: readonly Candidate[]): Pro
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = candidates.map(({ name }) => name)
   const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-  const near = (await almostNamed(directory, candidates)) ?? workbookHint(candidates)
+  const near = await hintFor(directory, candidates)
   const hint = near === null ? '' : `; ${near}`
   return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
 }
 
-/** Whoever has a workbook reads here that it is never found without being named; null where one may be the list. */
-function workbookHint(candidates: readonly Candidate[]): string | null {
-  const [first] = candidates
-  if (first === undefined || candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')) return null
-  const list = first.name.slice(0, first.name.lastIndexOf('.'))
-  return `a workbook (.xlsx) is read where crm.${list}.from names it`
-}
-
-/** What to do with a file that was most likely meant for a list; null where there is none. */
-async function almostNamed(directory: string, candidates: readonly Candidate[]): Promise<string | null> {
+/** What to do with a file that was most likely meant for a list, or with a workbook; null where there is nothing to say. */
+async function hintFor(directory: string, candidates: readonly Candidate[]): Promise<string | null> {
   const [first] = candidates
   if (first === undefined) return null
   // Where it cannot be listed, that is no part of what is missing.
@@ -128,7 +115,11 @@ async function almostNamed(directory: string, candidates: readonly Candidate[]):
   const near = names
     .toSorted((left, right) => (left < right ? -1 : 1))
     .find((name) => name.toLowerCase().startsWith(begin))
-  if (near === undefined) return null
+  if (near === undefined) {
+    // Whoever has a workbook reads here that it is never found without being named.
+    const isWorkbookFound = candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')
+    return isWorkbookFound ? null : `a workbook (.xlsx) is read where crm.${stem}.from names it`
+  }
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
   if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
@@ -138,21 +129,17 @@ async function almostNamed(directory: string, candidates: readonly Candidate[]):
   return `${shown} is an Excel workbook: ${save}${said}`
 }
 
-/** As much of an open file as reading a list needs. */
-export interface OpenFile {
-  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>
-  stat(): Promise<BigIntStats>
-  close(): void
-}
-
 const readAt = promisify(read)
 const statOpen = promisify(fstat)
 
+export type OpenFile = ReturnType<typeof openFile>
+
 /** Opens a file that was just looked at, which takes no time; throws a system error. */
-export function openFile(path: string, flags: number, descriptors: Descriptors): OpenFile {
+export function openFile(path: string, flags: number, descriptors: Descriptors) {
   const descriptor = descriptors.take(() => openSync(path, flags))
   return {
-    read: (buffer, offset, length, position) => readAt(descriptor, buffer, offset, length, position),
+    read: (buffer: Buffer, offset: number, length: number, position: number) =>
+      readAt(descriptor, buffer, offset, length, position),
     stat: () => statOpen(descriptor, { bigint: true }),
     close: () => descriptors.giveBack(() => closeSync(descriptor)),
   }

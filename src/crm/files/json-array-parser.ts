@@ -1,6 +1,6 @@
 import { unreachable } from '../../domain/unreachable.ts'
 import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
-import { CarriedBytes, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 type Phase = 'before' | 'first' | 'item' | 'after-item' | 'next' | 'after'
 
@@ -19,8 +19,7 @@ const CLOSE_OBJECT = 0x7d
 /** Finds the items of a JSON array in its bytes, and a file of any size is never one text. What is in an item is not its concern. */
 export class JsonArrayParser implements RowParser {
   #line = 1
-  readonly #onItem: TakeRow
-  readonly #carried = new CarriedBytes()
+  readonly #carried: CarriedRow
   #phase: Phase = 'before'
   #item = 0
   #itemLine = 1
@@ -29,14 +28,10 @@ export class JsonArrayParser implements RowParser {
   #escaped = false
 
   constructor(onItem: TakeRow) {
-    this.#onItem = onItem
+    this.#carried = new CarriedRow(onItem)
   }
 
-  feed(bytes: Buffer): Taken {
-    return this.#feedFrom(bytes, 0)
-  }
-
-  #feedFrom(bytes: Buffer, from: number): Taken {
+  feed(bytes: Buffer, from = 0): Taken {
     let index = from
     while (index < bytes.length) {
       if (this.#phase !== 'item') {
@@ -48,7 +43,7 @@ export class JsonArrayParser implements RowParser {
       const end = this.#itemEnd(bytes, index)
       const taken = this.#inItem(bytes, index, end)
       const next = end === UNFINISHED ? bytes.length : end
-      if (taken instanceof Promise) return taken.then((fault) => fault ?? this.#feedFrom(bytes, next))
+      if (taken instanceof Promise) return taken.then((fault) => fault ?? this.feed(bytes, next))
       if (taken !== null) return taken
       index = next
     }
@@ -56,24 +51,13 @@ export class JsonArrayParser implements RowParser {
   }
 
   finish(): Taken {
-    switch (this.#phase) {
-      case 'after':
-        return null
-      case 'before':
-        return this.#fault('a list in [ ] is expected, and the file holds nothing')
-      case 'item': {
-        // Where it broke off is another fault, but for a number or a word that ended with the file.
-        const taken = this.#take(NOTHING, 0, 0)
-        const cutShort = this.#fault(CUT_SHORT)
-        return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)
-      }
-      case 'first':
-      case 'after-item':
-      case 'next':
-        return this.#fault(CUT_SHORT)
-      default:
-        return unreachable(this.#phase)
-    }
+    if (this.#phase === 'after') return null
+    if (this.#phase === 'before') return this.#fault('a list in [ ] is expected, and the file holds nothing')
+    const cutShort = this.#fault('the file ends before the list does: ] is expected')
+    if (this.#phase !== 'item') return cutShort
+    // Where it broke off is another fault, but for a number or a word that ended with the file.
+    const taken = this.#carried.end(NOTHING, 0, 0, this.#itemLine)
+    return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)
   }
 
   /** Goes on with an item that ends at `end`, or is not finished. */
@@ -84,17 +68,11 @@ export class JsonArrayParser implements RowParser {
       return { line: this.#itemLine, problem: `item ${this.#item} is larger than 16 MB` }
     }
     if (end === UNFINISHED) {
-      this.#carried.add(bytes.subarray(from))
+      this.#carried.carry(bytes.subarray(from))
       return null
     }
     this.#phase = 'after-item'
-    return this.#take(bytes, from, end)
-  }
-
-  #take(bytes: Buffer, from: number, to: number): Taken {
-    if (this.#carried.length === 0) return this.#onItem(bytes, from, to, this.#itemLine)
-    const whole = this.#carried.take(bytes.subarray(from, to))
-    return this.#onItem(whole, 0, whole.length, this.#itemLine)
+    return this.#carried.end(bytes, from, end, this.#itemLine)
   }
 
   /** Takes a byte between two items; the first byte of an item is left to it. */
@@ -192,8 +170,6 @@ export class JsonArrayParser implements RowParser {
     return { line: this.#line, problem }
   }
 }
-
-const CUT_SHORT = 'the file ends before the list does: ] is expected'
 
 const NOTHING = Buffer.alloc(0)
 const UNFINISHED = -1

@@ -26,7 +26,7 @@ import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
 
 /** What the configuration says of both lists. */
-export type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
+type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
 
 /** How a line is known again. */
 export interface KnownLines {
@@ -82,7 +82,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     sheet: block?.from?.sheet ?? null,
     isMapped: block !== null,
     texts,
-    columns: [...new Set(mappedColumns(setting).map(({ column }) => column))],
+    columns: columnsOf(setting),
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
     lines: {
@@ -120,13 +120,12 @@ type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues'
 function settingOfList(table: RecordTable, block: Block | null): ListSetting {
   const stock = stockSetting(table)
   if (block === null) return stock
-  const showOnWeb = 'showOnWeb' in block ? { showOnWeb: block.showOnWeb ?? null } : {}
+  const { texts: _, fields, ...said } = block
   return {
     ...stock,
+    ...said,
     from: fileNamed(block, table.list),
-    fields: block.fields === undefined ? stock.fields : { Id: columnSource('Id'), ...block.fields },
-    ...(block.active === undefined ? {} : { active: block.active }),
-    ...showOnWeb,
+    fields: fields === undefined ? stock.fields : { Id: columnSource('Id'), ...fields },
   }
 }
 
@@ -148,10 +147,9 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
 
 /** What the block names itself: its fields, and those of its conditions. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
-  const { active = null, fields } = block
-  const showOnWeb = 'showOnWeb' in block ? (block.showOnWeb ?? null) : null
-  const said = { from: setting.from, fields: fields === undefined ? {} : setting.fields, active, showOnWeb }
-  return new Map(mappedColumns(said).map(({ column, key }) => [column, `crm.${list}.${key}`]))
+  const fields = block.fields === undefined ? {} : setting.fields
+  const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
+  return new Map(columns.map(({ column, key }) => [column, `crm.${list}.${key}`]))
 }
 
 function seedOf(
@@ -175,21 +173,18 @@ function stockSetting({ list, fields }: RecordTable): ListSetting {
   }
 }
 
-/** The columns that a file of each list may have. */
-const LIST_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
-  events: mappedColumns(stockSetting(EVENTS)).map(({ column }) => column),
-  venues: mappedColumns(stockSetting(VENUES)).map(({ column }) => column),
-}
-
 /** The columns that are read of a list, in the words of whoever wrote it; `isMapped` where the configuration names them. */
 export function columnsRead(
   crm: CrmSettings,
   list: ListName,
 ): { readonly columns: readonly string[]; readonly isMapped: boolean } {
   const block = crm.kind === 'files' ? crm[list].block : null
-  if (block === null) return { columns: LIST_COLUMNS[list], isMapped: false }
   const setting = settingOfList(list === 'events' ? EVENTS : VENUES, block)
-  return { columns: [...new Set(mappedColumns(setting).map(({ column }) => column))], isMapped: true }
+  return { columns: columnsOf(setting), isMapped: block !== null }
+}
+
+function columnsOf(setting: ListSetting): readonly string[] {
+  return [...new Set(mappedColumns(setting).map(({ column }) => column))]
 }
 
 function zoneOf(cell: Cell): Zone | null {

@@ -26,23 +26,30 @@ export interface SyntaxFault {
 /** No row is larger; beyond it a quote or a bracket was left open. */
 export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024
 
-/** The beginning of something that the next chunks go on with. */
-export class CarriedBytes {
+/** Hands on rows, the last of which may go on in the next chunks. */
+export class CarriedRow {
+  /** The bytes so far of the row that goes on. */
   length = 0
   #parts: Buffer[] = []
+  readonly #onRow: TakeRow
+
+  constructor(onRow: TakeRow) {
+    this.#onRow = onRow
+  }
 
   /** Keeps a copy: the chunk's memory is used again. */
-  add(bytes: Buffer): void {
+  carry(bytes: Buffer): void {
     if (bytes.length === 0) return
     this.#parts.push(Buffer.from(bytes))
     this.length += bytes.length
   }
 
-  /** All that was carried, and `last`; nothing is carried any more. */
-  take(last: Buffer): Buffer {
-    const all = Buffer.concat([...this.#parts, last])
+  /** Hands on the row that ends with these bytes, and began in `line`. */
+  end(bytes: Buffer, from: number, to: number, line: number): Taken {
+    if (this.length === 0) return this.#onRow(bytes, from, to, line)
+    const whole = Buffer.concat([...this.#parts, bytes.subarray(from, to)])
     this.#parts = []
     this.length = 0
-    return all
+    return this.#onRow(whole, 0, whole.length, line)
   }
 }

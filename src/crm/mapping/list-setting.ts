@@ -58,7 +58,7 @@ export interface MappedColumn {
 }
 
 /** All that a mapping reads of its table, in the order of its keys: only these columns are asked for. */
-export function mappedColumns({ fields, active, showOnWeb }: ListSetting): readonly MappedColumn[] {
+export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, 'from'>): readonly MappedColumn[] {
   const columns = Object.entries(fields).flatMap(([name, source]) =>
     sourceColumns(source).map((column) => ({ ...column, key: `fields.${name}` })),
   )
