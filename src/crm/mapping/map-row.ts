@@ -19,27 +19,26 @@ export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
-  /** Whether fields do not go together; `oddities` says which. */
-  readonly isOdd: (record: Item) => boolean
-  readonly oddities: (record: Item, nameOf: NameOf) => Parameters<Suspicions['note']>[1]
+  /** Which fields do not go together. */
+  readonly oddities: (record: Item, nameOf: NameOf, endsBeforeStart: boolean) => Parameters<Suspicions['note']>[1]
 }
 
 /** What the CRM calls the column of a field. */
 type NameOf = (field: FieldName) => string
 
+const NONE: readonly never[] = []
+
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
   recordOf: eventOf,
   titleOf: ({ Name }, row) => Name(row),
-  isOdd: ({ TicketCapacity, TicketsAvailable }) => TicketsAvailable > TicketCapacity,
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
   table: VENUES,
   recordOf: venueOf,
   titleOf: ({ Name }, row) => Name(row),
-  isOdd: () => false,
-  oddities: () => [],
+  oddities: () => NONE,
 }
 
 /** How the rows of one list become records: made once from names and settings, then run for each row. */
@@ -119,8 +118,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const isOdd = finish.epochSeconds < start.epochSeconds || kind.isOdd(record)
-  if (isOdd || suspicions.isWatching) suspicions.note(id, isOdd ? kind.oddities(record, nameOf) : [], where)
+  const odd = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
+  if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   return { kind: 'record', id, record, version }
 }
 
@@ -169,12 +168,7 @@ function withAllFaults<Row, Item>(
 }
 
 function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly Reason[] {
-  const said: Reason[] = []
-  for (const condition of conditions) {
-    const reason = condition(row)
-    if (reason !== null) said.push(reason)
-  }
-  return said
+  return conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
 }
 
 /** Where there is no such column nobody meant anything by it. */
@@ -195,22 +189,19 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
 function eventOddities(
   { Start, Finish, TicketCapacity, TicketsAvailable }: EventRecord,
   nameOf: NameOf,
+  endsBeforeStart: boolean,
 ): ReturnType<RowKind<EventRecord>['oddities']> {
-  const odd = (
-    left: FieldName,
-    what: string,
-    right: FieldName,
-    found: readonly [string | number, string | number],
-  ) => ({
+  const isOversold = TicketsAvailable > TicketCapacity
+  // Nearly no row is odd, and each is asked.
+  if (!endsBeforeStart && !isOversold) return NONE
+  const odd = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
     column: nameOf(left),
     what: `${what} ${nameOf(right)}`,
-    found: `${found[0]}, and ${nameOf(right)} ${found[1]}`,
+    found: `${found}, and ${nameOf(right)} ${other}`,
   })
   return [
-    ...(Date.parse(Finish) < Date.parse(Start) ? [odd('Finish', 'is before', 'Start', [Finish, Start])] : []),
-    ...(TicketsAvailable > TicketCapacity
-      ? [odd('TicketsAvailable', 'is above', 'TicketCapacity', [TicketsAvailable, TicketCapacity])]
-      : []),
+    ...(endsBeforeStart ? [odd('Finish', Finish, 'is before', 'Start', Start)] : []),
+    ...(isOversold ? [odd('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
   ]
 }
 

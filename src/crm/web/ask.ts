@@ -53,28 +53,18 @@ async function askOnce(
   }
 }
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ERR_PROXY_TUNNEL', 'was not reached: the proxy refused'],
+const UNTRUSTED = 'has a certificate that is not trusted here; name the authority that signed it in crm.ca'
+
+/** What the same request would meet again. */
+const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
   ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy is not a URL that can be used'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate of another name'],
   ['CERT_HAS_EXPIRED', 'has a certificate that has expired'],
-])
-
-const UNTRUSTED = 'has a certificate that is not trusted here; name the authority that signed it in crm.ca'
-
-const UNTRUSTED_CODES: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-])
-
-const FAILS_AGAIN: ReadonlySet<string> = new Set([
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'CERT_HAS_EXPIRED',
-  'ERR_PROXY_INVALID_CONFIG',
-  ...UNTRUSTED_CODES,
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
+  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT', UNTRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
 ])
 
 interface NoAnswer extends CrmFailure {
@@ -96,8 +86,10 @@ function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   if (code.startsWith('HPE_')) {
     return noAnswer('broken', `${host} answered with something that is not HTTP as it should be (${code})`, false)
   }
-  const why = UNTRUSTED_CODES.has(code) ? UNTRUSTED : (REASONS.get(code) ?? whyNotReached(code) ?? 'could not be asked')
-  return noAnswer('unreachable', `${host} ${why} (${code})`, FAILS_AGAIN.has(code))
+  const certain = CERTAIN_REASONS.get(code)
+  if (certain !== undefined) return noAnswer('unreachable', `${host} ${certain} (${code})`, true)
+  const why = code === 'ERR_PROXY_TUNNEL' ? 'was not reached: the proxy refused' : whyNotReached(code)
+  return noAnswer('unreachable', `${host} ${why ?? 'could not be asked'} (${code})`, false)
 }
 
 function noAnswer(kind: FailureKind, message: string, isCertain: boolean): NoAnswer {
