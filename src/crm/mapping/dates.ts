@@ -4,7 +4,7 @@ import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } fro
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
 import { type Cell, type RowAccess, Misfit, isBlank } from './cell.ts'
-import { WINDOWS_ZONES } from './windows-zones.ts'
+import windowsZones from './windows-zones.json' with { type: 'json' }
 
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
 const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
@@ -106,6 +106,13 @@ export function wallZoneOf<Row>(
     return access.zoneOf(cell) ?? new Misfit(`in ${column} the name of a time zone such as Europe/London`, cell)
   }
 }
+
+/**
+ * The time zones of Windows by the name it keeps in its registry, each with the IANA zone that stands for it where no
+ * territory is known. Generated from windowsZones.json (territory 001) of Unicode CLDR 48, as the npm package
+ * cldr-core 48.2.0 has it: © 2004-2026 Unicode, Inc., Unicode License v3 (windows-zones.LICENSE).
+ */
+export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries(windowsZones))
 
 const MOST_NAMES = 1000
 const opened = new Map<string, Zone>()
