@@ -13,7 +13,6 @@ import type { DateOrigin } from './finish.ts'
 import { finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
-import type { Suspicions } from './suspicions.ts'
 import type { Conversions } from './written.ts'
 import { conversionsOf } from './written.ts'
 
@@ -57,15 +56,17 @@ export function readersOf<Row, Item>(
   // With a decimal comma a point stands between thousands.
   const int32In = (column: string): Conversions['int32'] =>
     isWritten && texts?.decimal !== ','
-      ? (cell) => {
-          suspicions.seeInteger(column, cell)
-          return conversions.int32(cell)
-        }
+      ? seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell))
       : conversions.int32
-  const tagsIn = (column: string): Conversions['tags'] =>
-    lists === 'text' && texts?.tags.includes(',') !== true
-      ? seenTags(column, conversions.tags, suspicions, texts?.tags ?? [';'])
-      : conversions.tags
+  const tagsIn = (column: string): Conversions['tags'] => {
+    const separators = texts?.tags ?? [';']
+    if (lists !== 'text' || separators.includes(',')) return conversions.tags
+    const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
+    return seen(conversions.tags, (cell, tags) => {
+      if (typeof cell === 'string' && !(tags instanceof Misfit))
+        suspicions.seeTags(column, cell, tags.length, separator)
+    })
+  }
   const byType: { readonly [Type in keyof RowValues]: (name: FieldName) => Reader<Row, RowValues[Type]> } = {
     guid: (name) => (name === 'Id' ? read(name, readId, 'no-id') : read(name, readVenueId)),
     text: (name) => read(name, toText),
@@ -77,7 +78,8 @@ export function readersOf<Row, Item>(
     decimal(name) {
       const column = nameOfColumn(name, sourceOf(name))
       const isUnsaid = name === 'Price' && isWritten && texts?.decimal === null
-      const convert = isUnsaid ? seenPrice(column, conversions.decimal, suspicions) : conversions.decimal
+      const { decimal } = conversions
+      const convert = isUnsaid ? seen(decimal, (cell) => suspicions.seePrice(column, cell)) : decimal
       return read(name, convert, 'unreadable', toDecimal)
     },
     'date-time'(name) {
@@ -97,24 +99,11 @@ export function readersOf<Row, Item>(
   return readers as Readers<Row, Item>
 }
 
-function seenPrice(column: string, toPrice: Conversions['decimal'], suspicions: Suspicions): Conversions['decimal'] {
+function seen<Value>(convert: (cell: Cell) => Value, see: (cell: Cell, value: Value) => void): (cell: Cell) => Value {
   return (cell) => {
-    suspicions.seePrice(column, cell)
-    return toPrice(cell)
-  }
-}
-
-function seenTags(
-  column: string,
-  toTags: Conversions['tags'],
-  suspicions: Suspicions,
-  separators: readonly string[],
-): Conversions['tags'] {
-  const separator = separators.join() === ';' ? 'semicolon' : separators.join(' or ')
-  return (cell) => {
-    const tags = toTags(cell)
-    if (typeof cell === 'string' && !(tags instanceof Misfit)) suspicions.seeTags(column, cell, tags.length, separator)
-    return tags
+    const value = convert(cell)
+    see(cell, value)
+    return value
   }
 }
 
