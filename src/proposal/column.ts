@@ -59,18 +59,10 @@ const DATE_TIME_FORMATS = DAYS.flatMap((day) => TIMES.map((time) => formatOf(`${
 export function lookAtColumn(name: string, values: readonly (string | null)[]): Column {
   const filled = values.filter((value) => value !== null)
   const distinct = new Set(filled).size
-  const about = {
-    name,
-    values,
-    filled,
-    distinct,
-    isUnique: distinct === values.length,
-    formats: [],
-    fit: filled.length,
-  }
-  if (filled.length === 0) return { ...about, isGuid: false, kind: 'text' }
-  if (filled.every((value) => parseGuid(value) !== null)) return { ...about, isGuid: true, kind: 'text' }
-  const rest = { ...about, isGuid: false }
+  const isGuid = filled.length > 0 && filled.every((value) => parseGuid(value) !== null)
+  const isUnique = distinct === values.length
+  const rest = { name, values, filled, distinct, isUnique, isGuid, formats: [], fit: filled.length }
+  if (filled.length === 0 || isGuid) return { ...rest, kind: 'text' }
   const iso = filled.filter((value) => parseDateTimeText(value) !== null).length
   if (iso >= filled.length * ENOUGH) return { ...rest, kind: 'date-time', fit: iso }
   for (const [kind, texts, known] of [
@@ -112,19 +104,12 @@ function fitting(texts: readonly string[], known: readonly DateFormat[]): Fittin
 /** The formats that fit the dates of all these columns. */
 export function commonFormats(columns: readonly Column[]): readonly DateFormat[] {
   // What ISO 8601 fits needs none.
-  const written = columns.filter(({ formats }) => formats.length > 0)
-  return fitting(
-    written.flatMap(({ filled }) => filled),
-    DATE_TIME_FORMATS,
-  ).formats
+  const texts = columns.flatMap(({ formats, filled }) => (formats.length > 0 ? filled : []))
+  return fitting(texts, DATE_TIME_FORMATS).formats
 }
 
-/** The formats of a day and a time that stand in two columns. */
-export function joinedFormats(day: Column, time: Column): readonly DateFormat[] {
-  const texts = day.values.flatMap((value, index) => {
-    const other = time.values[index] ?? null
-    return value === null || other === null ? [] : [`${value} ${other}`]
-  })
+/** The formats of texts, each a day and a time that stand in two columns. */
+export function joinedFormats(texts: readonly string[]): readonly DateFormat[] {
   const iso = texts.filter((text) => parseDateTimeText(text) !== null).length
   return iso >= texts.length * ENOUGH ? [] : fitting(texts, DATE_TIME_FORMATS).formats
 }

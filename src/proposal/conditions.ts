@@ -1,24 +1,20 @@
 import type { Column } from './column.ts'
-import { ACTIVE_NAMES, CANCELLED_NAMES, EVENT_NAMES, NO_WORDS, STATUS_NAMES, YES_WORDS } from './field-names.ts'
+import { ACTIVE_NAMES, CANCELLED_NAMES, EVENT_NAMES, named, NO_WORDS, STATUS_NAMES, YES_WORDS } from './field-names.ts'
 import type { Line } from './line.ts'
 import { counted, OPEN, quoted } from './line.ts'
-import { named } from './named.ts'
+
+const FEW = 8
 
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
-  const column = named(
-    columns.filter(({ distinct }) => distinct <= 4),
-    EVENT_NAMES['ShowOnWeb'],
-    taken,
-  )
-  const values = column === null ? [] : [...new Set(column.filled)]
-  const yes = values.filter((value) => YES_WORDS.has(value.toLowerCase()))
+  const few = columns.filter(({ distinct }) => distinct <= 4)
+  const column = named(few, EVENT_NAMES.ShowOnWeb, taken)
+  const yes = column === null ? [] : wordsIn(column, YES_WORDS)
   if (column === null || yes.length === 0) {
     const evidence = 'which events are for the web? { COLUMN: [VALUE] }, or null for all'
     return { key: 'showOnWeb', value: OPEN, evidence }
   }
   taken.add(column)
-  const evidence = `${counted(column.filled.filter((value) => yes.includes(value)).length)} of ${counted(column.values.length)} rows; the column holds ${values.map(quoted).join(', ')}`
-  return { key: 'showOnWeb', value: `{ ${quoted(column.name)}: [${yes.map(quoted).join(', ')}] }`, evidence }
+  return conditionLine('showOnWeb', column, yes, `the column holds ${heldBy(column)}`)
 }
 
 /** Which rows are active: a column of cancellations says it the other way round. */
@@ -26,28 +22,33 @@ export function activeOf(columns: readonly Column[], taken: Set<Column>, list: '
   const few = columns.filter(({ distinct, filled }) => filled.length > 0 && distinct <= FEW)
   const cancelled = named(few, CANCELLED_NAMES, taken)
   const column = cancelled ?? named(few, ACTIVE_NAMES, taken) ?? named(few, STATUS_NAMES, taken)
-  if (column === null)
-    return {
-      key: 'active',
-      value: 'null',
-      evidence: `no column says that ${list === 'event' ? 'an event' : 'a venue'} is not active`,
-    }
+  if (column === null) {
+    const evidence = `no column says that ${list === 'event' ? 'an event' : 'a venue'} is not active`
+    return { key: 'active', value: 'null', evidence }
+  }
   taken.add(column)
-  const values = [...new Set(column.filled)]
-  const isKnown = values.every((value) => YES_WORDS.has(value.toLowerCase()) || NO_WORDS.has(value.toLowerCase()))
-  const active = values.filter((value) => (cancelled === null ? YES_WORDS : NO_WORDS).has(value.toLowerCase()))
-  const held = `${column.name} holds ${values.map(quoted).join(', ')}`
+  const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
+  const active = cancelled === null ? yes : no
+  const held = `${column.name} holds ${heldBy(column)}`
+  const isKnown = yes.length + no.length === column.distinct
   // A blank value is not among those that a condition can name.
   if (!isKnown || active.length === 0 || column.filled.length < column.values.length) {
-    return {
-      key: 'active',
-      value: OPEN,
-      evidence: `which rows are active? { COLUMN: [VALUE] }, or null for all; ${held}`,
-    }
+    const evidence = `which rows are active? { COLUMN: [VALUE] }, or null for all; ${held}`
+    return { key: 'active', value: OPEN, evidence }
   }
-  const count = column.filled.filter((value) => active.includes(value)).length
-  const evidence = `${counted(count)} of ${counted(column.values.length)} rows; ${held}`
-  return { key: 'active', value: `{ ${quoted(column.name)}: [${active.map(quoted).join(', ')}] }`, evidence }
+  return conditionLine('active', column, active, held)
 }
 
-const FEW = 8
+function wordsIn({ filled }: Column, words: ReadonlySet<string>): readonly string[] {
+  return [...new Set(filled)].filter((value) => words.has(value.toLowerCase()))
+}
+
+function heldBy({ filled }: Column): string {
+  return [...new Set(filled)].map(quoted).join(', ')
+}
+
+function conditionLine(key: string, { name, filled, values }: Column, wanted: readonly string[], held: string): Line {
+  const count = filled.filter((value) => wanted.includes(value)).length
+  const evidence = `${counted(count)} of ${counted(values.length)} rows; ${held}`
+  return { key, value: `{ ${quoted(name)}: [${wanted.map(quoted).join(', ')}] }`, evidence }
+}

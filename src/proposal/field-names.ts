@@ -1,5 +1,7 @@
+import type { Column } from './column.ts'
+
 /** What columns are called that hold a field, in English, German, French, Spanish, Dutch and Italian; without accents and blanks. */
-export const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
+export const EVENT_NAMES = {
   Id: words(
     'id guid uuid nr nummer numer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
   ),
@@ -29,7 +31,7 @@ export const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 
-export const VENUE_NAMES: Readonly<Record<string, readonly string[]>> = {
+export const VENUE_NAMES = {
   Id: words('id guid uuid nr nummer number no code kennung ref numero venueid'),
   Name: words(
     'name venue titel ort spielort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
@@ -76,4 +78,22 @@ export function bareName(name: string): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
+}
+
+export function isNamed({ name }: Pick<Column, 'name'>, names: readonly string[]): boolean {
+  return names.includes(bareName(name))
+}
+
+/** The first column that one of the names fits best and that is not taken. */
+export function named(
+  columns: readonly Column[],
+  names: readonly string[],
+  taken: ReadonlySet<Column> = new Set(),
+): Column | null {
+  const free = columns.flatMap((column) => (taken.has(column) ? [] : [{ column, bare: bareName(column.name) }]))
+  for (const name of names) {
+    const found = free.find(({ bare }) => bare === name)
+    if (found !== undefined) return found.column
+  }
+  return free.find(({ bare }) => names.some((name) => name.length > 3 && bare.startsWith(name)))?.column ?? null
 }

@@ -18,11 +18,11 @@ export function momentRole(name: string): MomentRole {
     .split(/[^\p{L}\p{N}]+/u)
     .map(bareName)
   if (GENERAL.has(bare)) return 'date'
-  if (EVENT_NAMES['Finish']?.includes(bare) === true) return 'finish'
-  if (EVENT_NAMES['Start']?.includes(bare) === true) return 'start'
+  if (EVENT_NAMES.Finish.includes(bare)) return 'finish'
+  if (EVENT_NAMES.Start.includes(bare)) return 'start'
   if (OTHERS.test(bare)) return 'other'
-  if (words.some((word) => EVENT_NAMES['Finish']?.includes(word) === true)) return 'finish'
-  if (words.some((word) => !GENERAL.has(word) && EVENT_NAMES['Start']?.includes(word) === true)) return 'start'
+  if (words.some((word) => EVENT_NAMES.Finish.includes(word))) return 'finish'
+  if (words.some((word) => !GENERAL.has(word) && EVENT_NAMES.Start.includes(word))) return 'start'
   if (ENDING.test(bare)) return 'finish'
   if (BEGINNING.test(bare)) return 'start'
   return words.some((word) => GENERAL.has(word)) ? 'date' : null

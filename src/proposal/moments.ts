@@ -38,14 +38,14 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
 function wholes(start: Column, moments: readonly Column[], taken: Set<Column>): Dates {
   taken.add(start)
   const others = moments.filter((column) => column !== start)
-  const ends = others.filter(
+  const [finish, ...more] = others.filter(
     (column) =>
       momentRole(column.name) === 'finish' && isAfter(column.values, start.values, commonFormats([start, column])),
   )
-  const [finish] = ends
-  const formats = commonFormats(finish === undefined || ends.length > 1 ? [start] : [start, finish])
+  const isOpen = finish === undefined || more.length > 0
+  const formats = commonFormats(isOpen ? [start] : [start, finish])
   const startLine = { key: 'Start', value: quoted(start.name), evidence: evidenceOf(start.filled, formats) }
-  if (finish === undefined || ends.length > 1) return { lines: [startLine, openFinish(others)], formats, dayOnly: null }
+  if (isOpen) return { lines: [startLine, openFinish(others)], formats, dayOnly: null }
   taken.add(finish)
   const name = quoted(finish.name)
   const line = finishLine(start, finish, name, `column: ${name}`, evidenceOf(finish.filled, formats))
@@ -55,23 +55,19 @@ function wholes(start: Column, moments: readonly Column[], taken: Set<Column>): 
 function joined(day: Column, days: readonly Column[], times: readonly Column[], taken: Set<Column>): Dates {
   const begins = startOf(times)
   if (begins === null) {
-    const isAlone = times.length === 0
-    const line = { key: 'Start', value: quoted(day.name), evidence: evidenceOfDay(day) }
-    return {
-      lines: [
-        isAlone ? line : openStart([day, ...times]),
-        openFinish([...days, ...times].filter((one) => one !== day)),
-      ],
-      formats: isAlone ? day.formats : [],
-      dayOnly: isAlone ? day : null,
-    }
+    const finish = openFinish([...days, ...times].filter((one) => one !== day))
+    if (times.length > 0) return { lines: [openStart([day, ...times]), finish], formats: [], dayOnly: null }
+    const evidence = `${counted(day.fit)} of ${counted(day.filled.length)} fit; ${example(day.filled)}`
+    const line = { key: 'Start', value: quoted(day.name), evidence }
+    return { lines: [line, finish], formats: day.formats, dayOnly: day }
   }
   taken.add(begins)
-  const formats = joinedFormats(day, begins)
+  const texts = pairs(day, begins)
+  const formats = joinedFormats(texts)
   const startLine = {
     key: 'Start',
     value: `{ join: [${quoted(day.name)}, ${quoted(begins.name)}] }`,
-    evidence: evidenceOf(pairs(day, begins), formats),
+    evidence: evidenceOf(texts, formats),
   }
   const lastDays = days.filter(({ name }) => momentRole(name) === 'finish')
   const lastTimes = times.filter(({ name, kind }) => kind === 'time' && momentRole(name) === 'finish')
@@ -165,8 +161,4 @@ function isAfter(
 function evidenceOf(texts: readonly string[], formats: readonly DateFormat[]): string {
   const fit = texts.filter((text) => secondsOf(text, formats) !== null).length
   return `${counted(fit)} of ${counted(texts.length)} fit; ${example(texts)}`
-}
-
-function evidenceOfDay({ filled, fit }: Column): string {
-  return `${counted(fit)} of ${counted(filled.length)} fit; ${example(filled)}`
 }

@@ -1,12 +1,11 @@
 import type { Column } from './column.ts'
 import { ENOUGH, lookAtColumn } from './column.ts'
 import { activeOf, showOnWebOf } from './conditions.ts'
-import { EVENT_NAMES, VENUE_NAMES } from './field-names.ts'
+import { EVENT_NAMES, isNamed, named, VENUE_NAMES } from './field-names.ts'
 import type { Line } from './line.ts'
 import { counted, example, OPEN, quoted } from './line.ts'
 import { momentRole } from './moment-names.ts'
 import { datesOf } from './moments.ts'
-import { isNamed, named } from './named.ts'
 import type { Table } from './table.ts'
 import { textLines } from './texts.ts'
 
@@ -29,10 +28,6 @@ export interface Proposal {
   readonly unused: readonly Table[]
 }
 
-function hasDates({ columns }: Looked): boolean {
-  return columns.some(({ kind }) => isMoment(kind))
-}
-
 /** The venues are those that the events name; else a file that was given for them, not any sheet beside the events. */
 function venuesFor(events: Looked | null, looked: readonly Looked[]): readonly [Looked | null, Link | null] {
   const others = looked.filter((one) => one !== events)
@@ -46,15 +41,11 @@ function venuesFor(events: Looked | null, looked: readonly Looked[]): readonly [
 }
 
 function saysStart(role: 'start' | 'date'): (one: Looked) => boolean {
-  return ({ columns }) => columns.some(({ name, kind }) => isMoment(kind) && momentRole(name) === role)
+  return ({ columns }) => columns.some((column) => isMoment(column) && momentRole(column.name) === role)
 }
 
-function isMoment(kind: Column['kind']): boolean {
+function isMoment({ kind }: Column): boolean {
   return kind === 'date' || kind === 'date-time'
-}
-
-function hasShortYears({ columns }: Looked): boolean {
-  return columns.some(isShortYear)
 }
 
 /** Years of two digits, which no format takes. */
@@ -70,27 +61,24 @@ interface Looked {
 
 /** Proposes how files are read: by what is in them first, by what their columns are called second. */
 export function propose(tables: readonly Table[]): Proposal {
-  const looked = tables.map((table): Looked => ({
-    table,
-    columns: table.header.map((name, index) =>
-      lookAtColumn(
-        name,
-        table.rows.map((row) => row[index] ?? null),
-      ),
-    ),
-  }))
-  const dated = looked.filter(hasDates)
+  const looked = tables.map((table): Looked => {
+    const valuesAt = (index: number) => table.rows.map((row) => row[index] ?? null)
+    return { table, columns: table.header.map((name, index) => lookAtColumn(name, valuesAt(index))) }
+  })
+  const dated = looked.filter(({ columns }) => columns.some(isMoment))
   const events =
-    dated.find(saysStart('start')) ?? dated.find(saysStart('date')) ?? dated[0] ?? looked.find(hasShortYears) ?? null
+    dated.find(saysStart('start')) ??
+    dated.find(saysStart('date')) ??
+    dated[0] ??
+    looked.find(({ columns }) => columns.some(isShortYear)) ??
+    null
   const [venues, link] = venuesFor(events, looked)
-  const eventsProposal = events === null ? null : eventsOf(events, link, venues !== null)
-  const venuesProposal = venues === null ? null : venuesOf(venues, link)
   const ids = [idOf(events, null), idOf(venues, link?.id ?? null)]
-  const dates = events?.columns.filter(({ kind }) => isMoment(kind)) ?? []
+  const dates = events?.columns.filter(isMoment) ?? []
   return {
     unused: looked.filter((one) => one !== events && one !== venues).map(({ table }) => table),
-    events: eventsProposal,
-    venues: venuesProposal,
+    events: events === null ? null : eventsOf(events, link, venues !== null),
+    venues: venues === null ? null : venuesOf(venues, link),
     needsNamespace: ids.some((id) => id !== null && !id.isGuid),
     needsZone: dates.some(({ filled }) => filled.some((value) => !/(?:Z|[+-]\d\d:?\d\d)$/.test(value))),
   }
@@ -115,8 +103,8 @@ function linkOf(events: Looked, venues: Looked): Link | null {
     const values = new Set(id.filled)
     const loose = new Set(id.filled.map(loosely))
     for (const from of events.columns) {
-      if (from.filled.length === 0 || isMoment(from.kind) || from.kind === 'time') continue
-      const isVenue = isNamed(from, EVENT_NAMES['VenueId'])
+      if (from.filled.length === 0 || isMoment(from) || from.kind === 'time') continue
+      const isVenue = isNamed(from, EVENT_NAMES.VenueId)
       const found = from.filled.filter((value) => values.has(value)).length
       const nearly = from.filled.filter((value) => loose.has(loosely(value))).length
       const isSure = found > from.filled.length * 0.8
@@ -136,20 +124,12 @@ function loosely(text: string): string {
 }
 
 function venueIdOf(columns: readonly Column[], link: Link | null, venuesAreKnown: boolean): Line | null {
-  const from =
-    link?.from ??
-    named(
-      columns.filter(({ filled }) => filled.length > 0),
-      EVENT_NAMES['VenueId'],
-      new Set(),
-    )
+  const filled = columns.filter((column) => column.filled.length > 0)
+  const from = link?.from ?? named(filled, EVENT_NAMES.VenueId)
   if (from === null || (link === null && !venuesAreKnown)) return null
-  if (link?.isSure === true)
-    return {
-      key: 'VenueId',
-      value: quoted(from.name),
-      evidence: `holds what ${link.id.name} of the venues holds; ${example(from.filled)}`,
-    }
+  if (link?.isSure === true) {
+    return lineOf('VenueId', from, `holds what ${link.id.name} of the venues holds; ${example(from.filled)}`)
+  }
   const nearly =
     link === null || link.nearly === link.found
       ? ''
@@ -161,93 +141,87 @@ function venueIdOf(columns: readonly Column[], link: Link | null, venuesAreKnown
 function idOf(looked: Looked | null, linked: Column | null): Column | null {
   if (looked === null) return null
   const unique = looked.columns.filter(({ isUnique, filled }) => isUnique && filled.length > 0)
-  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES['Id'], new Set())
+  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
+}
+
+function idLine(id: Column | null): Line {
+  if (id === null) {
+    return { key: 'Id', value: OPEN, evidence: 'which column has another value in each row? Name it here' }
+  }
+  const { filled, isGuid } = id
+  return lineOf('Id', id, `${counted(filled.length)} different ones${isGuid ? ', all GUIDs' : ''}; ${example(filled)}`)
+}
+
+function lineOf(key: string, { name }: Column, evidence: string): Line {
+  return { key, value: quoted(name), evidence }
 }
 
 function eventsOf({ table, columns }: Looked, link: Link | null, venuesAreKnown: boolean): ListProposal {
-  const taken = new Set<Column>()
-  const fields: Line[] = []
-  const add = (key: string, column: Column | null, evidence: (found: Column) => string): void => {
-    if (column === null) return
-    taken.add(column)
-    fields.push({ key, value: quoted(column.name), evidence: evidence(column) })
-  }
   const id = idOf({ table, columns }, null)
-  if (id === null) fields.push(OPEN_ID)
-  add('Id', id, differentOnes)
-  if (link !== null) taken.add(link.from)
-  add(
-    'Name',
-    named(
-      columns.filter(({ kind }) => kind === 'text'),
-      EVENT_NAMES['Name'],
-      taken,
-    ),
-    byName,
-  )
+  const taken = new Set([id, link?.from].filter((column) => column !== null && column !== undefined))
+  const fields = [idLine(id)]
+  const take = (
+    field: Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>,
+    among: readonly Column[],
+    evidence: (found: Column) => string,
+  ): Column | null => {
+    const column = named(among, EVENT_NAMES[field], taken)
+    if (column === null) return null
+    taken.add(column)
+    fields.push(lineOf(field, column, evidence(column)))
+    return column
+  }
+  const texts = columns.filter(({ kind }) => kind === 'text')
+  take('Name', texts, byName)
   const venueId = venueIdOf(columns, link, venuesAreKnown)
   if (venueId !== null) fields.push(venueId)
   const dates = datesOf(columns, taken)
   fields.push(...dates.lines)
   const numbers = columns.filter(({ kind, filled }) => kind === 'number' && filled.length > 0)
-  const capacity = named(numbers, EVENT_NAMES['TicketCapacity'], taken)
-  add('TicketCapacity', capacity, fits)
-  const available = named(numbers, EVENT_NAMES['TicketsAvailable'], taken)
-  const sold = named(numbers, EVENT_NAMES['Sold'], taken)
-  if (available !== null) add('TicketsAvailable', available, fits)
-  else if (capacity !== null && sold !== null) {
+  const capacity = take('TicketCapacity', numbers, fits)
+  const available = take('TicketsAvailable', numbers, fits)
+  const sold = named(numbers, EVENT_NAMES.Sold, taken)
+  if (available === null && capacity !== null && sold !== null) {
     taken.add(sold)
-    fields.push({
-      key: 'TicketsAvailable',
-      value: `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`,
-      evidence: fits(sold),
-    })
+    const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
+    fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
   }
-  add('Price', named(numbers, EVENT_NAMES['Price'], taken), fits)
-  const tags = named(
-    columns.filter(({ kind }) => kind === 'text'),
-    EVENT_NAMES['Tags'],
-    taken,
-  )
-  add('Tags', tags, ({ distinct, filled }) => `${counted(distinct)} different texts; ${example(filled)}`)
-  const used = new Set(
-    [capacity, available, sold, ...numbers.filter((column) => taken.has(column))].filter((column) => column !== null),
-  )
-  const showOnWeb = showOnWebOf(columns, taken)
-  const active = activeOf(columns, taken, 'event')
+  take('Price', numbers, fits)
+  const tags = take('Tags', texts, ({ distinct, filled }) => `${counted(distinct)} different texts; ${example(filled)}`)
+  const used = [capacity, available, sold, ...numbers.filter((column) => taken.has(column))]
   return {
     table,
     fields,
-    more: [showOnWeb, active],
-    texts: textLines(table, [...used], dates, tags),
+    more: [showOnWebOf(columns, taken), activeOf(columns, taken, 'event')],
+    texts: textLines(
+      table,
+      [...new Set(used)].filter((column) => column !== null),
+      dates,
+      tags,
+    ),
     leftOut: leftOutOf(columns, taken),
   }
 }
 
 function venuesOf({ table, columns }: Looked, link: Link | null): ListProposal {
   const taken = new Set<Column>()
-  const fields: Line[] = []
   const id = idOf({ table, columns }, link?.id ?? null)
-  fields.push(id === null ? OPEN_ID : { key: 'Id', value: quoted(id.name), evidence: differentOnes(id) })
-  for (const [field, names] of Object.entries(VENUE_NAMES)) {
-    if (field === 'Id') continue
-    const column = named(columns, names, taken)
+  const fields = [idLine(id)]
+  const { Id: _, ...names } = VENUE_NAMES
+  for (const [field, called] of Object.entries(names)) {
+    const column = named(columns, called, taken)
     if (column === null || column.filled.length === 0) continue
     taken.add(column)
-    fields.push({ key: field, value: quoted(column.name), evidence: byName(column) })
+    fields.push(lineOf(field, column, byName(column)))
   }
-  const places = [...taken].filter(({ name }) =>
-    isNamed({ ...PLACE, name }, [...(VENUE_NAMES['Latitude'] ?? []), ...(VENUE_NAMES['Longitude'] ?? [])]),
-  )
+  const places = [...taken].filter((column) => isNamed(column, [...names.Latitude, ...names.Longitude]))
+  const others = columns.filter((column) => column !== id)
   return {
     table,
     fields,
     more: [activeOf(columns, taken, 'venue')],
     texts: textLines(table, places, { formats: [], dayOnly: null }, null),
-    leftOut: leftOutOf(
-      columns.filter((column) => column !== id),
-      taken,
-    ),
+    leftOut: leftOutOf(others, taken),
   }
 }
 
@@ -260,17 +234,11 @@ function leftOutOf(columns: readonly Column[], taken: ReadonlySet<Column>): read
 
 function whyNot(column: Column): string {
   if (isShortYear(column)) return '; its years have two digits, and are read with four only'
-  const number = ['Price', 'TicketCapacity', 'TicketsAvailable'].find((field) => isNamed(column, EVENT_NAMES[field]))
+  const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
+    isNamed(column, EVENT_NAMES[field]),
+  )
   return number === undefined || column.kind === 'number' ? '' : `; not all are numbers, as ${number} needs`
 }
-
-const OPEN_ID = { key: 'Id', value: OPEN, evidence: 'which column has another value in each row? Name it here' }
-
-function differentOnes({ filled, isGuid }: Column): string {
-  return `${counted(filled.length)} different ones${isGuid ? ', all GUIDs' : ''}; ${example(filled)}`
-}
-
-const PLACE = lookAtColumn('', [])
 
 function byName({ filled }: Column): string {
   return `by its name; ${example(filled)}`

@@ -23,15 +23,9 @@ export function textLines(
       const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
       add('encoding', OPEN, `the bytes are not UTF-8: ${shown.join(', ')}`)
     } else {
-      const alike = candidates
-        .slice(1, 3)
-        .map(({ label }) => label)
-        .join(' and ')
-      add(
-        'encoding',
-        sure,
-        candidates.length === 0 ? 'every byte fits' : `the bytes are not UTF-8; ${alike} give the same text`,
-      )
+      const alike = candidates.slice(1, 3).map(({ label }) => label)
+      const fact = `the bytes are not UTF-8; ${alike.join(' and ')} give the same text`
+      add('encoding', sure, candidates.length === 0 ? 'every byte fits' : fact)
     }
   }
   const written = numbers.flatMap(({ filled }) =>
@@ -46,37 +40,25 @@ export function textLines(
     add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
   if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
   if (dayOnly !== null) {
-    const serves = dayFormatsOf(formats)
-      .map((each) => `[${each}]`)
-      .join(' or ')
+    const serves = (formats.length === 0 ? ['YYYY-MM-DD'] : waysOf(formats)).map((each) => `[${each}]`).join(' or ')
     add('dates', OPEN, `${dayOnly.name} has no time: ${serves} serves 00:00; or join a column of times in Start`)
-  } else if (formats.length > 0) lines.push(datesLine(formats))
+  } else if (formats.length > 0) {
+    const [way = '', other] = waysOf(formats)
+    if (other === undefined) add('dates', `[${quoted(way)}]`, 'what the dates fit')
+    else add('dates', OPEN, `the dates fit both [${way}] and [${other}]: which is it?`)
+  }
   const separators = [';', ',', '/', '|'].filter((sign) => tags?.filled.some((value) => value.includes(sign)) === true)
   if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags?.filled ?? []))
   return lines
 }
 
 /** The first format, and the first that takes day and month the other way round. */
-function dayFormatsOf(formats: readonly DateFormat[]): readonly string[] {
+function waysOf(formats: readonly DateFormat[]): readonly string[] {
   const [first] = formats
-  if (first === undefined) return ['YYYY-MM-DD']
-  const other = formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
-  return other === undefined ? [first.written] : [first.written, other.written]
+  const other = formats.find((one) => first !== undefined && isMonthFirst(one) !== isMonthFirst(first))
+  return [first, other].flatMap((format) => format?.written ?? [])
 }
 
 export function isMonthFirst({ written }: DateFormat): boolean {
   return written.startsWith('M')
-}
-
-function datesLine(formats: readonly DateFormat[]): Line {
-  const [first] = formats
-  const other = first === undefined ? undefined : formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
-  if (first !== undefined && other !== undefined) {
-    return {
-      key: 'dates',
-      value: OPEN,
-      evidence: `the dates fit both [${first.written}] and [${other.written}]: which is it?`,
-    }
-  }
-  return { key: 'dates', value: `[${quoted(first?.written ?? '')}]`, evidence: 'what the dates fit' }
 }

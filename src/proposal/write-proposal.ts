@@ -17,12 +17,8 @@ export function writeProposal(
   cwd: string,
   hidden: readonly string[],
 ): WrittenProposal {
-  const first = events ?? venues
-  const directory = first === null ? '.' : dirname(first.table.path)
-  const lists = [
-    ...(events === null ? [] : listLines('events', events, directory)),
-    ...(venues === null ? [] : listLines('venues', venues, directory)),
-  ]
+  const lists = [events, venues].filter((list) => list !== null)
+  const directory = dirname(lists[0]?.table.path ?? '')
   const namespace: Line = {
     key: 'idNamespace',
     value: randomUUID(),
@@ -32,20 +28,17 @@ export function writeProposal(
     '  kind: files',
     `  directory: ${quoted(relative(cwd, directory) || '.')}`,
     ...(needsNamespace ? written([namespace], 2) : []),
-    ...lists,
+    ...(events === null ? [] : listLines('events', events, directory)),
+    ...(venues === null ? [] : listLines('venues', venues, directory)),
   ]
-  const all = [events, venues].flatMap((list) => (list === null ? [] : [...list.fields, ...list.more, ...list.texts]))
+  const all = lists.flatMap(({ fields, more, texts }) => [...fields, ...more, ...texts])
   const open = all.filter(({ value }) => value.includes(OPEN))
   const missing = [
-    ...[events, venues].flatMap((list) =>
-      list === null || list.leftOut.length === 0
-        ? []
-        : [`${list.table.file}: no field reads ${list.leftOut.join(', ')}`],
+    ...lists.flatMap(({ table, leftOut }) =>
+      leftOut.length === 0 ? [] : [`${table.file}: no field reads ${leftOut.join(', ')}`],
     ),
-    ...[events, venues].flatMap((list) =>
-      list === null || list.fields.some(({ key }) => key === 'Name')
-        ? []
-        : [`Name: no column of ${list.table.file} is called like one`],
+    ...lists.flatMap(({ table, fields }) =>
+      fields.some(({ key }) => key === 'Name') ? [] : [`Name: no column of ${table.file} is called like one`],
     ),
     ...hidden,
     ...unused.map((table) => `${nameOf(table)}: was left out, as it is neither the events nor the venues`),
