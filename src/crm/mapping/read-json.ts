@@ -78,9 +78,11 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
       value = textOf(text, at, end)
       at = end
     } else {
-      const end = endOfScalar(text, at)
-      value = scalarOf(text, at, end)
-      at = end
+      SCALAR.lastIndex = at
+      if (!SCALAR.test(text)) throw new JsonFault(at, 'a value')
+      const source = text.slice(at, SCALAR.lastIndex)
+      at = SCALAR.lastIndex
+      value = first < SMALL_F ? numberCell(source) : first === SMALL_N ? null : first === SMALL_T
     }
     // Puts the value where it belongs, and closes what ends after it.
     for (;;) {
@@ -207,75 +209,23 @@ function afterColon(text: string, from: number): number {
   return afterSpace(text, at + 1)
 }
 
-/** Where the number or the word ends that begins there. */
-function endOfScalar(text: string, from: number): number {
-  const word = WORDS.find((any) => text.startsWith(any, from))
-  const end = word === undefined ? endOfNumber(text, from) : from + word.length
-  if (end <= from || isWordPart(text.charCodeAt(end))) throw new JsonFault(from, 'a value')
-  return end
-}
-
-/** -1 where there is none. */
-function endOfNumber(text: string, from: number): number {
-  let at = text.charCodeAt(from) === MINUS ? from + 1 : from
-  at = text.charCodeAt(at) === ZERO ? at + 1 : afterDigits(text, at)
-  if (text.charCodeAt(at) === DOT) at = afterDigits(text, at + 1)
-  if ((text.charCodeAt(at) | 0x20) !== SMALL_E) return at
-  const sign = text.charCodeAt(at + 1)
-  return afterDigits(text, sign === MINUS || sign === PLUS ? at + 2 : at + 1)
-}
-
-/** -1 where there is no digit. */
-function afterDigits(text: string, from: number): number {
-  let at = from
-  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE;) code = text.charCodeAt(++at)
-  return at === from ? -1 : at
-}
-
-/** Letters, digits, `+`, `-` and `.`. */
-function isWordPart(code: number): boolean {
-  const letter = code | 0x20
-  return (
-    (code >= ZERO && code <= NINE) ||
-    (letter >= 0x61 && letter <= 0x7a) ||
-    code === PLUS ||
-    code === MINUS ||
-    code === DOT
-  )
-}
-
-function scalarOf(text: string, from: number, to: number): Cell {
-  switch (text.charCodeAt(from)) {
-    case 0x6e:
-      return null
-    case 0x74:
-      return true
-    case 0x66:
-      return false
-    default:
-      return numberCell(text.slice(from, to))
-  }
-}
-
 function orNone(index: number): number {
   return index === -1 ? NONE : index
 }
 
 const NONE = Number.POSITIVE_INFINITY
-const WORDS = ['null', 'true', 'false']
+/** A number or a word that ends there. */
+const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|null|true|false)(?![0-9A-Za-z+.-])/y
 const CONTROL = /[\x00-\x1f]/g
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/
 const QUOTE = 0x22
-const PLUS = 0x2b
 const COMMA = 0x2c
-const MINUS = 0x2d
-const DOT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
 const COLON = 0x3a
 const OPEN_LIST = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_LIST = 0x5d
-const SMALL_E = 0x65
+const SMALL_F = 0x66
+const SMALL_N = 0x6e
+const SMALL_T = 0x74
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
