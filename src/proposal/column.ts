@@ -1,5 +1,4 @@
-import type { DateFormat } from '../domain/date-format.ts'
-import { BadDateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
+import { type DateFormat, BadDateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { parseGuid } from '../domain/guid.ts'
 

@@ -1,7 +1,6 @@
 import type { Column } from './column.ts'
 import { ACTIVE_NAMES, CANCELLED_NAMES, EVENT_NAMES, named, NO_WORDS, STATUS_NAMES, YES_WORDS } from './field-names.ts'
-import type { Line } from './line.ts'
-import { counted, OPEN, quoted } from './line.ts'
+import { type Line, counted, OPEN, quoted } from './line.ts'
 
 const FEW = 8
 

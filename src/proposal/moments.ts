@@ -1,11 +1,8 @@
-import type { DateFormat } from '../domain/date-format.ts'
-import { parseByFormat } from '../domain/date-format.ts'
+import { type DateFormat, parseByFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
-import type { Column } from './column.ts'
-import { commonFormats, ENOUGH, joinedFormats } from './column.ts'
+import { type Column, commonFormats, ENOUGH, joinedFormats } from './column.ts'
 import { momentRole } from './moment-names.ts'
-import { counted, example, OPEN, quoted } from './line.ts'
-import type { Line } from './line.ts'
+import { type Line, counted, example, OPEN, quoted } from './line.ts'
 
 export interface Dates {
   readonly lines: readonly Line[]

@@ -9,13 +9,11 @@ import { formatOf } from '../crm/files/file-format.ts'
 import { openFile } from '../crm/files/found-file.ts'
 import { Gathering } from '../crm/files/gathering.ts'
 import { Pace } from '../crm/files/pace.ts'
-import type { Cell } from '../crm/mapping/cell.ts'
-import { isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
+import { type Cell, isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
 import { parseCell } from '../crm/mapping/parse-cell.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { trimWhiteSpace } from '../domain/white-space.ts'
-import type { Encoding } from './encodings.ts'
-import { encodingOf, UTF_8 } from './encodings.ts'
+import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
 
 /** A file as it was found: its columns, and how it has to be read to find them. */
 export interface Table {

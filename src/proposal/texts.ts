@@ -1,8 +1,6 @@
 import type { DateFormat } from '../domain/date-format.ts'
-import type { Column } from './column.ts'
-import { currenciesOf, decimalSign } from './column.ts'
-import type { Line } from './line.ts'
-import { counted, example, OPEN, quoted } from './line.ts'
+import { type Column, currenciesOf, decimalSign } from './column.ts'
+import { type Line, counted, example, OPEN, quoted } from './line.ts'
 import type { Dates } from './moments.ts'
 import type { Table } from './table.ts'
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import { counted, OPEN, quoted } from './line.ts'
-import type { Line } from './line.ts'
+import { type Line, counted, OPEN, quoted } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
 

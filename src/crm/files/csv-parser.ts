@@ -1,15 +1,12 @@
-import type { Parser } from 'csv-parse'
-import { CsvError, parse } from 'csv-parse'
+import { type Parser, CsvError, parse } from 'csv-parse'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
-import type { Cell } from '../mapping/cell.ts'
-import { isBlank } from '../mapping/cell.ts'
+import { type Cell, isBlank } from '../mapping/cell.ts'
 import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { Gathering } from './gathering.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import type { RowParser, SyntaxFault, Taken } from './row-parser.ts'
-import { LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
  * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With

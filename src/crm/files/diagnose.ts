@@ -5,8 +5,7 @@ import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { disguiseOf } from './content.ts'
 import { findFile } from './found-file.ts'
 import { Gathering } from './gathering.ts'
-import type { ListFile } from './list-file.ts'
-import { IgnoredColumns } from './list-file.ts'
+import { type ListFile, IgnoredColumns } from './list-file.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
 /** A larger file is corrected in more than one round. */

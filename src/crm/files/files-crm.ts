@@ -8,8 +8,7 @@ import type { ConnectorSurroundings } from '../crm-limits.ts'
 import { PLENTY } from '../descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
-import type { FileLimits } from './file-source.ts'
-import { FileSource } from './file-source.ts'
+import { type FileLimits, FileSource } from './file-source.ts'
 import { listFile } from './list-file.ts'
 
 export type FilesSurroundings = Omit<ConnectorSurroundings, 'limits'> & { readonly limits: FileLimits }

@@ -1,15 +1,12 @@
-import type { BigIntStats } from 'node:fs'
-import { closeSync, fstat, openSync, read } from 'node:fs'
+import { type BigIntStats, closeSync, fstat, openSync, read } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Descriptors } from '../descriptors.ts'
-import type { FileFormat } from './file-format.ts'
-import { EMPTY_LISTS } from './file-format.ts'
+import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 
 /** The one file of a list, as it was when it was looked for. */
 export interface FoundFile {

@@ -1,5 +1,4 @@
-import type { Change, Page } from '../../replica/port.ts'
-import { PAGE_ROWS } from '../../replica/port.ts'
+import { type Change, type Page, PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment } from '../../replica/time.ts'
 import type { FoundFile } from './found-file.ts'
 

@@ -1,5 +1,4 @@
-import type { RowParser, TakeRow, Taken } from './row-parser.ts'
-import { CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type RowParser, type TakeRow, type Taken, CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 const LINE_FEED = 0x0a
 const OPEN_OBJECT = 0x7b

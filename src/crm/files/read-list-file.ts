@@ -1,5 +1,4 @@
-import type { Held, PageStream } from '../../replica/port.ts'
-import { PAGE_ROWS } from '../../replica/port.ts'
+import { type Held, type PageStream, PAGE_ROWS } from '../../replica/port.ts'
 import { disguiseOf } from './content.ts'
 import type { OpenFile } from './found-file.ts'
 import type { Gathering } from './gathering.ts'
@@ -9,8 +8,7 @@ import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { NdjsonParser } from './ndjson-parser.ts'
 import { Pace } from './pace.ts'
 import type { RowParser, SyntaxFault } from './row-parser.ts'
-import type { ByteGate } from './utf8-gate.ts'
-import { DecodingGate, Utf8Gate } from './utf8-gate.ts'
+import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 
 /** One list in an open file, and where its rows go. */
 interface RowReading<Item> {

@@ -1,9 +1,6 @@
-import type { SaxesTagPlain } from 'saxes'
-import { SaxesParser } from 'saxes'
-import type { Cell } from '../mapping/cell.ts'
-import { NumberText, Valueless, isBlank } from '../mapping/cell.ts'
-import type { NumberShape } from './number-formats.ts'
-import { serialText, shapeOfFormat } from './number-formats.ts'
+import { type SaxesTagPlain, SaxesParser } from 'saxes'
+import { type Cell, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
+import { type NumberShape, serialText, shapeOfFormat } from './number-formats.ts'
 import type { SharedTexts } from './shared-texts.ts'
 
 /** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */

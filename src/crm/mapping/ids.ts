@@ -1,11 +1,9 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { FileName } from '../../config/crm/files.ts'
 import type { ListName } from '../../domain/field.ts'
-import type { Guid } from '../../domain/guid.ts'
-import { EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
+import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { sha1 } from '../../domain/sha1.ts'
-import type { Cell } from './cell.ts'
-import { Misfit, isBlank, plainText } from './cell.ts'
+import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
 
 /** The id of a row; the empty GUID is not one (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {

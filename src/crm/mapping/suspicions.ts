@@ -1,10 +1,8 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
-import type { Cell, RowAccess } from './cell.ts'
-import { isBlank, showCell } from './cell.ts'
-import type { DateNotes } from './dates.ts'
-import { dateNotes } from './dates.ts'
+import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
+import { type DateNotes, dateNotes } from './dates.ts'
 
 interface Mark {
   readonly column: string
