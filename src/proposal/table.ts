@@ -150,12 +150,6 @@ function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | Unlooked
   return [{ row: 1, cells: header }, ...rows]
 }
 
-interface Sheet {
-  readonly rows: Numbered
-  readonly texts: ReadonlySet<string>
-  readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
-}
-
 const NO_TEXTS: ReadonlySet<string> = new Set()
 const SOME_SHEETS = 20
 
@@ -181,35 +175,36 @@ async function sheetTables(about: About, sizeBytes: number): Promise<FileTables 
   return { tables, hidden }
 }
 
-async function readSheetOf(
-  path: string,
-  sizeBytes: number,
-  sheet: string | null,
-): Promise<Sheet & { readonly problem: string | null }> {
+async function readSheetOf(path: string, sizeBytes: number, sheet: string | null) {
   const { readSheet } = await import('../crm/files/workbook.ts')
   const file = openFile(path, constants.O_RDONLY, PLENTY)
   const rows: { row: number; cells: readonly (string | null)[] }[] = []
   const texts = new Set<string>()
-  let sheets: Sheet['sheets'] = []
+  let sheets: readonly { readonly name: string; readonly isHidden: boolean }[] = []
   const add = (cells: readonly Cell[], row: number): null => {
     for (const cell of cells) if (typeof cell === 'string') texts.add(cell)
     rows.push({ row, cells: cells.map(valueOf) })
     return null
   }
   try {
-    const onHeader = (cells: readonly Cell[], row: number): typeof add => {
-      add(cells, row)
-      return add
-    }
-    const onSheets = (found: Sheet['sheets']): void => void (sheets = found)
     const found = { name: basename(path), format: 'xlsx', sizeBytes, writtenAtMs: 0 } as const
-    const gathering = new Gathering<never>(found, { monotonicMs: 0, wallMs: 0 })
-    const how = { limitBytes: 2e9, sheet, headerRow: null, onHeader, onSheets, isGivenUp: () => false }
-    const pages = readSheet({ ...how, file, rows: gathering, pace: new Pace() })
+    const pages = readSheet({
+      file,
+      limitBytes: 2e9,
+      sheet,
+      headerRow: null,
+      rows: new Gathering<never>(found, { monotonicMs: 0, wallMs: 0 }),
+      onSheets: (all) => void (sheets = all),
+      onHeader(cells, row) {
+        add(cells, row)
+        return add
+      },
+      isGivenUp: () => false,
+      pace: new Pace(),
+    })
     for (;;) {
       const next = await pages.next()
-      if (next.done !== true) continue
-      return { rows, texts, sheets, problem: next.value?.problem ?? null }
+      if (next.done === true) return { rows, texts, sheets, problem: next.value?.problem ?? null }
     }
   } finally {
     file.close()
@@ -224,10 +219,7 @@ function widthOf(cells: readonly (string | null)[]): number {
 function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'> {
   const filled = rows.filter(({ cells }) => cells.some((cell) => cell !== null))
   const widest = Math.max(0, ...filled.slice(0, SOME_ROWS).map(({ cells }) => widthOf(cells)))
-  const at = Math.max(
-    0,
-    filled.findIndex(({ cells }) => widthOf(cells) > widest / 2),
-  )
+  const at = filled.findIndex(({ cells }) => widthOf(cells) > widest / 2)
   const header = filled[at]
   const numbered = numbering()
   const columns = (header?.cells ?? []).flatMap((name, index) =>
