@@ -58,15 +58,15 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
 async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
-  const [{ lookAt, Unlooked }, { propose }, { writeProposal }] = await Promise.all([
+  const [{ lookAt }, { propose }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
     import('../proposal/propose.ts'),
     import('../proposal/write-proposal.ts'),
   ])
   const files = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
-  const problems = files.flatMap((file, index) => (file instanceof Unlooked ? [`${from[index]} ${file.problem}`] : []))
+  const problems = files.flatMap((file, index) => (typeof file === 'string' ? [`${from[index]} ${file}`] : []))
   if (problems.length > 0) return problems
-  const looked = files.flatMap((file) => (file instanceof Unlooked ? [] : [file]))
+  const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
   const hidden = looked.flatMap((file) =>
     file.hidden.map(
       (sheet) => `${file.tables[0]?.file}: the sheet ${JSON.stringify(sheet)} is hidden, and was left out`,

@@ -34,15 +34,6 @@ export interface Table {
   readonly rows: readonly (readonly (string | null)[])[]
 }
 
-/** Why a file cannot be looked at: the rest of a sentence that begins with its name. */
-export class Unlooked {
-  readonly problem: string
-
-  constructor(problem: string) {
-    this.problem = problem
-  }
-}
-
 const MOST_BYTES = 256 * 1024 * 1024
 
 /** The tables of a file: of a workbook those of its sheets that are shown, and the names of those that are not. */
@@ -51,17 +42,18 @@ export interface FileTables {
   readonly hidden: readonly string[]
 }
 
-export async function lookAt(path: string): Promise<FileTables | Unlooked> {
+/** Else why a file cannot be looked at: the rest of a sentence that begins with its name. */
+export async function lookAt(path: string): Promise<FileTables | string> {
   const format = formatOf(path)
-  if (format === null && !/\.xls$/i.test(path)) return new Unlooked('is not a .csv, .json, .ndjson or .xlsx file')
+  if (format === null && !/\.xls$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
   let bytes: Buffer
   try {
     bytes = await readFile(path)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
-    return new Unlooked(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
   }
-  if (bytes.length > MOST_BYTES) return new Unlooked('is larger than 256 MB; look at a part of it')
+  if (bytes.length > MOST_BYTES) return 'is larger than 256 MB; look at a part of it'
   const about = {
     path,
     file: basename(path),
@@ -76,7 +68,7 @@ export async function lookAt(path: string): Promise<FileTables | Unlooked> {
   // An Excel workbook that is only called .csv is served as it is.
   if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return sheetTables(about, bytes.length)
   const isText = content === 'text' || content === 'other'
-  if (!isText || format === null || format === 'xlsx') return new Unlooked(`is ${OTHER_THAN_WORKBOOKS[content]}`)
+  if (!isText || format === null || format === 'xlsx') return `is ${OTHER_THAN_WORKBOOKS[content]}`
   const encoding = encodingOf(bytes)
   const text =
     openDecoder(encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252')
@@ -84,7 +76,7 @@ export async function lookAt(path: string): Promise<FileTables | Unlooked> {
       .replace(/^\ufeff/, '') ?? ''
   if (format !== 'csv') {
     const rows = jsonTable(text, format)
-    return rows instanceof Unlooked ? rows : { tables: [{ ...about, isTyped: true, ...withHeader(rows) }], hidden: [] }
+    return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, ...withHeader(rows) }], hidden: [] }
   }
   const said = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(text)
   const body = said === null ? text : text.slice(said[0].length)
@@ -92,7 +84,7 @@ export async function lookAt(path: string): Promise<FileTables | Unlooked> {
   try {
     return { tables: [{ ...about, encoding, delimiter, ...withHeader(csvTable(body, delimiter)) }], hidden: [] }
   } catch (cause) {
-    return new Unlooked(`is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`)
+    return `is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`
   }
 }
 
@@ -131,15 +123,15 @@ function valueOf(cell: Cell): string | null {
   return isBlank(cell) ? null : typeof cell === 'boolean' ? String(cell) : plainText(cell)
 }
 
-function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | Unlooked {
+function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | string {
   const parts = format === 'json' ? [text] : text.split('\n').filter((line) => trimWhiteSpace(line) !== '')
   const items: Cell[] = []
   for (const part of parts) {
     const parsed = parseCell(part)
-    if (!parsed.ok) return new Unlooked('is not JSON')
+    if (!parsed.ok) return 'is not JSON'
     if (format === 'ndjson') items.push(parsed.cell)
     else if (isList(parsed.cell)) for (const item of parsed.cell) items.push(item)
-    else return new Unlooked('does not hold a list')
+    else return 'does not hold a list'
   }
   const objects = items.filter((item) => isObject(item))
   const header = [...new Set(objects.flatMap((item) => Object.keys(item)))]
@@ -156,9 +148,9 @@ const SOME_SHEETS = 20
 type About = Omit<Table, 'headerRow' | 'header' | 'rows'>
 
 /** Those that people see; where all are hidden, the first, which is what is served. */
-async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | Unlooked> {
+async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | string> {
   const first = await readSheetOf(about.path, sizeBytes, null)
-  if (first.sheets.length === 0) return new Unlooked(`cannot be read: ${first.problem ?? 'it has no sheet'}`)
+  if (first.sheets.length === 0) return `cannot be read: ${first.problem ?? 'it has no sheet'}`
   const shown = first.sheets.filter(({ isHidden }) => !isHidden).slice(0, SOME_SHEETS)
   const tables: Table[] = []
   let problem = first.problem
@@ -170,7 +162,7 @@ async function sheetTables(about: About, sizeBytes: number): Promise<FileTables 
     const sheet = isFirst ? null : name
     tables.push({ ...about, isWorkbook: true, sheet, textCells: found.texts, ...withHeader(found.rows) })
   }
-  if (tables.length === 0) return new Unlooked(`cannot be read: ${problem ?? 'nothing stands in it'}`)
+  if (tables.length === 0) return `cannot be read: ${problem ?? 'nothing stands in it'}`
   const hidden = shown.length === 0 ? [] : first.sheets.filter(({ isHidden }) => isHidden).map(({ name }) => name)
   return { tables, hidden }
 }

@@ -1,4 +1,3 @@
-import { unreachable } from '../../domain/unreachable.ts'
 import type { RowParser, SyntaxFault, TakeRow, Taken } from './row-parser.ts'
 import { CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
 
@@ -80,36 +79,29 @@ export class JsonArrayParser implements RowParser {
     const byte = bytes[index]
     if (byte === LINE_FEED) this.#line++
     if (byte === undefined || isSpace(byte)) return index + 1
-    switch (this.#phase) {
-      case 'before':
-        if (byte !== OPEN_LIST) return this.#fault('a list in [ ] is expected')
-        this.#phase = 'first'
-        return index + 1
-      case 'first':
-      case 'next':
-        if (byte === COMMA || byte === CLOSE_OBJECT) {
-          return this.#fault(`an item is expected, and ${String.fromCharCode(byte)} is found`)
-        }
-        if (byte !== CLOSE_LIST) {
-          this.#begin()
-          return index
-        }
-        if (this.#phase === 'next') return this.#fault('an item is expected after the comma, and ] is found')
-        this.#phase = 'after'
-        return index + 1
-      case 'after-item':
-        if (byte !== COMMA && byte !== CLOSE_LIST) {
-          return this.#fault(`a comma or ] is expected after item ${this.#item}`)
-        }
-        this.#phase = byte === COMMA ? 'next' : 'after'
-        return index + 1
-      case 'after':
-        return this.#fault('nothing is expected after the list')
-      case 'item':
-        return index
-      default:
-        return unreachable(this.#phase)
+    if (this.#phase === 'before') {
+      if (byte !== OPEN_LIST) return this.#fault('a list in [ ] is expected')
+      this.#phase = 'first'
+      return index + 1
     }
+    if (this.#phase === 'after') return this.#fault('nothing is expected after the list')
+    if (this.#phase === 'after-item') {
+      if (byte !== COMMA && byte !== CLOSE_LIST) {
+        return this.#fault(`a comma or ] is expected after item ${this.#item}`)
+      }
+      this.#phase = byte === COMMA ? 'next' : 'after'
+      return index + 1
+    }
+    if (byte === COMMA || byte === CLOSE_OBJECT) {
+      return this.#fault(`an item is expected, and ${String.fromCharCode(byte)} is found`)
+    }
+    if (byte !== CLOSE_LIST) {
+      this.#begin()
+      return index
+    }
+    if (this.#phase === 'next') return this.#fault('an item is expected after the comma, and ] is found')
+    this.#phase = 'after'
+    return index + 1
   }
 
   #begin(): void {
