@@ -60,25 +60,20 @@ export class CsvParser implements RowParser {
   }
 
   async feed(bytes: Buffer): Promise<SyntaxFault | null> {
-    // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
-    const begun = this.#parser === null ? this.#begin(bytes) : { parser: this.#parser, rest: bytes }
-    if (!('parser' in begun)) return begun
-    const kept = Buffer.from(begun.rest)
-    const error = await new Promise((resolve) => void begun.parser.write(kept, resolve))
-    return (await this.#takeRows()) ?? this.#faultOf(error)
-  }
-
-  /** The line `sep=;` says what separates the cells, and is no row. */
-  #begin(bytes: Buffer): { readonly parser: Parser; readonly rest: Buffer } | SyntaxFault {
+    // The line `sep=;` says what separates the cells, and is no row.
+    const first = this.#parser === null ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
+    const [line = '', own = null] = first ?? []
     const said = this.#texts?.delimiter ?? null
-    const [line, own] = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) ?? []
-    if (line === undefined || own === undefined) return { parser: this.#open(said ?? ','), rest: bytes }
-    if (said !== null && said !== own) {
+    if (own !== null && said !== null && said !== own) {
       const problem = `cells are separated by ${nameOf(own)} as this line says, and by ${nameOf(said)} as crm.texts.delimiter says`
       return { line: 1, problem }
     }
-    this.#rowLine++
-    return { parser: this.#open(own), rest: bytes.subarray(line.length) }
+    if (own !== null) this.#rowLine++
+    const parser = this.#parser ?? this.#open(own ?? said ?? ',')
+    // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
+    const kept = Buffer.from(bytes.subarray(line.length))
+    const error = await new Promise((resolve) => void parser.write(kept, resolve))
+    return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
   async finish(): Promise<SyntaxFault | null> {

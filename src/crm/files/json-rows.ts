@@ -26,7 +26,7 @@ export function jsonLines<Item>(
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
-      if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed)
+      if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed.offset, parsed.expected)
       const tooDeep = new Misfit('lists and objects that are nested less deep', text.slice(0, 100))
       rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
@@ -114,11 +114,7 @@ function withheld(misfit: Misfit, where: string): Change<never> {
   return withheldRow(new Reason('unreadable', null, misfit), null, where, Number.NaN)
 }
 
-function syntaxFault(
-  text: string,
-  line: number,
-  { offset, expected }: { readonly offset: number; readonly expected: string },
-): SyntaxFault {
+function syntaxFault(text: string, line: number, offset: number, expected: string): SyntaxFault {
   let breaks = 0
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) breaks++
   const found = offset < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0)) : 'the end'

@@ -14,20 +14,19 @@ export interface DateOrigin<Row> {
   readonly notes: DateNotes
 }
 
-export interface FinishRules {
-  /** What is blank ends so long after Start. */
-  readonly lastingMs: number | null
-  /** The day comes from a column of its own: an end before its beginning on one day is the next day's. */
-  readonly isJoined: boolean
-}
-
 const DAY_SECONDS = 86_400
 
-/** Reads a Finish that depends on its Start. */
+/**
+ * Reads a Finish that depends on its Start.
+ *
+ * @param lastingMs what is blank ends so long after Start; null where it is missing
+ * @param isJoined the day comes from a column of its own: an end before its beginning on one day is the next day's
+ */
 export function finishReader<Row>(
   finish: DateOrigin<Row>,
   start: DateOrigin<Row>,
-  { lastingMs, isJoined }: FinishRules,
+  lastingMs: number | null,
+  isJoined: boolean,
   showIn: Zone,
 ): Reader<Row, DateTime> {
   const missing = new Reason('missing', finish.column, { expected: 'a date-time', found: null })
@@ -51,7 +50,7 @@ export function finishReader<Row>(
     else {
       const begun = startOf(start, row)
       if (begun === null) return missing
-      instant = begun instanceof Reason ? begun : later(begun.instant(), lastingMs)
+      instant = begun instanceof Reason ? begun : later(instantOf(begun.parsed, begun.zone), lastingMs)
     }
     if (instant instanceof Reason) return instant
     const value = shown(instant, showIn, finish.notes, cell)
@@ -59,19 +58,15 @@ export function finishReader<Row>(
   }
 }
 
-interface Begun {
-  readonly parsed: DateTimeText
-  readonly instant: () => Instant
-}
-
-function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row): Begun | Reason | null {
+/** Null where it is blank. */
+function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row) {
   const found = cell(row)
   if (isBlank(found)) return null
   const parsed = parseDate(found, rules, hasZone)
   if (parsed instanceof Misfit) return new Reason('unreadable', column, parsed)
   const zone = wallZone(row)
   if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
-  return { parsed, instant: () => instantOf(parsed, zone) }
+  return { parsed, zone }
 }
 
 function nextDay(finish: Extract<DateTimeText, { kind: 'wall' }>, start: DateTimeText): DateTimeText {

@@ -1,4 +1,4 @@
-import type { ColumnSource, Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
@@ -82,7 +82,7 @@ export function readersOf<Row, Item>(
       const source = sourceOf(name)
       const lastingMs = lastingOf(source)
       if (name === 'Finish' && (lastingMs !== null || source?.kind === 'join')) {
-        return finishReader(dateOf(name), dateOf('Start'), { lastingMs, isJoined: source?.kind === 'join' }, showIn)
+        return finishReader(dateOf(name), dateOf('Start'), lastingMs, source?.kind === 'join', showIn)
       }
       return dateReader(dateOf(name), showIn)
     },
@@ -134,11 +134,7 @@ function originOf<Row>(
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
     return { column, cell, ...constant }
   }
-  return { column, cell: columnCell(source, access), ...constant }
-}
-
-function columnCell<Row>({ column, label }: ColumnSource, access: RowAccess<Row>): (row: Row) => Cell {
-  return label ? access.label(column) : access.cell(column)
+  return { column, cell: source.label ? access.label(column) : access.cell(column), ...constant }
 }
 
 /** A day that is the midnight of a date-time beside a time of its own. */
