@@ -2,9 +2,6 @@ export const FILE_FORMATS = ['json', 'ndjson', 'csv', 'xlsx'] as const
 
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
-/** Those that are text from their first byte to their last. */
-export type TextFormat = Exclude<FileFormat, 'xlsx'>
-
 /** The format that the name of a file says, in any case; null for any other. */
 export function formatOf(file: string): FileFormat | null {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()

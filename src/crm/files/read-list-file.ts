@@ -22,6 +22,8 @@ interface RowReading<Item> {
   readonly isGivenUp: () => boolean
 }
 
+const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
+
 /** Reads a file from its start, and gives its rows in pages, between which requests pass; what only some formats need is loaded for whoever has such a file. */
 export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, SyntaxFault | null> {
   const { file, list, rows, columns, held, limitBytes, isGivenUp } = reading
@@ -42,8 +44,7 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
     const parser = new CsvParser(csvRows(list, rows, columns), list.texts)
     return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
   }
-  const takeRow = jsonLines(list, rows, columns, held)
-  const parser = format === 'json' ? new JsonArrayParser(takeRow) : new NdjsonParser(takeRow)
+  const parser = new JSON_PARSERS[format](jsonLines(list, rows, columns, held))
   return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
 }
 
