@@ -67,14 +67,10 @@ export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, '
 
 function sourceColumns(source: FieldSource | null): readonly Omit<MappedColumn, 'key'>[] {
   if (source === null || source.kind === 'value' || source.kind === 'lasting') return []
-  if (source.kind === 'subtract') return source.columns.map(plain)
-  const columns = source.kind === 'join' ? source.columns.map(plain) : [{ column: source.column, label: source.label }]
-  const { wallTimeIn } = source
-  return wallTimeIn?.kind === 'column' ? [...columns, plain(wallTimeIn.column)] : columns
-}
-
-function plain(column: string): Omit<MappedColumn, 'key'> {
-  return { column, label: false }
+  const label = source.kind === 'column' && source.label
+  const columns = (source.kind === 'column' ? [source.column] : source.columns).map((column) => ({ column, label }))
+  const zone = source.kind === 'subtract' ? undefined : source.wallTimeIn
+  return zone?.kind === 'column' ? [...columns, { column: zone.column, label: false }] : columns
 }
 
 function conditionColumns(key: string, condition: ListSetting['active']): readonly MappedColumn[] {

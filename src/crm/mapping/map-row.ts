@@ -161,10 +161,8 @@ function withAllFaults<Row, Item>(
   const title = kind.titleOf(readers, row)
   const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
   if (also.length === 0 && name === '') return mapped
-  const { where, expected, found } = mapped.withheld
-  const withheld = { fault, column, where, expected, found, ...(name === '' ? {} : { name }) }
-  const { id, version } = mapped
-  return { kind: 'withheld', id, withheld: also.length === 0 ? withheld : { ...withheld, also }, version }
+  const more = { ...(name === '' ? {} : { name }), ...(also.length === 0 ? {} : { also }) }
+  return { ...mapped, withheld: { ...mapped.withheld, ...more } }
 }
 
 function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly Reason[] {

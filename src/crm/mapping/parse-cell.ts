@@ -47,10 +47,9 @@ export async function parseLargeCell(
 
 function parseAtOnce(text: string): ParsedCell {
   const reading = readJson(text, null)
-  for (;;) {
-    const step = stepOf(reading)
-    if (step !== null) return step
-  }
+  let step = stepOf(reading)
+  while (step === null) step = stepOf(reading)
+  return step
 }
 
 /** What became of it; null where there is more to read. */

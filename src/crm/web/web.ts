@@ -42,19 +42,16 @@ export function trustingWeb(openWeb: OpenWeb, caPath: string | null, proxyOf: (u
   let opening: Promise<Web> | null = null
   let isClosed = false
 
-  async function open(): Promise<Web> {
-    const ca = caPath === null ? [] : [await readCertificates(caPath)]
-    return openWeb({ ca, proxyOf })
-  }
-
   return {
     async send(request) {
       if (isClosed) throw Object.assign(new Error('closed'), { code: 'ERR_CLOSED' })
-      opening ??= open().catch((cause: unknown) => {
-        // The file may be there the next time.
-        opening = null
-        throw cause
-      })
+      opening ??= certificatesIn(caPath)
+        .then((ca) => openWeb({ ca, proxyOf }))
+        .catch((cause: unknown) => {
+          // The file may be there the next time.
+          opening = null
+          throw cause
+        })
       return (await opening).send(request)
     },
     close() {
@@ -67,7 +64,8 @@ export function trustingWeb(openWeb: OpenWeb, caPath: string | null, proxyOf: (u
   }
 }
 
-async function readCertificates(path: string): Promise<string> {
+async function certificatesIn(path: string | null): Promise<readonly string[]> {
+  if (path === null) return []
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -75,7 +73,7 @@ async function readCertificates(path: string): Promise<string> {
     throw Object.assign(new Error('crm.ca', { cause }), { code: 'ERR_CA_UNREADABLE' })
   }
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_EMPTY' })
-  return text
+  return [text]
 }
 
 const LONGEST_MS = 3_600_000
