@@ -8,7 +8,6 @@ import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
 import { Description } from '../http/description.ts'
-import type { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
@@ -19,6 +18,7 @@ import type { ToldLists } from '../replica/held-lists.ts'
 import { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
+import { breathe } from '../replica/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptors.ts'
 import type { Sharing, SharingOptions } from './share.ts'
 
@@ -90,23 +90,21 @@ export async function assemble(
     limits,
     time,
     observe,
-    pause: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    pause: breathe,
+    settings: freshness,
   }
   const { share } = configuration
   const reading =
     share === null
-      ? new Replica({ ...parts, settings: freshness })
-      : await openShare({ ...parts, configuration, settings: share, freshness, keepsIndexes: () => keepsIndexes })
+      ? new Replica(parts)
+      : await openShare({ ...parts, configuration, section: share, keepsIndexes: () => keepsIndexes })
   const isAlone = reading instanceof Replica
   if (keepsIndexes && isAlone) await reading.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  // Loaded where they are on: a start without them is the quicker for it.
-  const openLists = async (): Promise<Lists> => {
-    const { Lists: Opened } = await import('../http/lists.ts')
-    return new Opened(reading, formatter, timeZone)
-  }
-  const serviceOf = async (settings: Configuration): Promise<Service> =>
-    new Service({
+  const serviceOf = async (settings: Configuration): Promise<Service> => {
+    // Loaded where they are on: a start without them is the quicker for it.
+    const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
+    return new Service({
       held: reading,
       admissions,
       negotiate: createNegotiator(),
@@ -114,11 +112,12 @@ export async function assemble(
       basePath: listen.basePath,
       boundMs: settings.freshness.boundMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: settings.lists ? await openLists() : null,
+      lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
     })
+  }
   const marquee: Marquee = {
     crm,
     lists: reading,

@@ -74,7 +74,7 @@ export function reportOf(
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
-): Report & Asides {
+): { readonly report: Report; readonly asides: Asides } {
   const events = inOrder(lists.events.list.withheldRows())
   const venues = inOrder(lists.venues.list.withheldRows())
   const withheld = [...withheldOf('event', events), ...withheldOf('venue', venues)]
@@ -100,7 +100,7 @@ export function reportOf(
     ...zoneToCome(groups, zone, suspicions.events),
     ...eventsWithoutVenue(lists),
   ]
-  return {
+  const report = {
     ok: failures.length === 0,
     events: lists.events.list.served,
     venues: lists.venues.list.served,
@@ -118,11 +118,9 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
-    mistakes,
-    onPurpose: rows.events.length + rows.venues.length - mistakes,
-    servesNothing: nothing.length > 0,
-    ignoredOf,
   }
+  const onPurpose = rows.events.length + rows.venues.length - mistakes
+  return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
 }
 
 // Lines and items in their order as numbers: line 9 before line 10.
@@ -173,15 +171,11 @@ function ignoredColumns(
   observations: readonly Observation[],
   diagnoses: CrmRead['diagnoses'],
 ): ReadonlyMap<ListName, readonly string[]> {
-  const ignored = new Map<ListName, readonly string[]>()
-  for (const list of ['events', 'venues'] as const) {
-    const columns = observations.flatMap((seen) =>
-      seen.kind === 'columns-ignored' && seen.list === list ? seen.columns : [],
-    )
-    columns.push(...(diagnoses.get(list)?.ignored ?? []))
-    if (columns.length > 0) ignored.set(list, columns)
-  }
-  return ignored
+  const both = (['events', 'venues'] as const).map((list) => {
+    const seen = observations.flatMap((one) => (one.kind === 'columns-ignored' && one.list === list ? one.columns : []))
+    return [list, [...seen, ...(diagnoses.get(list)?.ignored ?? [])]] as const
+  })
+  return new Map(both.filter(([, columns]) => columns.length > 0))
 }
 
 /** A renamed column takes all rows down, and the rows' own faults do not say that. */

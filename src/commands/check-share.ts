@@ -10,7 +10,7 @@ import { RedisStore } from '../share/redis/redis-store.ts'
 import { Signing } from '../share/signing.ts'
 import type { StoredEntry } from '../share/store.ts'
 import type { ShareSettings } from './share.ts'
-import { sharedScope } from './share.ts'
+import { sharedScope } from './base.ts'
 
 export interface StoreChecked {
   /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
@@ -47,18 +47,11 @@ export async function checkShare(
       return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
-    if (checked !== TOO_LATE) return checked
-    return {
-      server: null,
-      problems: [`share.url: the store did not answer within ${PATIENCE_MS / 1000} s`],
-      warnings: [],
-    }
+    if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
+    return checked
   } catch (cause) {
-    return {
-      server: null,
-      problems: [`share.url: ${cause instanceof Error ? cause.message : 'the connection failed'}`],
-      warnings: [],
-    }
+    const why = cause instanceof Error ? cause.message : 'the connection failed'
+    return { server: null, problems: [`share.url: ${why}`], warnings: [] }
   } finally {
     for (const connection of open) connection.destroy()
   }
@@ -79,26 +72,22 @@ function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scop
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
   try {
-    await tryEach(probe)
+    await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
+    await probe.readAfter('0-0', 1)
+    await probe.readFrom('1-1', 1)
+    await probe.top()
+    await probe.trimBefore('1-1')
+    await probe.writeMark(PROBE, '{}')
+    await probe.readMarks()
+    await probe.dropMarks([PROBE])
+    await probe.putBlob('base', Buffer.from('{}'))
+    await probe.getBlob('base')
+    await probe.countBlobs(['base'])
+    await probe.dropBlobs(['base'])
+    await probe.dropLog()
   } finally {
     await probe.cleanUp([PROBE])
   }
-}
-
-async function tryEach(probe: RedisConnection): Promise<void> {
-  await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
-  await probe.readAfter('0-0', 1)
-  await probe.readFrom('1-1', 1)
-  await probe.top()
-  await probe.trimBefore('1-1')
-  await probe.writeMark(PROBE, '{}')
-  await probe.readMarks()
-  await probe.dropMarks([PROBE])
-  await probe.putBlob('base', Buffer.from('{}'))
-  await probe.getBlob('base')
-  await probe.countBlobs(['base'])
-  await probe.dropBlobs(['base'])
-  await probe.dropLog()
 }
 
 function serverOf(info: ReadonlyMap<string, string>): string {

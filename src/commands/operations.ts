@@ -12,6 +12,7 @@ import { SearchTurns } from '../operations/search-turns.ts'
 import { WithheldSearch } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
+import { breathe } from '../replica/waiting.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
@@ -123,9 +124,4 @@ export async function openOperations(
     host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
-}
-
-/** Lets requests pass. */
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -29,8 +29,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const read = await readConfiguration(option, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
-  const { out, isTerminal } = surroundings
-  const telemetry = createTelemetry({ out, isTerminal, logsRequests: configuration.log.requests })
+  const telemetry = createTelemetry(surroundings, configuration.log.requests)
   const { watch, log } = telemetry
   // What the configuration names and the CRM does not have: waiting does not help.
   const lacks = new Set<string>()
@@ -81,7 +80,8 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     log.begin()
   }
   const ending = inVain.promise.then(async () => {
-    await otherRead(marquee)
+    // That of the other list, if it is under way, may tell of more.
+    await within(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
     for (const message of lacks) surroundings.error(printable(message))
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
@@ -164,11 +164,6 @@ function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
   return telemetry.requests
     .counts()
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
-}
-
-/** The read of the other list that is under way, or a while: it may tell of more. */
-async function otherRead({ reading }: Marquee): Promise<void> {
-  await within(systemTime, FIRST_READ_MS, reading.untilReadsEnd())
 }
 
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */

@@ -4,6 +4,7 @@ import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'
 import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** What becomes of the observations of a running Marquee. */
 export interface Telemetry {
@@ -17,16 +18,13 @@ export interface Telemetry {
   readonly history: ReadHistory
 }
 
-export interface TelemetryOptions {
-  readonly out: (line: string) => void
-  readonly isTerminal: boolean
-  /** A line for each request. */
-  readonly logsRequests: boolean
-}
-
 const LONGEST_PATH = 200
 
-export function createTelemetry({ out, isTerminal, logsRequests }: TelemetryOptions): Telemetry {
+/** `logsRequests`: each request has a line. */
+export function createTelemetry(
+  { out, isTerminal }: Pick<Surroundings, 'out' | 'isTerminal'>,
+  logsRequests: boolean,
+): Telemetry {
   const log = new Log({ out, isTerminal, now: () => Date.now() })
   const requests = new RequestMeter()
   const reads = new ReadMeter(['events', 'venues'])
