@@ -6,10 +6,10 @@ import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
 import type { BaseStanding, Status } from '../operations/status.ts'
 import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
-import { RecordSearch } from '../operations/record-search.ts'
+import { recordsChangedLately, recordsNamed } from '../operations/record-search.ts'
 import { Sampling } from '../operations/samples.ts'
 import { SearchTurns } from '../operations/search-turns.ts'
-import { WithheldSearch } from '../operations/withheld-search.ts'
+import { searchWithheld } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
 import { breathe } from '../replica/waiting.ts'
@@ -82,8 +82,6 @@ export async function openOperations(
     runtime: runtimeName(),
   })
   const turns = new SearchTurns()
-  const search = new WithheldSearch((list) => lists[list].list.withheldBatches(), breathe, turns)
-  const records = new RecordSearch(lists, breathe, turns)
   const sampling = new Sampling(() => {
     const ages = [lists.events, lists.venues].map((list) => list.ageMs(systemTime.now()))
     const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
@@ -108,9 +106,10 @@ export async function openOperations(
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })
     },
-    withheld: (query, signal) => search.search(query, signal),
-    find: (text, signal) => records.byName(text, systemTime.now(), signal),
-    changes: (signal) => records.changedLately(systemTime.now(), signal),
+    withheld: (query, signal) =>
+      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, breathe, signal)),
+    find: (text, signal) => turns.run(() => recordsNamed(lists, text, systemTime.now(), signal)),
+    changes: (signal) => turns.run(() => recordsChangedLately(lists, systemTime.now(), signal)),
     samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),

@@ -103,10 +103,14 @@ function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
         { labels: { list: told.list.kind.name, state: 'withheld' }, value: withheldIn(told) },
       ]),
     ),
-    gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () => [
-      ...withheldBy('events', countWithheld(lists.events.list)),
-      ...withheldBy('venues', countWithheld(lists.venues.list)),
-    ]),
+    gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () =>
+      both().flatMap(({ list }) =>
+        Object.entries(countWithheld(list)).map(([reason, value]) => ({
+          labels: { list: list.kind.name, reason },
+          value,
+        })),
+      ),
+    ),
     gauge(
       'marquee_withheld_columns',
       'The same by column; a row with several faults counts under each. (row) where the whole row is meant.',
@@ -145,10 +149,6 @@ function agesOf({ list, freshness }: ToldLists['events'] | ToldLists['venues'], 
   return Object.entries(ages).flatMap(([age, ageMs]) =>
     ageMs === null ? [] : [{ labels: { list: list.kind.name, age }, value: ageMs / 1000 }],
   )
-}
-
-function withheldBy(list: string, counts: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(counts).map(([reason, value]) => ({ labels: { list, reason }, value }))
 }
 
 function readMetrics({ reads }: MetricsOptions): readonly Metric[] {
