@@ -1,10 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { printable } from '../observe/printable.ts'
-import type { CommandName } from './help.ts'
 import type { CheckOptions } from './check.ts'
-import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
-import type { Surroundings } from './surroundings.ts'
-import { FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
+import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
+import { type Surroundings, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
 
 interface ConfigOption {
   readonly config?: string

@@ -4,8 +4,7 @@ import { withheldIn } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './launcher.ts'
-import type { Surroundings } from './surroundings.ts'
-import { runtimeName, VERSION } from './surroundings.ts'
+import { type Surroundings, runtimeName, VERSION } from './surroundings.ts'
 
 interface StartUp {
   readonly configuration: Configuration

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
