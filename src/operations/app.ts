@@ -6,14 +6,14 @@ import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 import type { Explanation } from './explain.ts'
 import { PAGE_FILES } from './page-files.ts'
 import type { Status } from './status.ts'
-import { type WithheldPage, type WithheldQuery, withheldQuery } from './withheld-search.ts'
+import { type WithheldQuery, withheldQuery } from './withheld-search.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
   readonly status: () => Status
   readonly explain: (id: string) => Explanation
   /** A page of the rows that are not served; null where too many search at once. */
-  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<WithheldPage | null>
+  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
   /** Records by their names, and those that changed lately; null where too many search at once. */
   readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
   readonly changes: (signal: AbortSignal) => Promise<unknown>

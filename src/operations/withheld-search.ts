@@ -1,7 +1,7 @@
 import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import { type WithheldRow, FAULTS } from '../replica/packed-withheld.ts'
-import { type WithheldWords, faultWords, withheldWords } from './withheld.ts'
+import { faultWords, withheldWords } from './withheld.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
@@ -12,24 +12,6 @@ export interface WithheldQuery {
   /** Rows that have the fault, or any where none is named, in this column, be it not their first; null for all rows. */
   readonly column: string | null
   readonly offset: number
-}
-
-interface ShownRow extends WithheldWords {
-  readonly id: string | null
-  readonly name: string | null
-  readonly where: string
-  readonly fault: WithheldFault
-  /** Reason and remedy of each fault. */
-  readonly faults: readonly WithheldWords[]
-}
-
-export interface WithheldPage {
-  readonly list: ListName
-  /** All withheld rows of the list, and those that the query is about. */
-  readonly total: number
-  readonly matching: number
-  readonly offset: number
-  readonly rows: readonly ShownRow[]
 }
 
 const PAGE_ROWS = 20
@@ -76,7 +58,7 @@ export async function searchWithheld(
   { list, words, offset, ...about }: WithheldQuery,
   pause: () => Promise<void>,
   signal: AbortSignal,
-): Promise<WithheldPage> {
+) {
   const most = offset + PAGE_ROWS
   let found: WithheldRow[] = []
   let [total, matching, sincePause] = [0, 0, 0]
@@ -95,6 +77,7 @@ export async function searchWithheld(
     if (signal.aborted) break
   }
   const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
+  // All withheld rows of the list, and those that the query is about.
   return { list, total, matching, offset, rows }
 }
 
@@ -112,7 +95,8 @@ function holdsAll(row: WithheldRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-function shown({ id, withheld }: WithheldRow): ShownRow {
+/** The row as the dashboard has it, with reason and remedy of all its faults, and of each. */
+function shown({ id, withheld }: WithheldRow) {
   const { name = null, where, fault } = withheld
   const faults = [withheld, ...(withheld.also ?? [])].map(faultWords)
   return { id, name, where, fault, ...withheldWords(withheld), faults }
