@@ -17,7 +17,7 @@ import { Replica } from '../replica/replica.ts'
 import { type Time, systemTime } from '../replica/time.ts'
 import { breathe } from '../replica/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptors.ts'
-import type { Sharing, SharingOptions } from './share.ts'
+import type { Sharing } from './share.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
@@ -94,7 +94,12 @@ export async function assemble(
   const reading =
     share === null
       ? new Replica(parts)
-      : await openShare({ ...parts, configuration, section: share, keepsIndexes: () => keepsIndexes })
+      : new (await import('./share.ts')).Sharing({
+          ...parts,
+          configuration,
+          section: share,
+          keepsIndexes: () => keepsIndexes,
+        })
   const isAlone = reading instanceof Replica
   if (keepsIndexes && isAlone) await reading.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
@@ -148,12 +153,6 @@ export async function assemble(
   return marquee
 }
 
-/** Loaded only where something is shared. */
-async function openShare(options: SharingOptions): Promise<Sharing> {
-  const { Sharing } = await import('./share.ts')
-  return new Sharing(options)
-}
-
 /** What tells of this instance; null where `describe` is off. */
 function descriptionIn(configuration: Configuration): Description | null {
   const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
@@ -162,7 +161,7 @@ function descriptionIn(configuration: Configuration): Description | null {
   const { boundMs } = freshness
   const instance = { basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone }
   return new Description(basePath, async () => {
-    const { descriptionOf } = await import('../describe/description-of.ts')
+    const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)
   })
 }
@@ -186,19 +185,20 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const silent = { ...configuration, describe: false, share: null }
   const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
-  const venuesRead = await venues.refresh.attempt()
-  const eventsRead = await events.refresh.attempt()
-  const examined = eventsRead.ok && venuesRead.ok ? await marquee.crm.examine?.() : undefined
+  const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
+  const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
   const failures: { list: ListName; failure: CrmFailure }[] = []
-  if (!eventsRead.ok) failures.push({ list: 'events', failure: eventsRead.failure })
-  if (!venuesRead.ok) failures.push({ list: 'venues', failure: venuesRead.failure })
   const diagnoses = new Map<ListName, Diagnosis>()
-  for (const { list, failure } of failures) {
-    const diagnosis = failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+  for (const list of ['events', 'venues'] as const) {
+    const read = reads[list]
+    if (read.ok) {
+      marquee.suspicions[list].judge()
+      continue
+    }
+    failures.push({ list, failure: read.failure })
+    const diagnosis = read.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
   await marquee.crm.close()
-  if (eventsRead.ok) marquee.suspicions.events.judge()
-  if (venuesRead.ok) marquee.suspicions.venues.judge()
   return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
 }

@@ -51,13 +51,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     const share = tree.entries.get('share')
     const said = share?.kind === 'map' ? share.entries.get('ca') : undefined
     const found = said?.kind === 'scalar' ? String(said.value) : ca
-    findings.problems.push({
-      file,
-      key: 'share.ca',
-      line: said?.line ?? null,
-      found: null,
-      message: `is ${JSON.stringify(found)}, which ${trusted.message}`,
-    })
+    say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['share', 'ca'])
     return { ok: false, problems: findings.problems }
   }
   return { ok: true, configuration, warnings: warningsOf(configuration) }

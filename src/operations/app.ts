@@ -90,7 +90,11 @@ function addRoutes(
   app.get('/find', async (context) =>
     answerFound(context, await find(context.req.query('q') ?? '', context.req.raw.signal)),
   )
-  app.get('/withheld', async (context) => answerWithheld(context, withheld))
+  app.get('/withheld', async (context) => {
+    const query = withheldQuery((name) => context.req.query(name))
+    if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
+    return answerFound(context, await withheld(query, context.req.raw.signal))
+  })
   // An id may hold anything, line feeds too, which `.` is not.
   app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
   app.post('/accept', async (context) => {
@@ -101,12 +105,6 @@ function addRoutes(
     }
     return context.text("only this listener's own page may ask for that\n", 403)
   })
-}
-
-async function answerWithheld(context: Context, withheld: OperationsOptions['withheld']): Promise<Response> {
-  const query = withheldQuery((name) => context.req.query(name))
-  if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
-  return answerFound(context, await withheld(query, context.req.raw.signal))
 }
 
 function answerFound(context: Context, found: unknown): Response {
