@@ -169,12 +169,6 @@ const LAST_READS_MS = 1000
 /** How long what the operations listener answers last may take. */
 const LAST_ANSWERS_MS = 1000
 
-async function endReads({ crm, reading }: Marquee): Promise<void> {
-  const refreshed = reading.stop()
-  await crm.close()
-  await refreshed
-}
-
 /** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
 
@@ -202,7 +196,8 @@ function untilSignal(
     await listener.stop(drainMs)
     const { marquee, keeper } = running
     const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
-    await within(systemTime, LAST_READS_MS, endReads(marquee))
+    const readsEnd = Promise.all([marquee.reading.stop(), marquee.crm.close()])
+    await within(systemTime, LAST_READS_MS, readsEnd)
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)
