@@ -21,7 +21,7 @@ export interface StoreChecked {
 
 const PATIENCE_MS = 5000
 const PROBE = 'probe'
-const LEAST_VERSION = [6, 2] as const
+const LEAST_VERSION = '6.2'
 
 /** Whether the store of the `share` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
 export async function checkShare(
@@ -97,10 +97,8 @@ function serverOf(info: ReadonlyMap<string, string>): string {
 function problemsOf(info: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const version = info.get('redis_version') ?? ''
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [leastMajor, leastMinor] = LEAST_VERSION
-  if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-    problems.push(`share.url: the store is of version ${version}, and ${LEAST_VERSION.join('.')} or later is needed`)
+  if (version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0) {
+    problems.push(`share.url: the store is of version ${version}, and ${LEAST_VERSION} or later is needed`)
   }
   if (info.get('role') === 'slave') {
     problems.push(`share.url: this is a replica of ${info.get('master_host') ?? 'another'}; name the primary`)
