@@ -45,27 +45,22 @@ export async function openOperations(
   const waiting = (): number => admissions.waiting
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
   const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
-  const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
   const sharing = 'status' in marquee.reading ? marquee.reading : null
   const base = (): BaseStanding | null => running.keeper?.standing() ?? sharing?.status().base ?? null
-  const status = (): Status => {
-    const now = systemTime.now()
-    const { stopping } = running
-    const { found: suspicious, mistakenAtMs, zone } = running.watched
-    const told = {
+  const status = (): Status =>
+    statusOf({
+      lists,
+      settings: freshness(),
+      now: systemTime.now(),
       version: VERSION,
       startedAt,
-      stopping,
+      stopping: running.stopping,
       waiting: waiting(),
       base: base(),
       share: sharing?.status() ?? null,
-      ignoredColumns,
-      suspicious,
-      mistakenAtMs,
-      zone,
-    }
-    return statusOf({ lists, settings: freshness(), now, ...told })
-  }
+      ignoredColumns: (list) => history.ignoredColumns(list),
+      watched: running.watched,
+    })
   const metrics = metricsOf({
     lists,
     requests,

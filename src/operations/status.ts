@@ -35,15 +35,18 @@ export interface Status {
 
 export interface StatusOptions extends Pick<
   Status,
-  'settings' | 'zone' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
+  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
 > {
   readonly lists: ToldLists
   readonly now: Moment
   readonly share: ShareStatus | null
   readonly ignoredColumns: (list: string) => readonly string[]
-  readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
-  /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
-  readonly mistakenAtMs: Readonly<Record<ListName, number>>
+  readonly watched: {
+    readonly zone: Status['zone']
+    readonly found: Readonly<Record<ListName, readonly Oddity[]>>
+    /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
+    readonly mistakenAtMs: Readonly<Record<ListName, number>>
+  }
 }
 
 /** What `/status` says: whether answers may be given, and how each list is. */
@@ -59,7 +62,7 @@ export function statusOf(options: StatusOptions): Status {
     base,
     ...(share === null ? {} : { share }),
     settings,
-    zone: options.zone,
+    zone: options.watched.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
   }
 }
@@ -80,13 +83,10 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
 
 type ListStatus = ReturnType<typeof listStatus>
 
-function listStatus<Item>(
-  told: ToldList<Item>,
-  { now, settings, ignoredColumns, suspicious, mistakenAtMs }: StatusOptions,
-) {
+function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns, watched }: StatusOptions) {
   const { list, freshness, drift, braked, isLoaded } = told
   const withheld = withheldIn(told)
-  const mistakenAt = mistakenAtMs[list.kind.name]
+  const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
     served: list.served,
     // Events that `/api/events` begins with; only where lists are on.
@@ -98,7 +98,7 @@ function listStatus<Item>(
     // Since rows were last withheld for a mistake that had not been before; null where none ever were.
     newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
     servesNothing: isLoaded && list.served === 0 && withheld > 0,
-    suspicious: suspicious[list.kind.name],
+    suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: standingOf(told.ageMs(now), settings),
     answers: mayAnswer(told, settings, now),
