@@ -6,25 +6,12 @@ import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What becomes of the observations of a running Marquee. */
-export interface Telemetry {
-  readonly observe: Observe
-  readonly watch: RequestWatch
-  /** Whether each request has a line; a reload changes it. */
-  logsRequests: boolean
-  readonly log: Log
-  readonly requests: RequestMeter
-  readonly reads: ReadMeter
-  readonly history: ReadHistory
-}
+export type Telemetry = ReturnType<typeof createTelemetry>
 
 const LONGEST_PATH = 200
 
-/** `logsRequests`: each request has a line. */
-export function createTelemetry(
-  { out, isTerminal }: Pick<Surroundings, 'out' | 'isTerminal'>,
-  logsRequests: boolean,
-): Telemetry {
+/** What becomes of the observations of a running Marquee. `logsRequests`: each request has a line; a reload changes it. */
+export function createTelemetry({ out, isTerminal }: Pick<Surroundings, 'out' | 'isTerminal'>, logsRequests: boolean) {
   const log = new Log({ out, isTerminal, now: () => Date.now() })
   const requests = new RequestMeter()
   const reads = new ReadMeter(['events', 'venues'])
@@ -45,6 +32,6 @@ export function createTelemetry(
       request: { method: call.method, route, path, status, type, durationMs, traceId },
     })
   }
-  const telemetry: Telemetry = { observe, watch, logsRequests, log, requests, reads, history }
+  const telemetry = { observe, watch, logsRequests, log, requests, reads, history }
   return telemetry
 }
