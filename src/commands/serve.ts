@@ -7,7 +7,7 @@ import { systemTime } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
-import { type Listen, type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
+import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
 import { type Marquee, assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
@@ -46,7 +46,14 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const keeper = await keeperOf(configuration, marquee, observe)
   // The lists wait for it, however early somebody asks for them.
   void keeper?.load()
-  const listener = await open(configuration, marquee, runtime.listen, surroundings)
+  const { host, port } = configuration.listen
+  const { idleMs } = configuration.limits
+  const listener = await runtime
+    .listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
+    .catch((cause: unknown) => {
+      surroundings.error(whyNotListening(cause, { host, port }, 'listen'))
+      return null
+    })
   if (listener === null) return ANSWER_IS_NO
   keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
@@ -56,13 +63,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
     openAside(running, runtime.listenFetch, surroundings),
   )
-  const hungUp = onHangUp({
-    running,
-    option,
-    surroundings,
-    observe,
-    keepLimits: (next) => keepLimits(listener, next, surroundings),
-  })
+  const hungUp = onHangUp(running, option, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
   const ended = untilSignal(running, listener, opening, observe, hungUp)
   const operations = await opening
   await marquee.service.ready()
@@ -93,20 +94,6 @@ async function keeperOf(configuration: Configuration, marquee: Marquee, observe:
   if (base === null || configuration.share !== null) return null
   const { keepBase } = await import('./base.ts')
   return keepBase(base.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
-}
-
-async function open(
-  { listen: { host, port }, limits }: Configuration,
-  marquee: Marquee,
-  start: Listen,
-  { error }: Surroundings,
-): Promise<PublicListener | null> {
-  try {
-    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => marquee.service.answer(call) })
-  } catch (cause) {
-    error(whyNotListening(cause, { host, port }, 'listen'))
-    return null
-  }
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */

@@ -27,16 +27,16 @@ export interface PublicListener extends Listener {
   keepIdle(ms: number): number
 }
 
-/** Starts to listen; rejects with a system error, whose `code` says why (`EADDRINUSE` …). */
-export type Listen = (options: ListenOptions) => Promise<PublicListener>
-
 export interface FetchListenOptions {
   readonly host: string
   readonly port: number
   readonly fetch: (request: Request) => Response | Promise<Response>
 }
 
-/** The same for a web-standard handler: for the operations side, where speed is not the point. */
+/**
+ * Listens for a web-standard handler: for the operations side, where speed is not the point. As `listen` it rejects with a
+ * system error, whose `code` says why (`EADDRINUSE` …).
+ */
 export type ListenFetch = (options: FetchListenOptions) => Promise<Listener>
 
 /** The address people can open, with brackets around IPv6. */
