@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
 import { isLoopbackStore, KEYS_ALLOWED, keysIn, mayBeStore } from '../config/share.ts'
-import type { Observation, Observe } from '../observe/observation.ts'
+import type { Observe } from '../observe/observation.ts'
 import type { EventRecord } from '../domain/event.ts'
-import type { ListName } from '../domain/field.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
-import type { Carried } from '../replica/base.ts'
 import { type ReplicaOptions, newLists, Replica } from '../replica/replica.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
@@ -16,6 +14,7 @@ import { idOf } from '../share/entries.ts'
 import { CurrentList } from '../share/current-list.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
 import type { ShareNews } from '../share/options.ts'
+import type { ReplicaMaker } from '../share/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../share/reign.ts'
 import { Share } from '../share/share.ts'
 import { Signing } from '../share/signing.ts'
@@ -197,11 +196,7 @@ export class Sharing implements ToldLists {
     return lists
   }
 
-  #newReplica(
-    lists: RecordLists,
-    carried: Readonly<Record<ListName, Carried>> | null,
-    told: (observation: Observation) => void,
-  ): Replica {
+  #newReplica(...[lists, carried, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
     const { configuration, limits, time, observe } = this.#options
     let keeper: BaseKeeper | null = null
     const replica = new Replica({
