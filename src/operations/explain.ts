@@ -5,7 +5,7 @@ import type { Moment } from '../replica/time.ts'
 import { faultWords, withheldWords } from './withheld.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
-import { type MediaType, MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
+import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
 import type { HeldRow } from '../replica/record-list.ts'
 
@@ -25,7 +25,7 @@ export interface Explanation {
   readonly shown: boolean
   readonly steps: readonly Step[]
   /** What is answered, where it is. */
-  readonly representations: readonly AnsweredBody[]
+  readonly representations: ReturnType<typeof represent>
 }
 
 export interface ExplainOptions {
@@ -160,15 +160,6 @@ function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
   return fault === 'not-shown' || column === 'ShowOnWeb' ? 'shown' : 'mapped'
 }
 
-/** One of the four bodies of a record, and the media types it is sent for. */
-interface AnsweredBody {
-  readonly types: readonly MediaType[]
-  readonly etag: string
-  readonly sizeBytes: number
-  /** CRM content, cut to 64 Ki characters. */
-  readonly body: string
-}
-
 const LONGEST_BODY = 65_536
 
 /** Of a row that is held to be served, after what was told of it. */
@@ -219,7 +210,8 @@ function venueStep(id: Guid, { lists }: ExplainOptions): Step {
   return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
 }
 
-function represent<Item>({ list }: ToldList<Item>, id: Guid): readonly AnsweredBody[] {
+/** The four bodies of a record and the media types that each is sent for; of a body, which is CRM content, the beginning. */
+function represent<Item>({ list }: ToldList<Item>, id: Guid) {
   return SHAPES.flatMap((shape) => {
     const held = list.represent(id, shape)
     if (held === null) return []
