@@ -1,10 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { printable } from '../observe/printable.ts'
-import type { CommandName } from './help.ts'
 import type { CheckOptions } from './check.ts'
-import { FIRST_STEPS, HELP, helpAfter } from './help.ts'
-import type { Surroundings } from './surroundings.ts'
-import { FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
+import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
+import { type Surroundings, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
 
 interface ConfigOption {
   readonly config?: string
@@ -73,14 +71,12 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
       const { init } = await import('./init.ts')
       status = await init(kind, surroundings, from)
     })
-  configured('accept').action(async ({ config }: ConfigOption) => {
-    const { accept } = await import('./ask-running.ts')
-    status = await accept(config, surroundings)
-  })
-  configured('ready').action(async ({ config }: ConfigOption) => {
-    const { ready } = await import('./ask-running.ts')
-    status = await ready(config, surroundings)
-  })
+  for (const name of ['accept', 'ready'] as const) {
+    configured(name).action(async ({ config }: ConfigOption) => {
+      const asking = await import('./ask-running.ts')
+      status = await asking[name](config, surroundings)
+    })
+  }
   try {
     await program.parseAsync(ordered, { from: 'user' })
     return status

@@ -1,7 +1,6 @@
 import { readConfiguration } from './configuration.ts'
-import { askRunning, whyRefused } from './running-instance.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { type Reply, askRunning, whyRefused } from './running-instance.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
 /** Asks the running instance whether it is ready: for probes in images without a shell. */
 export async function ready(config: string | undefined, surroundings: Surroundings): Promise<number> {
@@ -12,14 +11,14 @@ export async function ready(config: string | undefined, surroundings: Surroundin
     surroundings.out('ready')
     return FINE
   }
-  surroundings.error(`not ready: ${whyNot(reply)}`)
+  const why = whyNot(reply, (at) => `it runs and answers 502 for now, or is about to stop: ${at}/status says which`)
+  surroundings.error(`not ready: ${why}`)
   return ANSWER_IS_NO
 }
 
-function whyNot(reply: Awaited<ReturnType<typeof askRunning>>): string {
+function whyNot(reply: Reply, on503: (address: string) => string): string {
   if (reply.kind === 'not-running') return reply.message
-  if (reply.status !== 503) return whyRefused(reply)
-  return `it runs and answers 502 for now, or is about to stop: ${reply.address}/status says which`
+  return reply.status === 503 ? on503(reply.address) : whyRefused(reply)
 }
 
 /** It asks the instance that reads the CRM, and that may take its time. */
@@ -32,7 +31,11 @@ export async function accept(config: string | undefined, surroundings: Surroundi
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
   if (lists === null) {
-    surroundings.error(`nothing was accepted: ${whyNotAccepted(reply)}`)
+    const why = whyNot(
+      reply,
+      (at) => `no reader answered within 10 s; ${at}/status says who reads the CRM, if anybody does`,
+    )
+    surroundings.error(`nothing was accepted: ${why}`)
     return ANSWER_IS_NO
   }
   surroundings.out(
@@ -41,12 +44,6 @@ export async function accept(config: string | undefined, surroundings: Surroundi
       : `accepted: the shorter list of ${lists.join(' and ')} is read now`,
   )
   return FINE
-}
-
-function whyNotAccepted(reply: Awaited<ReturnType<typeof askRunning>>): string {
-  if (reply.kind === 'not-running') return reply.message
-  if (reply.status !== 503) return whyRefused(reply)
-  return `no reader answered within 10 s; ${reply.address}/status says who reads the CRM, if anybody does`
 }
 
 /** The lists that an instance says it will believe; null where that is not what it says. */

@@ -1,14 +1,11 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { ListName } from '../domain/field.ts'
-import type { IdsOf } from '../crm/mapping/ids.ts'
-import { idsOf } from '../crm/mapping/ids.ts'
-import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
-import { listSuspicions } from '../crm/mapping/suspicions.ts'
+import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
+import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
 import { openCrm } from '../crm/open-crm.ts'
 import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
 import { Description } from '../http/description.ts'
-import type { Lists } from '../http/lists.ts'
 import { Service } from '../http/service.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
@@ -17,10 +14,10 @@ import { Admissions } from '../replica/admission.ts'
 import type { Crm, CrmFailure, Diagnosis } from '../replica/port.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
 import { Replica } from '../replica/replica.ts'
-import type { Time } from '../replica/time.ts'
-import { systemTime } from '../replica/time.ts'
+import { type Time, systemTime } from '../replica/time.ts'
+import { breathe } from '../replica/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptors.ts'
-import type { Sharing, SharingOptions } from './share.ts'
+import type { Sharing } from './share.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
@@ -90,23 +87,26 @@ export async function assemble(
     limits,
     time,
     observe,
-    pause: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    pause: breathe,
+    settings: freshness,
   }
   const { share } = configuration
   const reading =
     share === null
-      ? new Replica({ ...parts, settings: freshness })
-      : await openShare({ ...parts, configuration, settings: share, freshness, keepsIndexes: () => keepsIndexes })
+      ? new Replica(parts)
+      : new (await import('./share.ts')).Sharing({
+          ...parts,
+          configuration,
+          section: share,
+          keepsIndexes: () => keepsIndexes,
+        })
   const isAlone = reading instanceof Replica
   if (keepsIndexes && isAlone) await reading.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
-  // Loaded where they are on: a start without them is the quicker for it.
-  const openLists = async (): Promise<Lists> => {
-    const { Lists: Opened } = await import('../http/lists.ts')
-    return new Opened(reading, formatter, timeZone)
-  }
-  const serviceOf = async (settings: Configuration): Promise<Service> =>
-    new Service({
+  const serviceOf = async (settings: Configuration): Promise<Service> => {
+    // Loaded where they are on: a start without them is the quicker for it.
+    const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
+    return new Service({
       held: reading,
       admissions,
       negotiate: createNegotiator(),
@@ -114,11 +114,12 @@ export async function assemble(
       basePath: listen.basePath,
       boundMs: settings.freshness.boundMs,
       conditionalRequests: settings.conditionalRequests,
-      lists: settings.lists ? await openLists() : null,
+      lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
     })
+  }
   const marquee: Marquee = {
     crm,
     lists: reading,
@@ -152,12 +153,6 @@ export async function assemble(
   return marquee
 }
 
-/** Loaded only where something is shared. */
-async function openShare(options: SharingOptions): Promise<Sharing> {
-  const { Sharing } = await import('./share.ts')
-  return new Sharing(options)
-}
-
 /** What tells of this instance; null where `describe` is off. */
 function descriptionIn(configuration: Configuration): Description | null {
   const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
@@ -166,7 +161,7 @@ function descriptionIn(configuration: Configuration): Description | null {
   const { boundMs } = freshness
   const instance = { basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone }
   return new Description(basePath, async () => {
-    const { descriptionOf } = await import('../describe/description-of.ts')
+    const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)
   })
 }
@@ -190,19 +185,20 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const silent = { ...configuration, describe: false, share: null }
   const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
-  const venuesRead = await venues.refresh.attempt()
-  const eventsRead = await events.refresh.attempt()
-  const examined = eventsRead.ok && venuesRead.ok ? await marquee.crm.examine?.() : undefined
+  const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
+  const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
   const failures: { list: ListName; failure: CrmFailure }[] = []
-  if (!eventsRead.ok) failures.push({ list: 'events', failure: eventsRead.failure })
-  if (!venuesRead.ok) failures.push({ list: 'venues', failure: venuesRead.failure })
   const diagnoses = new Map<ListName, Diagnosis>()
-  for (const { list, failure } of failures) {
-    const diagnosis = failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+  for (const list of ['events', 'venues'] as const) {
+    const read = reads[list]
+    if (read.ok) {
+      marquee.suspicions[list].judge()
+      continue
+    }
+    failures.push({ list, failure: read.failure })
+    const diagnosis = read.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
     if (diagnosis) diagnoses.set(list, diagnosis)
   }
   await marquee.crm.close()
-  if (eventsRead.ok) marquee.suspicions.events.judge()
-  if (venuesRead.ok) marquee.suspicions.venues.judge()
   return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
 }

@@ -5,8 +5,14 @@ import type { Observe } from '../observe/observation.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
+import { breathe } from '../replica/waiting.ts'
 import { BaseFile } from '../share/base-file.ts'
 import { BaseKeeper } from '../share/base-keeper.ts'
+
+/** Which records a base has, and instances share: those of another scope have another base, and another log. */
+export function sharedScope(configuration: Configuration): string {
+  return scopeOf(configuration, [BASE_FORMAT, RECORDS])
+}
 
 /** Keeps the lists of a replica in the directory that the configuration names. */
 export function keepBase(
@@ -19,9 +25,9 @@ export function keepBase(
 ): BaseKeeper {
   const file = new BaseFile({
     directory,
-    scope: scopeOf(configuration, [BASE_FORMAT, RECORDS]),
+    scope: sharedScope(configuration),
     limits,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: breathe,
   })
   return new BaseKeeper({ file, replica, time, observe })
 }

@@ -74,24 +74,23 @@ export function reportOf(
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
-): Report & Asides {
-  const events = inOrder(lists.events.list.withheldRows())
-  const venues = inOrder(lists.venues.list.withheldRows())
-  const withheld = [...withheldOf('event', events), ...withheldOf('venue', venues)]
+): { readonly report: Report; readonly asides: Asides } {
+  const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
+  const withheld = held.flatMap(({ kind, rows }) =>
+    rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
+  )
   // What would be wrong with the rows of a list that could not be read is told in the same round.
-  const rows = {
-    events: [...events, ...meantRows(diagnoses.get('events'))],
-    venues: [...venues, ...meantRows(diagnoses.get('venues'))],
-  }
+  const meant = held.map(({ kind, list, rows }) => ({ kind, rows: [...rows, ...meantRows(diagnoses.get(list))] }))
+  const rows = meant.flatMap((each) => each.rows)
   const ignoredOf = ignoredColumns(observations, diagnoses)
   const datesWithoutOffset = [...suspicions.events.wallDates.values()].reduce((sum, count) => sum + count, 0)
   const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
   const nothing = nothingServed(lists)
-  const mistakes = [...rows.events, ...rows.venues].filter((row) => !isOnPurpose(row.withheld)).length
-  const groups = byMistake([
-    ...faultGroups('event', rows.events, textKeyFor),
-    ...faultGroups('venue', rows.venues, textKeyFor),
-  ])
+  const mistakes = rows.filter((row) => !isOnPurpose(row.withheld)).length
+  const groups = meant
+    .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
+    // Mistakes first, of whichever list.
+    .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
   const warnings = [
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
@@ -100,7 +99,7 @@ export function reportOf(
     ...zoneToCome(groups, zone, suspicions.events),
     ...eventsWithoutVenue(lists),
   ]
-  return {
+  const report = {
     ok: failures.length === 0,
     events: lists.events.list.served,
     venues: lists.venues.list.served,
@@ -118,12 +117,15 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
-    mistakes,
-    onPurpose: rows.events.length + rows.venues.length - mistakes,
-    servesNothing: nothing.length > 0,
-    ignoredOf,
   }
+  const onPurpose = rows.length - mistakes
+  return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
 }
+
+const LISTS = [
+  ['event', 'events'],
+  ['venue', 'venues'],
+] as const
 
 // Lines and items in their order as numbers: line 9 before line 10.
 const BY_PLACE = new Intl.Collator('en', { numeric: true })
@@ -134,15 +136,6 @@ function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
 
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
   return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
-}
-
-function withheldOf(kind: 'event' | 'venue', rows: readonly WithheldRow[]): readonly WithheldReport[] {
-  return rows.map(({ id, withheld }) => ({ kind, where: withheld.where, id, ...withheldWords(withheld) }))
-}
-
-/** Mistakes first, of whichever list. */
-function byMistake(groups: readonly FaultGroup[]): readonly FaultGroup[] {
-  return groups.toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
 }
 
 /** What is suspicious in a date without an offset. */
@@ -173,15 +166,11 @@ function ignoredColumns(
   observations: readonly Observation[],
   diagnoses: CrmRead['diagnoses'],
 ): ReadonlyMap<ListName, readonly string[]> {
-  const ignored = new Map<ListName, readonly string[]>()
-  for (const list of ['events', 'venues'] as const) {
-    const columns = observations.flatMap((seen) =>
-      seen.kind === 'columns-ignored' && seen.list === list ? seen.columns : [],
-    )
-    columns.push(...(diagnoses.get(list)?.ignored ?? []))
-    if (columns.length > 0) ignored.set(list, columns)
-  }
-  return ignored
+  const both = LISTS.map(([, list]) => {
+    const seen = observations.flatMap((one) => (one.kind === 'columns-ignored' && one.list === list ? one.columns : []))
+    return [list, [...seen, ...(diagnoses.get(list)?.ignored ?? [])]] as const
+  })
+  return new Map(both.filter(([, columns]) => columns.length > 0))
 }
 
 /** A renamed column takes all rows down, and the rows' own faults do not say that. */

@@ -5,12 +5,11 @@ import { isLoopbackStore, keysIn } from '../config/share.ts'
 import { systemTime } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
 import { NO_BODY } from '../share/entries.ts'
-import type { RedisConnection } from '../share/redis/redis-store.ts'
-import { RedisStore } from '../share/redis/redis-store.ts'
+import { type RedisConnection, RedisStore } from '../share/redis/redis-store.ts'
 import { Signing } from '../share/signing.ts'
 import type { StoredEntry } from '../share/store.ts'
 import type { ShareSettings } from './share.ts'
-import { sharedScope } from './share.ts'
+import { sharedScope } from './base.ts'
 
 export interface StoreChecked {
   /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
@@ -22,7 +21,7 @@ export interface StoreChecked {
 
 const PATIENCE_MS = 5000
 const PROBE = 'probe'
-const LEAST_VERSION = [6, 2] as const
+const LEAST_VERSION = '6.2'
 
 /** Whether the store of the `share` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
 export async function checkShare(
@@ -47,18 +46,11 @@ export async function checkShare(
       return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
-    if (checked !== TOO_LATE) return checked
-    return {
-      server: null,
-      problems: [`share.url: the store did not answer within ${PATIENCE_MS / 1000} s`],
-      warnings: [],
-    }
+    if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
+    return checked
   } catch (cause) {
-    return {
-      server: null,
-      problems: [`share.url: ${cause instanceof Error ? cause.message : 'the connection failed'}`],
-      warnings: [],
-    }
+    const why = cause instanceof Error ? cause.message : 'the connection failed'
+    return { server: null, problems: [`share.url: ${why}`], warnings: [] }
   } finally {
     for (const connection of open) connection.destroy()
   }
@@ -79,26 +71,22 @@ function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scop
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
   try {
-    await tryEach(probe)
+    await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
+    await probe.readAfter('0-0', 1)
+    await probe.readFrom('1-1', 1)
+    await probe.top()
+    await probe.trimBefore('1-1')
+    await probe.writeMark(PROBE, '{}')
+    await probe.readMarks()
+    await probe.dropMarks([PROBE])
+    await probe.putBlob('base', Buffer.from('{}'))
+    await probe.getBlob('base')
+    await probe.countBlobs(['base'])
+    await probe.dropBlobs(['base'])
+    await probe.dropLog()
   } finally {
     await probe.cleanUp([PROBE])
   }
-}
-
-async function tryEach(probe: RedisConnection): Promise<void> {
-  await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
-  await probe.readAfter('0-0', 1)
-  await probe.readFrom('1-1', 1)
-  await probe.top()
-  await probe.trimBefore('1-1')
-  await probe.writeMark(PROBE, '{}')
-  await probe.readMarks()
-  await probe.dropMarks([PROBE])
-  await probe.putBlob('base', Buffer.from('{}'))
-  await probe.getBlob('base')
-  await probe.countBlobs(['base'])
-  await probe.dropBlobs(['base'])
-  await probe.dropLog()
 }
 
 function serverOf(info: ReadonlyMap<string, string>): string {
@@ -109,10 +97,8 @@ function serverOf(info: ReadonlyMap<string, string>): string {
 function problemsOf(info: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const version = info.get('redis_version') ?? ''
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [leastMajor, leastMinor] = LEAST_VERSION
-  if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-    problems.push(`share.url: the store is of version ${version}, and ${LEAST_VERSION.join('.')} or later is needed`)
+  if (version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0) {
+    problems.push(`share.url: the store is of version ${version}, and ${LEAST_VERSION} or later is needed`)
   }
   if (info.get('role') === 'slave') {
     problems.push(`share.url: this is a replica of ${info.get('master_host') ?? 'another'}; name the primary`)

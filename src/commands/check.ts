@@ -1,11 +1,9 @@
 import { textOf as bodyText } from '../formats/body.ts'
+import { howMany, printable } from '../observe/printable.ts'
 import type { CrmSettings } from '../config/configuration.ts'
-import { printable } from '../observe/printable.ts'
-import type { Configuration } from '../config/configuration.ts'
 import { type Asides, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
-import type { ShareSettings } from './share.ts'
 import { systemTime } from '../replica/time.ts'
 import { type CrmRead, readCrm } from './assemble.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -27,56 +25,45 @@ export async function check(
   { config, json = false, show = 0, strict = false }: CheckOptions,
   surroundings: Surroundings,
 ): Promise<number> {
+  const { out, error, answer } = surroundings
   const found = await loadFound(config, surroundings)
   if (!found.ok) {
-    if (json) await answerJson({ ...NOTHING_READ, warnings: [], problems: found.problems }, surroundings)
-    else for (const problem of found.problems) surroundings.error(problem)
+    if (json) await answer(JSON.stringify({ ...NOTHING_READ, warnings: [], problems: found.problems }))
+    else for (const problem of found.problems) error(problem)
     return WRONG_USAGE
   }
-  if (!json) surroundings.out(`Checking ${printable(found.from)}.`)
+  if (!json) out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
   const { share } = found.configuration
   const { lists } = crm.marquee
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
-  const store = share === null ? NO_STORE : await checkStore(share, found.configuration, recordBytes)
+  const store =
+    share === null
+      ? NO_STORE
+      : await (await import('./check-share.ts')).checkShare(share, found.configuration, recordBytes)
   const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
-  const read = reportOf(crm, found.configuration, warnings, await textKeysOf(crm))
+  // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
+  const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
+  const keyFor: TextKeyFor = isClean ? () => null : (await import('./text-keys.ts')).textKeyFor
+  const { report: read, asides } = reportOf(crm, found.configuration, warnings, keyFor)
   const report = {
     ...read,
     ok: read.ok && store.problems.length === 0,
     problems: [...read.problems, ...store.problems],
   }
   if (!json) {
-    printReport({ ...report, ok: read.ok }, found.configuration.crm, surroundings)
-    if (store.server !== null) surroundings.out(printable(`What instances share is in ${store.server}.`))
+    printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, surroundings)
+    if (store.server !== null) out(printable(`What instances share is in ${store.server}.`))
     const line = notYetOverLine(crm)
-    if (line !== null) surroundings.out(line)
+    if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, surroundings)
-  } else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
+  } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
-  if (strict && (report.mistakes > 0 || report.suspicious.length > 0 || report.servesNothing)) return ANSWER_IS_NO
+  if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }
 
-/** What names keys for what cannot be read; most lists have nothing of it, and do not wait until it is loaded. */
-async function textKeysOf({ marquee: { lists }, failures }: CrmRead): Promise<TextKeyFor> {
-  const { events, venues } = lists
-  if (failures.length === 0 && events.list.withheld + venues.list.withheld === 0) return () => null
-  const { textKeyFor } = await import('./text-keys.ts')
-  return textKeyFor
-}
-
 const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
-
-/** Loaded only where something is shared. */
-async function checkStore(
-  share: ShareSettings,
-  configuration: Configuration,
-  recordBytes: number,
-): Promise<StoreChecked> {
-  const { checkShare } = await import('./check-share.ts')
-  return checkShare(share, configuration, recordBytes)
-}
 
 /** What `/api/events` would begin with; null where lists are off. */
 function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
@@ -86,39 +73,33 @@ function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
   return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
 }
 
-async function answerJson(report: Report, { answer }: Surroundings): Promise<boolean> {
-  const { ok, events, venues, groups, suspicious, zone, withheld, ignored, warnings, problems } = report
-  return answer(JSON.stringify({ ok, events, venues, groups, suspicious, zone, withheld, ignored, warnings, problems }))
-}
-
 const MOST_GROUPS = 40
 const MOST_EXAMPLES = 3
 
 /** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
 function printReport(
-  report: Report & Asides,
+  { ok, events, venues, groups, suspicious, zone, withheld, warnings, problems }: Report,
+  { mistakes, onPurpose, ignoredOf }: Asides,
   crm: CrmSettings,
   { out, error }: Pick<Surroundings, 'out' | 'error'>,
 ): void {
-  const { ok, events, venues, groups, suspicious, zone, withheld, mistakes, onPurpose, warnings, problems, ignoredOf } =
-    report
   for (const problem of problems) error(printable(problem))
   for (const warning of warnings) error(`warning: ${printable(warning)}`)
   for (const { kind, column, what, count, example } of suspicious) {
     if (what !== zoneNotSet(zone))
-      error(`warning: ${printable(`${column} ${what} (${counted(count, kind)}; ${example})`)}`)
+      error(`warning: ${printable(`${column} ${what} (${howMany(count, kind)}; ${example})`)}`)
   }
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
     out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
   }
   if (zone.datesWithoutOffset > 0) {
-    const fact = `${counted(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`
+    const fact = `${howMany(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`
     if (zone.set) out(`${fact}.`)
     else error(`warning: ${fact}, as timeZone was never set; say timeZone: Europe/London, or whichever it is`)
   }
-  const not = withheld.length === 0 ? '' : `, ${counted(withheld.length, 'row')} would not`
-  out(`${counted(events, 'event')} and ${counted(venues, 'venue')} would be served${not}.`)
+  const not = withheld.length === 0 ? '' : `, ${howMany(withheld.length, 'row')} would not`
+  out(`${howMany(events, 'event')} and ${howMany(venues, 'venue')} would be served${not}.`)
   if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
   const toCorrect = groups.filter((group) => !isOnPurpose(group))
   printGroups('To correct', mistakes, toCorrect, out)
@@ -127,10 +108,10 @@ function printReport(
 
 function printGroups(title: string, rows: number, groups: readonly FaultGroup[], out: (line: string) => void): void {
   if (groups.length === 0) return
-  out(`\n${title} (${rows === 0 ? 'in the same rows' : counted(rows, 'row')}):`)
+  out(`\n${title} (${rows === 0 ? 'in the same rows' : howMany(rows, 'row')}):`)
   for (const group of groups.slice(0, MOST_GROUPS)) out(printable(`- ${sentenceOf(group)}`, 1000))
   const more = groups.length - MOST_GROUPS
-  if (more > 0) out(`  … and ${counted(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
+  if (more > 0) out(`  … and ${howMany(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
 }
 
 const WORDS: Readonly<Record<WithheldFault, string>> = {
@@ -146,7 +127,7 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
   const values = found.map((one) => `${JSON.stringify(one.value)} (${grouped(one.count)})`).join(', ')
   const places = examples.slice(0, MOST_EXAMPLES).map(({ where }) => where)
   const more = count > places.length ? '; …' : ''
-  const subject = `${column ?? 'The row'}: ${counted(count, kind)}, ${WORDS[fault]}`
+  const subject = `${column ?? 'The row'}: ${howMany(count, kind)}, ${WORDS[fault]}`
   return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
 }
 
@@ -155,13 +136,9 @@ function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number,
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
     const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
-    out(`\nThe first ${counted(ids.length, list.slice(0, -1))} as published:`)
+    out(`\nThe first ${howMany(ids.length, list.slice(0, -1))} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
   }
-}
-
-function counted(count: number, one: string): string {
-  return `${grouped(count)} ${one}${count === 1 ? '' : 's'}`
 }
 
 function grouped(count: number): string {

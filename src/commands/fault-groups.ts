@@ -1,5 +1,4 @@
-import type { RowFault, WithheldFault } from '../domain/withheld.ts'
-import { isOnPurpose } from '../domain/withheld.ts'
+import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import { insteadOf, textFound } from '../operations/remedy.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'

@@ -36,7 +36,7 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
   try {
     // Nobody has said yet in which zone the dates of these files are.
     const general = GENERAL.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    await writeFile(path, proposed === null ? template : `${general}${proposed.text}`, { flag: 'wx' })
+    await writeFile(path, proposed === null ? `${GENERAL}${template[0]}` : `${general}${proposed.text}`, { flag: 'wx' })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
@@ -50,7 +50,7 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
     out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}${check}.`)
     return FINE
   }
-  out(`Next: ${NEXT.get(kind) ?? 'fill in crm'}, then ${check} tells what would be served.`)
+  out(`Next: ${template[1]}, then ${check} tells what would be served.`)
   return FINE
 }
 
@@ -74,12 +74,6 @@ async function lookAtAll(kind: string, from: readonly string[], cwd: string): Pr
   )
   return writeProposal(propose(looked.flatMap(({ tables }) => tables)), cwd, hidden)
 }
-
-const NEXT: ReadonlyMap<string, string> = new Map([
-  ['files', 'put events and venues, each as .csv, .json or .ndjson, into the folder crm beside it'],
-  ['dataverse', 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET'],
-  ['postgres', 'set DATABASE_URL, and name the tables or views'],
-])
 
 const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
 # \`./marquee check\` reads this file and the CRM, and tells what would be served.
@@ -145,11 +139,11 @@ const POSTGRES = `  kind: postgres
     changedAt: changed_at
 `
 
-/** The commented configuration of each kind of CRM. */
-const TEMPLATES: ReadonlyMap<string, string> = new Map([
-  ['files', `${GENERAL}${FILES}`],
-  ['dataverse', `${GENERAL}${DATAVERSE}`],
-  ['postgres', `${GENERAL}${POSTGRES}`],
+/** The commented configuration of each kind of CRM, and what comes after it was written. */
+const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
+  ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm beside it']],
+  ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
+  ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
 ])
 
 export const kinds: readonly string[] = [...TEMPLATES.keys()]

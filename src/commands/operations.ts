@@ -4,21 +4,20 @@ import { createOperations } from '../operations/app.ts'
 import { explainId } from '../operations/explain.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
-import type { BaseStanding, Status } from '../operations/status.ts'
-import { isReady, mayAnswer, statusOf } from '../operations/status.ts'
-import { RecordSearch } from '../operations/record-search.ts'
+import { type BaseStanding, type Status, isReady, mayAnswer, statusOf } from '../operations/status.ts'
+import { recordsChangedLately, recordsNamed } from '../operations/record-search.ts'
 import { Sampling } from '../operations/samples.ts'
 import { SearchTurns } from '../operations/search-turns.ts'
-import { WithheldSearch } from '../operations/withheld-search.ts'
+import { searchWithheld } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
+import { breathe } from '../replica/waiting.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
-import type { Surroundings } from './surroundings.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from './telemetry.ts'
-import { runtimeName, VERSION } from './surroundings.ts'
+import { type Surroundings, runtimeName, VERSION } from './surroundings.ts'
 
 /** A Marquee that serves. */
 export interface Running {
@@ -46,27 +45,22 @@ export async function openOperations(
   const waiting = (): number => admissions.waiting
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
   const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
-  const ignoredColumns = (list: string): readonly string[] => history.ignoredColumns(list)
   const sharing = 'status' in marquee.reading ? marquee.reading : null
   const base = (): BaseStanding | null => running.keeper?.standing() ?? sharing?.status().base ?? null
-  const status = (): Status => {
-    const now = systemTime.now()
-    const { stopping } = running
-    const { found: suspicious, mistakenAtMs, zone } = running.watched
-    const told = {
+  const status = (): Status =>
+    statusOf({
+      lists,
+      settings: freshness(),
+      now: systemTime.now(),
       version: VERSION,
       startedAt,
-      stopping,
+      stopping: running.stopping,
       waiting: waiting(),
       base: base(),
       share: sharing?.status() ?? null,
-      ignoredColumns,
-      suspicious,
-      mistakenAtMs,
-      zone,
-    }
-    return statusOf({ lists, settings: freshness(), now, ...told })
-  }
+      ignoredColumns: (list) => history.ignoredColumns(list),
+      watched: running.watched,
+    })
   const metrics = metricsOf({
     lists,
     requests,
@@ -81,8 +75,6 @@ export async function openOperations(
     runtime: runtimeName(),
   })
   const turns = new SearchTurns()
-  const search = new WithheldSearch((list) => lists[list].list.withheldBatches(), breathe, turns)
-  const records = new RecordSearch(lists, breathe, turns)
   const sampling = new Sampling(() => {
     const ages = [lists.events, lists.venues].map((list) => list.ageMs(systemTime.now()))
     const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
@@ -107,9 +99,10 @@ export async function openOperations(
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
       })
     },
-    withheld: (query, signal) => search.search(query, signal),
-    find: (text, signal) => records.byName(text, systemTime.now(), signal),
-    changes: (signal) => records.changedLately(systemTime.now(), signal),
+    withheld: (query, signal) =>
+      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, breathe, signal)),
+    find: (text, signal) => turns.run(() => recordsNamed(lists, text, systemTime.now(), signal)),
+    changes: (signal) => turns.run(() => recordsChangedLately(lists, systemTime.now(), signal)),
     samples: () => sampling.samples,
     reads: () => history.reads,
     metrics: () => expose(metrics),
@@ -123,9 +116,4 @@ export async function openOperations(
     host: section.host,
   })
   return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
-}
-
-/** Lets requests pass. */
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

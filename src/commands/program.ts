@@ -2,8 +2,7 @@
 // In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
 // A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
 import { bugPlace } from '../observe/printable.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO } from './surroundings.ts'
+import { type Surroundings, ANSWER_IS_NO } from './surroundings.ts'
 
 /** Runs the command the arguments name; resolves with the exit status. */
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {

@@ -11,7 +11,7 @@ export type Reply =
 const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** Asks the operations listener of the running instance, where there is one. */
+/** Asks the operations listener of the running instance, where there is one; by node:http, since `fetch` would send the token to the proxy that HTTP_PROXY names. */
 export async function askRunning(
   { operations }: Configuration,
   method: 'GET' | 'POST',
@@ -27,12 +27,30 @@ export async function askRunning(
     return { kind: 'not-running', message }
   }
   const address = `http://${dialable(host)}:${port}`
+  const { promise, resolve } = Promise.withResolvers<Reply>()
+  const fail = (why: string): void =>
+    resolve({ kind: 'not-running', message: `${why} on ${address} (operations.host, operations.port)` })
   const headers = token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }
-  const exchanged = await exchange(new URL(path, address), method, headers, patienceMs)
-  if (typeof exchanged === 'string') {
-    return { kind: 'not-running', message: `${exchanged} on ${address} (operations.host, operations.port)` }
-  }
-  return { kind: 'answered', status: exchanged.status, body: parse(exchanged.text), address }
+  const signal = AbortSignal.timeout(patienceMs)
+  const asked = request(new URL(path, address), { method, headers, agent: false, signal }, (response) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > LARGEST_ANSWER_BYTES) response.destroy(new Error('too large'))
+    })
+    response.on('end', () => {
+      const body = parse(Buffer.concat(chunks).toString())
+      resolve({ kind: 'answered', status: response.statusCode ?? 0, body, address })
+    })
+    response.on('error', () => fail('what was answered broke off'))
+  })
+  asked.on('error', () =>
+    fail(signal.aborted ? `nothing was answered within ${patienceMs / 1000} s` : 'nothing answers'),
+  )
+  asked.end()
+  return promise
 }
 
 /** Why an answer is not the one that was asked for, as a sentence. */
@@ -41,38 +59,6 @@ export function whyRefused({ status, address }: { readonly status: number; reado
   if (status === 403)
     return `${address} refused to answer: it was started without operations.token, and answers only the Hosts of loopback`
   return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
-}
-
-interface Exchanged {
-  readonly status: number
-  readonly text: string
-}
-
-/** One exchange by node:http: `fetch` would send the token to the proxy that HTTP_PROXY names. */
-function exchange(
-  url: URL,
-  method: string,
-  headers: Record<string, string>,
-  patienceMs: number,
-): Promise<Exchanged | string> {
-  const { promise, resolve } = Promise.withResolvers<Exchanged | string>()
-  const signal = AbortSignal.timeout(patienceMs)
-  const asked = request(url, { method, headers, agent: false, signal }, (response) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      length += chunk.length
-      if (length > LARGEST_ANSWER_BYTES) response.destroy(new Error('too large'))
-    })
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
-    response.on('error', () => resolve('what was answered broke off'))
-  })
-  asked.on('error', () =>
-    resolve(signal.aborted ? `nothing was answered within ${patienceMs / 1000} s` : 'nothing answers'),
-  )
-  asked.end()
-  return promise
 }
 
 /** An address to connect to for one to listen on. */

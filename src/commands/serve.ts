@@ -7,16 +7,13 @@ import { systemTime } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
-import type { Listen, Listener, ListenFetch, PublicListener } from '../runtime/listener.ts'
-import { addressOf } from '../runtime/listener.ts'
-import type { Marquee } from './assemble.ts'
-import { assemble } from './assemble.ts'
+import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
+import { type Marquee, assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 import { createTelemetry } from './telemetry.ts'
 
 /** How long the first line waits for something to try: a large list goes on loading after it. */
@@ -29,8 +26,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const read = await readConfiguration(option, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
-  const { out, isTerminal } = surroundings
-  const telemetry = createTelemetry({ out, isTerminal, logsRequests: configuration.log.requests })
+  const telemetry = createTelemetry(surroundings, configuration.log.requests)
   const { watch, log } = telemetry
   // What the configuration names and the CRM does not have: waiting does not help.
   const lacks = new Set<string>()
@@ -50,7 +46,14 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const keeper = await keeperOf(configuration, marquee, observe)
   // The lists wait for it, however early somebody asks for them.
   void keeper?.load()
-  const listener = await open(configuration, marquee, runtime.listen, surroundings)
+  const { host, port } = configuration.listen
+  const { idleMs } = configuration.limits
+  const listener = await runtime
+    .listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
+    .catch((cause: unknown) => {
+      surroundings.error(whyNotListening(cause, { host, port }, 'listen'))
+      return null
+    })
   if (listener === null) return ANSWER_IS_NO
   keepLimits(listener, configuration, surroundings)
   const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
@@ -60,13 +63,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
     openAside(running, runtime.listenFetch, surroundings),
   )
-  const hungUp = onHangUp({
-    running,
-    option,
-    surroundings,
-    observe,
-    keepLimits: (next) => keepLimits(listener, next, surroundings),
-  })
+  const hungUp = onHangUp(running, option, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
   const ended = untilSignal(running, listener, opening, observe, hungUp)
   const operations = await opening
   await marquee.service.ready()
@@ -81,7 +78,8 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     log.begin()
   }
   const ending = inVain.promise.then(async () => {
-    await otherRead(marquee)
+    // That of the other list, if it is under way, may tell of more.
+    await within(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
     for (const message of lacks) surroundings.error(printable(message))
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
@@ -96,20 +94,6 @@ async function keeperOf(configuration: Configuration, marquee: Marquee, observe:
   if (base === null || configuration.share !== null) return null
   const { keepBase } = await import('./base.ts')
   return keepBase(base.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
-}
-
-async function open(
-  { listen: { host, port }, limits }: Configuration,
-  marquee: Marquee,
-  start: Listen,
-  { error }: Surroundings,
-): Promise<PublicListener | null> {
-  try {
-    return await start({ host, port, idleMs: limits.idleMs, answer: (call) => marquee.service.answer(call) })
-  } catch (cause) {
-    error(whyNotListening(cause, { host, port }, 'listen'))
-    return null
-  }
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */
@@ -166,22 +150,11 @@ function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
-/** The read of the other list that is under way, or a while: it may tell of more. */
-async function otherRead({ reading }: Marquee): Promise<void> {
-  await within(systemTime, FIRST_READ_MS, reading.untilReadsEnd())
-}
-
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
 const LAST_READS_MS = 1000
 
 /** How long what the operations listener answers last may take. */
 const LAST_ANSWERS_MS = 1000
-
-async function endReads({ crm, reading }: Marquee): Promise<void> {
-  const refreshed = reading.stop()
-  await crm.close()
-  await refreshed
-}
 
 /** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
@@ -210,7 +183,8 @@ function untilSignal(
     await listener.stop(drainMs)
     const { marquee, keeper } = running
     const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
-    await within(systemTime, LAST_READS_MS, endReads(marquee))
+    const readsEnd = Promise.all([marquee.reading.stop(), marquee.crm.close()])
+    await within(systemTime, LAST_READS_MS, readsEnd)
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)

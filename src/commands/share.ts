@@ -1,66 +1,38 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { scopeOf } from '../config/scope.ts'
 import { isLoopbackStore, KEYS_ALLOWED, keysIn, mayBeStore } from '../config/share.ts'
-import { RECORDS } from '../crm/mapping/records-number.ts'
-import type { Formatter } from '../formats/format.ts'
+import type { Observe } from '../observe/observation.ts'
 import type { EventRecord } from '../domain/event.ts'
-import type { ListName } from '../domain/field.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Observation, Observe } from '../observe/observation.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
-import { BASE_FORMAT } from '../replica/base.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
-import type { RefreshSettings } from '../replica/list-replica.ts'
-import type { Carried } from '../replica/base.ts'
-import type { Crm } from '../replica/port.ts'
-import { newLists, Replica } from '../replica/replica.ts'
-import type { Time } from '../replica/time.ts'
+import { type ReplicaOptions, newLists, Replica } from '../replica/replica.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import { idOf } from '../share/entries.ts'
 import { CurrentList } from '../share/current-list.ts'
-import type { StoreAddress } from '../share/redis/redis-store.ts'
 import { RedisStore } from '../share/redis/redis-store.ts'
 import type { ShareNews } from '../share/options.ts'
+import type { ReplicaMaker } from '../share/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../share/reign.ts'
 import { Share } from '../share/share.ts'
 import { Signing } from '../share/signing.ts'
-import { keepBase } from './base.ts'
+import { keepBase, sharedScope } from './base.ts'
 import { VERSION } from './surroundings.ts'
 
 export type ShareSettings = NonNullable<Configuration['share']>
 
-export interface SharingOptions {
+export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'carried'> {
   readonly configuration: Configuration
-  readonly settings: ShareSettings
-  readonly crm: Crm
-  readonly formatter: Formatter
-  /** Live, as the limits are. */
-  readonly freshness: RefreshSettings
-  readonly limits: { readonly memoryBytes: number }
+  readonly section: ShareSettings
   /** Whether lists are kept in order, as of now. */
   readonly keepsIndexes: () => boolean
-  readonly time: Time
-  readonly observe: Observe
-  readonly pause: () => Promise<void>
 }
 
 const LEAST_BEAT_MS = 50
 /** How often a start looks whether there is something to answer from. */
 const LOOK_MS = 10
-
-/** The store that the section names, for instances of this configuration. */
-function storeOf({ url, ca, name, allowInsecure }: ShareSettings, configuration: Configuration): RedisStore {
-  const mayUse = (other: StoreAddress): boolean => mayBeStore(other, allowInsecure)
-  return new RedisStore({ url, ca, name, mayUse }, sharedScope(configuration))
-}
-
-/** Which records instances share: those of another scope have another log. */
-export function sharedScope(configuration: Configuration): string {
-  return scopeOf(configuration, [BASE_FORMAT, RECORDS])
-}
 
 /** Signs by the keys of `share.key`, which a file may replace by others. */
 function signingOf({ key }: ShareSettings, configuration: Configuration, observe: Observe): Signing {
@@ -96,14 +68,18 @@ export class Sharing implements ToldLists {
 
   constructor(options: SharingOptions) {
     this.#options = options
-    const { configuration, settings, crm, freshness, limits, time, observe, pause } = options
+    const { configuration, section, crm, settings, limits, time, observe, pause } = options
+    const { url, ca, name, allowInsecure } = section
     this.#share = new Share({
-      store: storeOf(settings, configuration),
-      signing: signingOf(settings, configuration, observe),
-      settings: freshness,
+      store: new RedisStore(
+        { url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) },
+        sharedScope(configuration),
+      ),
+      signing: signingOf(section, configuration, observe),
+      settings,
       limits,
-      beatMs: settings.beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, freshness.boundMs / 20)),
-      readersWhenLost: settings.readersWhenLost,
+      beatMs: section.beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, settings.boundMs / 20)),
+      readersWhenLost: section.readersWhenLost,
       version: VERSION,
       time,
       draw: randomBytes,
@@ -119,8 +95,8 @@ export class Sharing implements ToldLists {
   }
 
   start(): void {
-    const { settings, observe } = this.#options
-    if (settings.key === null && !isLoopbackStore(settings)) {
+    const { section, observe } = this.#options
+    if (section.key === null && !isLoopbackStore(section)) {
       observe({ kind: 'share-changed', what: 'unsigned', detail: null })
     }
     this.#share.start()
@@ -220,25 +196,16 @@ export class Sharing implements ToldLists {
     return lists
   }
 
-  #newReplica(
-    lists: RecordLists,
-    carried: Readonly<Record<ListName, Carried>> | null,
-    told: (observation: Observation) => void,
-  ): Replica {
-    const { configuration, crm, formatter, freshness, limits, time, observe, pause } = this.#options
+  #newReplica(...[lists, carried, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
+    const { configuration, limits, time, observe } = this.#options
     let keeper: BaseKeeper | null = null
     const replica = new Replica({
-      crm,
-      formatter,
-      settings: freshness,
-      limits,
-      time,
+      ...this.#options,
       observe: (observation) => {
         observe(observation)
         keeper?.note(observation)
         told(observation)
       },
-      pause,
       lists,
       ...(carried === null ? {} : { carried }),
     })

@@ -1,13 +1,12 @@
 import type { Configuration } from '../config/configuration.ts'
-import { printable } from '../observe/printable.ts'
+import { howMany, printable } from '../observe/printable.ts'
 import { withheldIn } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './launcher.ts'
-import type { Surroundings } from './surroundings.ts'
-import { runtimeName, VERSION } from './surroundings.ts'
+import { type Surroundings, runtimeName, VERSION } from './surroundings.ts'
 
-export interface StartUp {
+interface StartUp {
   readonly configuration: Configuration
   readonly from: string
   readonly marquee: Marquee
@@ -38,14 +37,14 @@ export function startUp(
     out(JSON.stringify({ time: new Date().toISOString(), level: 'info', ...line, configuration: from }))
     return
   }
-  const { strong, quiet, good, bad, link: blue } = paletteFor(env)
+  const [strong, quiet, blue] = [painter(env, 1), painter(env, 2), painter(env, 36)]
   const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], surroundings)
   const said = standingOf(marquee, `${check} tells why`)
   const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
   out('')
   out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
   out('')
-  out(`  ${said.isGood ? good('●') : bad('●')} ${printable(said.sentence)}`)
+  out(`  ${painter(env, said.isGood ? 32 : 33)('●')} ${printable(said.sentence)}`)
   out('')
   const open = configuration.describe ? ` ${quiet('open it in a browser')}` : ''
   out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
@@ -74,23 +73,19 @@ function standingOf(
   if (failure !== null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM can be read: ${failure.message}` }
   }
-  const served = `${counted(events.list.served, 'event')} and ${counted(venues.list.served, 'venue')}`
+  const served = `${howMany(events.list.served, 'event')} and ${howMany(venues.list.served, 'venue')}`
   const now = systemTime.now()
   if (events.ageMs(now) === null || venues.ageMs(now) === null) {
     return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
   }
   const empty = [events, venues].find((told) => told.list.served === 0 && withheldIn(told) > 0)
   if (empty !== undefined) {
-    const rows = `there are ${counted(withheldIn(empty), 'row')}`
+    const rows = `there are ${howMany(withheldIn(empty), 'row')}`
     return { isGood: false, sentence: `Serving ${served}: no ${empty.list.kind.name}, though ${rows}; ${toldBy}` }
   }
   const withheld = withheldIn(events) + withheldIn(venues)
-  const rest = withheld === 0 ? '' : `; ${counted(withheld, 'row')} withheld, ${toldBy}`
+  const rest = withheld === 0 ? '' : `; ${howMany(withheld, 'row')} withheld, ${toldBy}`
   return { isGood: true, sentence: `Serving ${served}${rest}` }
-}
-
-function counted(count: number, one: string): string {
-  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 }
 
 function firstId({ lists }: Marquee): string | null {
@@ -99,22 +94,8 @@ function firstId({ lists }: Marquee): string | null {
   return null
 }
 
-type Paint = (text: string) => string
-
-/** How a terminal shows what a text is for. */
-interface Palette {
-  readonly strong: Paint
-  readonly quiet: Paint
-  readonly good: Paint
-  readonly bad: Paint
-  readonly link: Paint
-}
-
-const PLAIN: Paint = (text) => text
-
-/** Colours, but not where NO_COLOR is set (no-color.org) or the terminal has none. */
-function paletteFor(env: Readonly<Record<string, string | undefined>>): Palette {
+/** Colours and the like (SGR), but not where NO_COLOR is set (no-color.org) or the terminal has none. */
+function painter(env: Surroundings['env'], code: number): (text: string) => string {
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
-  const sgr = (code: number): Paint => (isPlain ? PLAIN : (text) => `\x1b[${code}m${text}\x1b[0m`)
-  return { strong: sgr(1), quiet: sgr(2), good: sgr(32), bad: sgr(33), link: sgr(36) }
+  return (text) => (isPlain ? text : `\x1b[${code}m${text}\x1b[0m`)
 }

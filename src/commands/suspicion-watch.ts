@@ -5,6 +5,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import type { HeldLists } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
+import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 
 /** What is most likely wrong in the lists, looked at after each read: told once a kind until a full read finds none of it, and kept for the dashboard. */
@@ -25,7 +26,7 @@ export class SuspicionWatch {
   }
 
   /** Dates without an offset, and the zone they are read in. */
-  get zone(): { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number } {
+  get zone(): Status['zone'] {
     const { crm, isTimeZoneSet } = this.#settings
     return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
   }

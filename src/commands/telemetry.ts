@@ -4,29 +4,14 @@ import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'
 import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
+import type { Surroundings } from './surroundings.ts'
 
-/** What becomes of the observations of a running Marquee. */
-export interface Telemetry {
-  readonly observe: Observe
-  readonly watch: RequestWatch
-  /** Whether each request has a line; a reload changes it. */
-  logsRequests: boolean
-  readonly log: Log
-  readonly requests: RequestMeter
-  readonly reads: ReadMeter
-  readonly history: ReadHistory
-}
-
-export interface TelemetryOptions {
-  readonly out: (line: string) => void
-  readonly isTerminal: boolean
-  /** A line for each request. */
-  readonly logsRequests: boolean
-}
+export type Telemetry = ReturnType<typeof createTelemetry>
 
 const LONGEST_PATH = 200
 
-export function createTelemetry({ out, isTerminal, logsRequests }: TelemetryOptions): Telemetry {
+/** What becomes of the observations of a running Marquee. `logsRequests`: each request has a line; a reload changes it. */
+export function createTelemetry({ out, isTerminal }: Pick<Surroundings, 'out' | 'isTerminal'>, logsRequests: boolean) {
   const log = new Log({ out, isTerminal, now: () => Date.now() })
   const requests = new RequestMeter()
   const reads = new ReadMeter(['events', 'venues'])
@@ -47,6 +32,6 @@ export function createTelemetry({ out, isTerminal, logsRequests }: TelemetryOpti
       request: { method: call.method, route, path, status, type, durationMs, traceId },
     })
   }
-  const telemetry: Telemetry = { observe, watch, logsRequests, log, requests, reads, history }
+  const telemetry = { observe, watch, logsRequests, log, requests, reads, history }
   return telemetry
 }

@@ -43,101 +43,87 @@ interface Settings extends General {
   readonly crm: CrmSettings | null
 }
 
-interface Broken {
-  readonly key: string
-  /** The other key, whose line helps where `key` is not in the file. */
-  readonly because: string
-  readonly message: string
-}
-
 /** What is told through a store is some beats old. */
 const SHARED_BOUND_MS = 1000
 
 /** What holds between several keys. It is asked only where those keys have no problem themselves. */
 interface Rule {
+  readonly key: string
+  /** The other key, whose line helps where `key` is not in the file. */
+  readonly because: string
+  /** What else it looks at. */
   readonly reads: readonly string[]
-  /** Null where the rule is kept. */
-  readonly check: (settings: Settings) => Broken | null
+  readonly isBroken: (settings: Settings) => boolean
+  readonly message: string
 }
 
 /** Every rule across keys is here; what one value alone must be is said where the value is described. */
 const RULES: readonly Rule[] = [
   {
-    reads: ['operations', 'operations.host', 'operations.token'],
-    check({ operations }) {
-      if (operations === null || operations.token !== null || isLoopback(operations.host)) return null
-      const message =
-        'is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1'
-      return { key: 'operations.token', because: 'operations.host', message }
-    },
+    key: 'operations.token',
+    because: 'operations.host',
+    reads: ['operations'],
+    isBroken: ({ operations }) => operations !== null && operations.token === null && !isLoopback(operations.host),
+    message:
+      'is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
   },
   {
-    reads: ['operations', 'operations.port', 'operations.host', 'listen', 'listen.port', 'listen.host'],
-    check({ listen, operations }) {
-      if (operations === null || listen.port !== operations.port || listen.port === 0) return null
-      if (!sharesAddress(listen.host, operations.host)) return null
-      const message = 'is the same as listen.port; each listener needs its own port'
-      return { key: 'operations.port', because: 'listen.port', message }
-    },
+    key: 'operations.port',
+    because: 'listen.port',
+    reads: ['operations', 'operations.host', 'listen', 'listen.host'],
+    isBroken: ({ listen, operations }) =>
+      operations?.port === listen.port && listen.port !== 0 && sharesAddress(listen.host, operations.host),
+    message: 'is the same as listen.port; each listener needs its own port',
   },
   ...(['url', 'authority'] as const).map((name): Rule => ({
-    reads: ['crm', `crm.${name}`, 'crm.allowInsecure'],
-    check({ crm }) {
-      if (crm?.kind !== 'dataverse' || crm.allowInsecure || !isPlain(crm[name])) return null
-      const message = 'must begin with https:, since it carries secrets; crm.allowInsecure: true takes it all the same'
-      return { key: `crm.${name}`, because: 'crm', message }
-    },
+    key: `crm.${name}`,
+    because: 'crm',
+    reads: ['crm.allowInsecure'],
+    isBroken: ({ crm }) => crm?.kind === 'dataverse' && !crm.allowInsecure && isPlain(crm[name]),
+    message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true takes it all the same',
   })),
   {
-    reads: ['crm', 'crm.sweepEvery', 'freshness', 'freshness.bound'],
-    check({ freshness, crm }) {
-      if (crm?.kind !== 'postgres' || (crm.sweepEveryMs ?? 0) <= freshness.boundMs) return null
-      const message = 'is longer than freshness.bound: every answer would have to wait for its own sweep'
-      return { key: 'crm.sweepEvery', because: 'freshness.bound', message }
-    },
+    key: 'crm.sweepEvery',
+    because: 'freshness.bound',
+    reads: ['crm', 'freshness'],
+    isBroken: ({ freshness, crm }) => crm?.kind === 'postgres' && (crm.sweepEveryMs ?? 0) > freshness.boundMs,
+    message: 'is longer than freshness.bound: every answer would have to wait for its own sweep',
   },
   {
-    reads: ['share', 'share.url', 'share.allowInsecure'],
-    check({ share }) {
-      if (share === null || share.allowInsecure || !isPlainStore(share)) return null
-      const message =
-        'must begin with rediss:, since it carries secrets; share.allowInsecure: true takes it all the same'
-      return { key: 'share.url', because: 'share', message }
-    },
+    key: 'share.url',
+    because: 'share',
+    reads: ['share.allowInsecure'],
+    isBroken: ({ share }) => share !== null && !share.allowInsecure && isPlainStore(share),
+    message: 'must begin with rediss:, since it carries secrets; share.allowInsecure: true takes it all the same',
   },
   {
-    reads: ['share', 'freshness', 'freshness.bound'],
-    check({ share, freshness: { boundMs } }) {
-      if (share === null || boundMs >= SHARED_BOUND_MS) return null
-      const message = 'must be at least 1s where share is set: what is told through a store is some beats old'
-      return { key: 'freshness.bound', because: 'share', message }
-    },
+    key: 'freshness.bound',
+    because: 'share',
+    reads: ['freshness'],
+    isBroken: ({ share, freshness: { boundMs } }) => share !== null && boundMs < SHARED_BOUND_MS,
+    message: 'must be at least 1s where share is set: what is told through a store is some beats old',
   },
   {
-    reads: ['share', 'freshness', 'freshness.bound', 'freshness.refreshEvery'],
-    check({ share, freshness: { boundMs, refreshEveryMs } }) {
-      if (share === null || refreshEveryMs <= boundMs / 2) return null
-      const message = 'must be at most half of freshness.bound where share is set'
-      return { key: 'freshness.refreshEvery', because: 'share', message }
-    },
+    key: 'freshness.refreshEvery',
+    because: 'share',
+    reads: ['freshness', 'freshness.bound'],
+    isBroken: ({ share, freshness: { boundMs, refreshEveryMs } }) => share !== null && refreshEveryMs > boundMs / 2,
+    message: 'must be at most half of freshness.bound where share is set',
   },
   {
-    reads: ['share', 'share.beat', 'freshness', 'freshness.bound'],
-    check({ share, freshness: { boundMs } }) {
-      if ((share?.beatMs ?? 0) <= boundMs / 10) return null
-      const message =
-        'must be at most a tenth of freshness.bound: answers look up to two beats older than they are, and a lost reader is missed after four'
-      return { key: 'share.beat', because: 'share', message }
-    },
+    key: 'share.beat',
+    because: 'share',
+    reads: ['freshness', 'freshness.bound'],
+    isBroken: ({ share, freshness: { boundMs } }) => (share?.beatMs ?? 0) > boundMs / 10,
+    message:
+      'must be at most a tenth of freshness.bound: answers look up to two beats older than they are, and a lost reader is missed after four',
   },
 ]
 
 export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])
-  return RULES.flatMap(({ reads, check }) => {
-    const broken = reads.some((key) => wrong.has(key)) ? null : check(settings)
-    if (broken === null) return []
-    const { key, because, message } = broken
+  return RULES.flatMap(({ key, because, reads, isBroken, message }) => {
+    if ([key, because, ...reads].some((read) => wrong.has(read)) || !isBroken(settings)) return []
     return [{ file, key, line: lineAt(tree, key) ?? lineAt(tree, because), found: null, message }]
   })
 }

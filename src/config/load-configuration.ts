@@ -51,13 +51,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     const share = tree.entries.get('share')
     const said = share?.kind === 'map' ? share.entries.get('ca') : undefined
     const found = said?.kind === 'scalar' ? String(said.value) : ca
-    findings.problems.push({
-      file,
-      key: 'share.ca',
-      line: said?.line ?? null,
-      found: null,
-      message: `is ${JSON.stringify(found)}, which ${trusted.message}`,
-    })
+    say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['share', 'ca'])
     return { ok: false, problems: findings.problems }
   }
   return { ok: true, configuration, warnings: warningsOf(configuration) }
@@ -65,25 +59,24 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
 
 /** The configuration that serves the lists in a directory, an absolute path: every default, and lists on, to be looked at. */
 export function sampleConfiguration(directory: string): Configuration {
-  const crm: Tree = {
-    kind: 'map',
-    line: 1,
-    entries: new Map([
-      ['kind', { kind: 'scalar', line: 1, value: 'files' }],
-      ['directory', { kind: 'scalar', line: 1, value: directory }],
-    ]),
-  }
   const findings = findingsOf('the sample', directory, {})
-  const entries = new Map<string, Tree>([
-    ['lists', { kind: 'scalar', line: 1, value: true }],
+  const tree = mapping({
+    lists: scalar(true),
     // It is not to be written to where it was installed.
-    ['base', { kind: 'scalar', line: 1, value: null }],
-    ['crm', crm],
-  ])
-  const configuration = settingsOf({ kind: 'map', line: 1, entries }, findings)
+    base: scalar(null),
+    crm: mapping({ kind: scalar('files'), directory: scalar(directory) }),
+  })
+  const configuration = settingsOf(tree, findings)
   if (configuration === null) throw new Error(findings.problems.map(({ message }) => message).join('; '))
   return configuration
 }
+
+const scalar = (value: string | boolean | null): Tree => ({ kind: 'scalar', line: 1, value })
+const mapping = (entries: Readonly<Record<string, Tree>>): MapTree => ({
+  kind: 'map',
+  line: 1,
+  entries: new Map(Object.entries(entries)),
+})
 
 const ROOT = section(KEYS)
 

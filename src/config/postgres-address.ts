@@ -22,15 +22,6 @@ export interface PostgresAddress {
   readonly applicationName: string | null
 }
 
-/** Why a URL does not lead to a PostgreSQL server: the rest of a sentence, without anything of the URL but known words. */
-export class BadAddress {
-  readonly message: string
-
-  constructor(message: string) {
-    this.message = message
-  }
-}
-
 const PARAMETERS = [
   'sslmode',
   'sslrootcert',
@@ -44,44 +35,47 @@ const PARAMETERS = [
   'dbname',
 ] as const
 
-/** Reads a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), for one host. */
-export function parsePostgresUrl(text: string): PostgresAddress | BadAddress {
+/**
+ * Reads a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), for one host; or says why it leads nowhere, the rest
+ * of a sentence without anything of the URL but known words.
+ */
+export function parsePostgresUrl(text: string): PostgresAddress | string {
   const trimmed = text.trim()
   // A host may be left out (Unix socket), which no other parser of URLs takes with a user before it.
   const url = URL.parse(trimmed.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)(?=[/?]|$)/i, '$1-'))
   if (url === null) {
-    return new BadAddress(
-      /^[^?]*@[^/?]*,/.test(trimmed)
-        ? 'must name one host'
-        : 'is not a URL; percent-encode what is not a letter or digit in the password',
-    )
+    return /^[^?]*@[^/?]*,/.test(trimmed)
+      ? 'must name one host'
+      : 'is not a URL; percent-encode what is not a letter or digit in the password'
   }
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
-    return new BadAddress('must begin with postgres://')
-  if (url.hash !== '') return new BadAddress('must not hold a #; write %23')
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return 'must begin with postgres://'
+  if (url.hash !== '') return 'must not hold a #; write %23'
   const parameters = parametersOf(url.search)
   const [writtenUser, writtenPassword, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded)
   if (parameters === null || isNone(writtenUser) || isNone(writtenPassword) || isNone(path))
-    return new BadAddress('holds a % without two hex digits; write %25')
+    return 'holds a % without two hex digits; write %25'
   for (const name of parameters.keys()) {
     if (PARAMETERS.some((known) => known === name)) continue
     const near = nearestName(name, PARAMETERS)
     const hint = near === null ? `known: ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
-    return new BadAddress(`has a parameter that is not known; ${hint}`)
+    return `has a parameter that is not known; ${hint}`
   }
   // A parameter counts more than what stands before the `?`, an empty one nothing.
   const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
-  const sslMode = sslModeOf(given('sslmode'))
-  if (sslMode instanceof BadAddress) return sslMode
+  const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? 'prefer'))
+  if (sslMode === undefined) {
+    const near = nearestName(given('sslmode') ?? '', SSL_MODES)
+    return `has an sslmode that does not exist; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`
+  }
   const user = given('user') ?? writtenUser
-  if (user === '') return new BadAddress('must name a user: postgres://user@host/database')
-  if (path.includes('/')) return new BadAddress('must name one database behind the host')
+  if (user === '') return 'must name a user: postgres://user@host/database'
+  if (path.includes('/')) return 'must name one database behind the host'
   const written = url.hostname === '-' ? '' : url.hostname
   const host = given('host') ?? decoded(written.replace(/^\[(.*)\]$/, '$1')) ?? ''
-  if (host === '') return new BadAddress('must name a host; a Unix socket is ?host=/var/run/postgresql')
-  if (host.includes(',')) return new BadAddress('must name one host')
+  if (host === '') return 'must name a host; a Unix socket is ?host=/var/run/postgresql'
+  if (host.includes(',')) return 'must name one host'
   const port = portOf(given('port') ?? url.port)
-  if (port === null) return new BadAddress('must have a port from 1 to 65535')
+  if (port === null) return 'must have a port from 1 to 65535'
   return {
     host,
     port,
@@ -117,15 +111,6 @@ function portOf(text: string): number | null {
 
 function isNone(text: string | null | undefined): text is null | undefined {
   return text === null || text === undefined
-}
-
-function sslModeOf(given: string | null): SslMode | BadAddress {
-  const mode = SSL_MODES.find((known) => known === (given ?? 'prefer'))
-  if (mode !== undefined) return mode
-  const near = nearestName(given ?? '', SSL_MODES)
-  return new BadAddress(
-    `has an sslmode that does not exist; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`,
-  )
 }
 
 function decoded(text: string): string | null {

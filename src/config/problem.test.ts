@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { holdsPassword, redactUrl } from './problem.ts'
+import { holdsPassword, redactUrl, showName } from './problem.ts'
 
 describe('the passwords of URLs', () => {
   it.each([
@@ -28,4 +28,8 @@ describe('the passwords of URLs', () => {
       }),
     )
   })
+})
+
+it('writes out what could lead a terminal or its reader astray, as all other output does', () => {
+  expect(showName('a\u200fb\u061c\u202e\u009b')).toBe('"a\\u200fb\\u061c\\u202e\\u009b"')
 })

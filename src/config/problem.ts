@@ -1,4 +1,5 @@
 import { unreachable } from '../domain/unreachable.ts'
+import { printable } from '../observe/printable.ts'
 import type { Tree } from './tree.ts'
 
 /** One thing that is wrong with a configuration, in words that can be acted on; never holds a secret's text. */
@@ -111,7 +112,7 @@ const LONGEST = 60
 
 /** Text from a file as a message may carry it: quoted, on one line, without URL passwords, cut where it is long. */
 function showText(text: string): string {
-  return JSON.stringify(cut(redactUrl(text))).replace(/[\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g, escaped)
+  return printable(JSON.stringify(cut(redactUrl(text))))
 }
 
 /** As `showText`, but without quotes where the text is plain: for names of files and keys. */
@@ -121,10 +122,6 @@ export function showName(text: string): string {
 
 function cut(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST).toWellFormed()}…` : text
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 const HIDDEN = '[secret]'

@@ -1,3 +1,4 @@
+import { Buffer, isUtf8 } from 'node:buffer'
 import { open } from 'node:fs/promises'
 
 /** Reads a file's bytes; rejects with a system error, whose `code` becomes the sentence. */
@@ -29,17 +30,13 @@ export type ReadText =
 
 /** The file as text: UTF-8, a byte order mark or not, of at most 1 MB. */
 export async function readText(path: string, readFile: ReadFile): Promise<ReadText> {
-  let bytes: Uint8Array
   try {
-    bytes = await readFile(path)
+    const bytes = await readFile(path)
+    if (bytes.length > LARGEST_FILE_BYTES) return { ok: false, message: 'is larger than 1 MB' }
+    if (!isUtf8(bytes)) return { ok: false, message: whyNotUtf8(bytes) }
+    return { ok: true, text: new TextDecoder().decode(bytes) }
   } catch (error) {
     return { ok: false, message: whyUnreadable(error) }
-  }
-  if (bytes.length > LARGEST_FILE_BYTES) return { ok: false, message: 'is larger than 1 MB' }
-  try {
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
-  } catch {
-    return { ok: false, message: whyNotUtf8(bytes) }
   }
 }
 
@@ -65,22 +62,7 @@ function whyNotUtf8(bytes: Uint8Array): string {
   const [first, second] = bytes
   const wide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
   if (wide) return 'is UTF-16; save it as UTF-8'
-  return `is not UTF-8 (line ${firstBadLine(bytes)}); save it as UTF-8`
-}
-
-function firstBadLine(bytes: Uint8Array): number {
-  let line = 1
-  let start = 0
-  while (start < bytes.length) {
-    const newline = bytes.indexOf(10, start)
-    const end = newline === -1 ? bytes.length : newline + 1
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(start, end))
-    } catch {
-      return line
-    }
-    line++
-    start = end
-  }
-  return line
+  const lines = Buffer.from(bytes).toString('latin1').split('\n')
+  const bad = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
+  return `is not UTF-8 (line ${bad + 1}); save it as UTF-8`
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Configuration, CrmSettings } from './configuration.ts'
-import { BadAddress, parsePostgresUrl } from './postgres-address.ts'
+import { parsePostgresUrl } from './postgres-address.ts'
 
 /**
  * Which records a configuration makes, as 12 hexadecimal digits: where it is another one, or one of the numbers is, what was kept
@@ -29,7 +29,7 @@ function shapingOf(crm: CrmSettings): unknown {
     case 'postgres': {
       const { kind, url, idNamespace, events, venues, timeZone } = crm
       const address = parsePostgresUrl(url.reveal())
-      const { host, port, database } = address instanceof BadAddress ? { host: '', port: 0, database: '' } : address
+      const { host, port, database } = typeof address === 'string' ? { host: '', port: 0, database: '' } : address
       return { kind, host, port, database, idNamespace, events, venues, timeZone }
     }
     default:

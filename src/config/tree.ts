@@ -142,7 +142,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   const control = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F]/.exec(text)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
-    say(lineAt(text, control.index), `holds a control character (U+${code})`)
+    say(text.slice(0, control.index).split('\n').length, `holds a control character (U+${code})`)
     return null
   }
   if (!isModest(text)) {
@@ -172,12 +172,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
 
 /** Junk of a megabyte would keep the parser busy for many seconds; the lexer alone is quick. */
 function isModest(text: string): boolean {
-  let count = 0
-  for (const _ of new Lexer().lex(text)) {
-    count++
-    if (count > MOST_TOKENS) return false
-  }
-  return true
+  return new Lexer().lex(text).drop(MOST_TOKENS).next().done === true
 }
 
 function saySyntax(faults: readonly YAMLError[], lines: LineCounter, say: Say): void {
@@ -188,12 +183,6 @@ function saySyntax(faults: readonly YAMLError[], lines: LineCounter, say: Say): 
     if (!said.has(`${line} ${message}`)) say(line, message)
     said.add(`${line} ${message}`)
   }
-}
-
-function lineAt(text: string, index: number): number {
-  let line = 1
-  for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++
-  return line
 }
 
 /** What a syntax error means, in words of ours: the parser's own messages quote the file, which may hold secrets. */

@@ -78,27 +78,16 @@ function isDigits(written: string): boolean {
   return /^\d{1,15}$/.test(written.trim())
 }
 
-const SWITCH: ReadonlyMap<string, boolean> = new Map([
-  ['on', true],
-  ['true', true],
-  ['off', false],
-  ['false', false],
-])
-
 /** A switch; YAML 1.2 reads `on` and `off` as text, so both spellings are taken. */
 export function flag(): Key<boolean> {
   return leaf('on, off, true or false', ({ value }) => {
-    if (typeof value === 'boolean') return value
-    return typeof value === 'string' ? (SWITCH.get(value.trim().toLowerCase()) ?? null) : null
+    const written = String(value).trim().toLowerCase()
+    if (written === 'on' || written === 'true') return true
+    return written === 'off' || written === 'false' ? false : null
   })
 }
 
-const TIMES: ReadonlyMap<string, number> = new Map([
-  ['ms', 1],
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-])
+const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }))
 
 /** 365 days: what is longer is a slip. */
 const LONGEST_MS = 8760 * 3_600_000
@@ -107,7 +96,8 @@ const LONGEST_MS = 8760 * 3_600_000
 export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
   const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
   const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, ({ value }) => {
-    const ms = typeof value === 'string' ? parseDuration(value) : value === 0 ? 0 : null
+    const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
+    const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
     if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
     if (ms > LONGEST_MS) return new Wrong('must be at most 8760h (365 days)')
     return ms < leastMs ? null : ms
@@ -115,41 +105,25 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
   return key.in('Ms')
 }
 
-/** The milliseconds of `500ms`, `30s`, `15m`, `2h` or `0`; null for anything else. */
-function parseDuration(written: string): number | null {
-  const match = /^(\d{1,15}) ?(ms|s|m|h)$/.exec(written.trim())
-  if (match === null) return /^0+$/.test(written.trim()) ? 0 : null
-  const factor = TIMES.get(match[2] ?? '')
-  return factor === undefined ? null : Number(match[1]) * factor
-}
-
-const SIZES: ReadonlyMap<string, number> = new Map([
-  ['B', 1],
-  ['KB', 1e3],
-  ['MB', 1e6],
-  ['GB', 1e9],
-  ['TB', 1e12],
-  ['KIB', 2 ** 10],
-  ['MIB', 2 ** 20],
-  ['GIB', 2 ** 30],
-  ['TIB', 2 ** 40],
-])
+const SIZES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30, TIB: 2 ** 40 }),
+)
 
 /** A number of bytes, written with its unit: `2GB` is two thousand million, `2GiB` is 2³¹. */
 export function size(): Key<number, 'Bytes'> {
   const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', ({ value }) => {
-    const bytes = typeof value === 'string' ? parseSize(value) : null
+    const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
     if (bytes === null) return needsUnit(value, ['MB', 'GB'])
     return bytes >= 1000 && Number.isSafeInteger(bytes) ? bytes : null
   })
   return key.in('Bytes')
 }
 
-/** The bytes of `512MB` or `2 GiB`, in any case; null for anything else. */
-function parseSize(written: string): number | null {
-  const match = /^(\d{1,15}) ?([A-Za-z]{1,3})$/.exec(written.trim())
-  const factor = match === null ? undefined : SIZES.get((match[2] ?? '').toUpperCase())
-  return match === null || factor === undefined ? null : Number(match[1]) * factor
+/** What `500ms` or `2 GIB` comes to in units of one; null where it is not a number with one of these units. */
+function amountOf(written: string, units: ReadonlyMap<string, number>): number | null {
+  const [, digits = '', unit = ''] = /^(\d{1,15}) ?([A-Za-z]{1,3})$/.exec(written.trim()) ?? []
+  const factor = units.get(unit)
+  return factor === undefined ? null : Number(digits) * factor
 }
 
 /** What a bare number lacks; null for what is not one. */

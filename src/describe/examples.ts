@@ -1,38 +1,29 @@
 import { parseDateTimeText } from '../domain/date-time.ts'
-import { type EventRecord, EVENTS } from '../domain/event.ts'
+import { EVENTS } from '../domain/event.ts'
 import { type Field, type ListName, type RecordOf, type RecordTable, LINKS } from '../domain/field.ts'
 import { parseGuid } from '../domain/guid.ts'
 import { parseDecimal } from '../domain/number.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { type VenueRecord, VENUES } from '../domain/venue.ts'
+import { VENUES } from '../domain/venue.ts'
 import { type Zone, showInstant } from '../domain/zone.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { recordsOf } from '../formats/page-frame.ts'
 
+export type Examples = ReturnType<typeof examplesOf>
+
 /** The bodies of the sample's event and venue, as this instance would send them. */
-export class Examples {
-  readonly #formatter: Formatter
-  readonly #event: EventRecord
-  readonly #venue: VenueRecord
-
-  constructor(formatter: Formatter, zone: Zone) {
-    this.#formatter = formatter
-    this.#event = recordIn(EVENTS, zone)
-    this.#venue = recordIn(VENUES, zone)
-  }
-
-  record(list: ListName, shape: Shape): string {
-    return list === 'events' ? this.#formatter.event(this.#event, shape) : this.#formatter.venue(this.#venue, shape)
-  }
-
-  id(list: ListName): string {
-    return list === 'events' ? this.#event.Id : this.#venue.Id
-  }
-
-  page(list: ListName, shape: Shape): string {
-    const { before, after } = this.#formatter.frame({ list, self: `~/${list}`, next: null, isEmpty: false }, shape)
-    return `${before}${this.record(list, shape).slice(recordsOf(shape).skip)}${after}`
+export function examplesOf(formatter: Formatter, zone: Zone) {
+  const [event, venue] = [recordIn(EVENTS, zone), recordIn(VENUES, zone)]
+  const record = (list: ListName, shape: Shape): string =>
+    list === 'events' ? formatter.event(event, shape) : formatter.venue(venue, shape)
+  return {
+    record,
+    id: (list: ListName): string => (list === 'events' ? event.Id : venue.Id),
+    page(list: ListName, shape: Shape): string {
+      const { before, after } = formatter.frame({ list, self: `~/${list}`, next: null, isEmpty: false }, shape)
+      return `${before}${record(list, shape).slice(recordsOf(shape).skip)}${after}`
+    },
   }
 }
 

@@ -4,9 +4,10 @@ import type { FieldType, RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
 import { xmlAttribute, xmlText } from '../formats/escape.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
-import type { DescribedPage } from '../http/description.ts'
+import type { DescribedPage, DescriptionTexts } from '../http/description.ts'
 import { ADVICE } from './json-schemas.ts'
-import { type Instance, pathsOf } from './openapi.ts'
+import { jsonText } from './json-text.ts'
+import { type Instance, openApi, pathsOf } from './openapi.ts'
 import { readPart } from './page/read-part.ts'
 
 /** Each type of field in the words of the page. */
@@ -17,6 +18,11 @@ const TYPES: Readonly<Record<FieldType, string>> = {
   decimal: 'decimal',
   'date-time': 'date-time',
   tags: 'texts',
+}
+
+/** What `/api/openapi.json` and the base path answer with, for one instance: written once, here, and never for a request. */
+export function descriptionOf(instance: Instance): DescriptionTexts {
+  return { openapi: jsonText(openApi(instance)), page: pageOf(instance) }
 }
 
 /** The page for browsers about one instance (contract §5). Nothing of a caller or the CRM is in it. */

@@ -8,7 +8,7 @@ import { MEDIA_TYPES } from '../formats/media-types.ts'
 import { METHODS } from '../http/headers.ts'
 import { type Refusal, REFUSALS } from '../http/problem.ts'
 import { type Endpoint, routeLabel } from '../http/route.ts'
-import { Examples } from './examples.ts'
+import { type Examples, examplesOf } from './examples.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import type { Json, JsonObject } from './json-text.ts'
 import { headerParameters, idParameter, listParameters } from './parameters.ts'
@@ -79,7 +79,7 @@ export function pathsOf({
 
 export function openApi(instance: Instance): JsonObject {
   const { basePath, links, namespace, lists } = instance
-  const examples = new Examples(new Formatter(instance), instance.zone)
+  const examples = examplesOf(new Formatter(instance), instance.zone)
   const paths = pathsOf(instance)
   const refusals = paths.flatMap((each) =>
     refusedBy(each).map((those): readonly [string, JsonObject] => [

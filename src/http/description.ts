@@ -21,28 +21,21 @@ export interface DescriptionTexts {
   readonly page: DescribedPage
 }
 
-interface Text {
+/** What is sent, all but the status. */
+export interface Written {
   readonly body: Body
   readonly etag: string
-}
-
-/** What is sent, all but the status. */
-export interface Written extends Text {
   readonly fields: Fields
-  /** Those of a 304. */
-  readonly unchanged: Fields
 }
 
-interface Both {
-  readonly openapi: Text
-  readonly page: Written
-}
+/** The document goes by either of two types. */
+type AllWritten = Readonly<Record<'json' | 'openapi' | 'page', Written>>
 
 /** `/api/openapi.json`, and the page at the base path (contract §5). */
 export class Description {
   readonly #prefix: string
   readonly #texts: () => Promise<DescriptionTexts>
-  #both: Both | Promise<Both> | null = null
+  #all: AllWritten | Promise<AllWritten> | null = null
 
   /**
    * @param basePath `/` for the root, else without a slash at its end
@@ -72,44 +65,34 @@ export class Description {
   }
 
   read(call: Call, resource: Described): Written | Promise<Written> {
-    const written = this.#whole()
-    return written instanceof Promise
-      ? written.then((later) => chosen(later, call, resource))
-      : chosen(written, call, resource)
+    const which = resource === 'page' ? 'page' : names(call, OPENAPI_TYPE) ? 'openapi' : 'json'
+    const all = this.#whole()
+    return all instanceof Promise ? all.then((later) => later[which]) : all[which]
   }
 
-  #whole(): Both | Promise<Both> {
-    this.#both ??= this.#write()
-    return this.#both
+  #whole(): AllWritten | Promise<AllWritten> {
+    this.#all ??= this.#write()
+    return this.#all
   }
 
-  async #write(): Promise<Both> {
+  async #write(): Promise<AllWritten> {
     const { openapi, page } = await this.#texts()
-    return (this.#both = { openapi: textOf(openapi), page: pageOf(page) })
+    const json = writtenAs({ 'Content-Type': 'application/json' }, openapi)
+    const html = { 'Content-Type': `${HTML_TYPE}; charset=utf-8`, 'Content-Security-Policy': page.policy }
+    return (this.#all = {
+      json,
+      openapi: { ...json, fields: new Fields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED }) },
+      page: writtenAs(html, page.html),
+    })
   }
 }
 
-function chosen({ openapi, page }: Both, call: Call, resource: Described): Written {
-  if (resource === 'page') return page
-  return { ...openapi, fields: names(call, OPENAPI_TYPE) ? AS_OPENAPI : AS_JSON, unchanged: UNCHANGED }
-}
+/** The fields of a 304. */
+export const DESCRIPTION_UNCHANGED: Fields = new Fields(CACHED)
 
-const AS_OPENAPI = new Fields({ 'Content-Type': `${OPENAPI_TYPE};version=3.1`, ...CACHED })
-const AS_JSON = new Fields({ 'Content-Type': 'application/json', ...CACHED })
-const UNCHANGED = new Fields(CACHED)
-
-function textOf(text: string): Text {
+function writtenAs(fields: Readonly<Record<string, string>>, text: string): Written {
   const body = bodyOf(text)
-  return { body, etag: etagOf(body) }
-}
-
-function pageOf({ html, policy }: DescribedPage): Written {
-  const fields = new Fields({
-    'Content-Type': `${HTML_TYPE}; charset=utf-8`,
-    'Content-Security-Policy': policy,
-    ...CACHED,
-  })
-  return { ...textOf(html), fields, unchanged: UNCHANGED }
+  return { body, etag: etagOf(body), fields: new Fields({ ...fields, ...CACHED }) }
 }
 
 /** Whether Accept names this very type with a weight above 0; a malformed one names nothing (contract §1.4). */

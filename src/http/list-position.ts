@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
-import { parseGuid } from '../domain/guid.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
 import { sha1 } from '../domain/sha1.ts'
 import { TICKS_PER_MS } from '../domain/tick.ts'
 import type { ListPosition } from '../replica/list-index.ts'

@@ -1,17 +1,5 @@
 import { jsonString, xmlText } from '../formats/escape.ts'
 
-/** Everything a caller can be refused for. */
-export type Refusal =
-  | 'no-such-path'
-  | 'method-not-allowed'
-  | 'bad-id'
-  | 'bad-query'
-  | 'crm-unavailable'
-  | 'event-not-found'
-  | 'venue-not-found'
-  | 'event-venue-not-found'
-  | 'internal-error'
-
 interface Shape {
   readonly status: number
   readonly title: string
@@ -22,7 +10,7 @@ interface Shape {
 const BAD_ID = 'The id must be a GUID, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, and not the empty one.'
 
 /** Refusal → status, in one table (contract §1.2). */
-export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
+export const REFUSALS = {
   'no-such-path': {
     status: 404,
     title: 'Not Found',
@@ -56,7 +44,10 @@ export const REFUSALS: Readonly<Record<Refusal, Shape>> = {
     title: 'Internal Server Error',
     detail: 'The service failed to answer. Try again, and tell its operator if it lasts.',
   },
-}
+} as const satisfies Readonly<Record<string, Shape>>
+
+/** Everything a caller can be refused for. */
+export type Refusal = keyof typeof REFUSALS
 
 /** What one answer says. */
 interface Problem {

@@ -11,7 +11,7 @@ import type { HeldList, HeldLists } from '../replica/held-lists.ts'
 import type { Representation } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody } from './call.ts'
-import type { Description, Written } from './description.ts'
+import { type Description, type Written, DESCRIPTION_UNCHANGED } from './description.ts'
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
@@ -106,8 +106,8 @@ export class Service {
     return this.#described(call, written)
   }
 
-  #described(call: Call, { etag, body, fields, unchanged }: Written): Answer {
-    if (this.#isUnchanged(call, etag)) return { status: 304, fields: unchanged, etag, body: null }
+  #described(call: Call, { etag, body, fields }: Written): Answer {
+    if (this.#isUnchanged(call, etag)) return { status: 304, fields: DESCRIPTION_UNCHANGED, etag, body: null }
     return { status: 200, fields, etag, body }
   }
 

@@ -1,6 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Observation, ReadReport, ShareChange, WithheldCount } from './observation.ts'
+import type { Observation, ReadReport, RequestReport, ShareChange, WithheldCount } from './observation.ts'
 import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -17,120 +17,103 @@ const MOST_COLUMNS = 20
 const LONGEST_COLUMN = 60
 
 /** What is said of an observation; null where it is not worth a line. */
-export function logLine(observation: Observation): LogLine | null {
-  switch (observation.kind) {
+export function logLine(seen: Observation): LogLine | null {
+  if (seen.kind === 'request-answered') return requestLine(seen.request)
+  const { kind: _, ...fields } = seen
+  switch (seen.kind) {
     case 'read-ended':
-      return readLine(observation.read)
+      return readLine(seen.read)
     case 'crm-request':
     case 'changes-published':
       // Metrics alone: every refresh would be a line.
       return null
     case 'brake-engaged': {
-      const { list, absent, served } = observation
-      const message = `${absent} of ${served} ${list} are missing from the CRM's list: not believed until \`./marquee accept\``
-      return { level: 'error', message, fields: { list, absent, served } }
+      const missing = `${seen.absent} of ${seen.served} ${seen.list} are missing from the CRM's list`
+      return { level: 'error', message: `${missing}: not believed until \`./marquee accept\``, fields }
     }
     case 'shorter-accepted': {
-      const { lists } = observation
-      const message = `the operator accepted the shorter list of ${lists.join(' and ')}`
-      return { level: 'warn', message, fields: { lists } }
+      const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
+      return { level: 'warn', message, fields }
     }
     case 'drift-found': {
-      const { list, byColumn } = observation
-      const message = `the CRM had not reported changes of its ${list}: ${JSON.stringify(byColumn)}`
-      return { level: 'warn', message, fields: { list, byColumn } }
+      const message = `the CRM had not reported changes of its ${seen.list}: ${JSON.stringify(seen.byColumn)}`
+      return { level: 'warn', message, fields }
     }
     case 'no-change-tracking': {
-      const { list, table, why } = observation
+      const { list, table, why } = seen
       const fact =
         why === 'off'
           ? `the CRM tracks no changes of ${table}`
           : `the CRM tracks the changes of ${table}, but reading them fails again and again`
-      return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields: { list, table, why } }
+      return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields }
     }
     case 'labels-missing': {
-      const { table, column, codes } = observation
+      const { table, column, codes } = seen
       const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
       const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`./marquee check\` tells which`
-      return { level: 'warn', message, fields: { table, column, codes } }
+      return { level: 'warn', message, fields }
     }
     case 'columns-ignored': {
-      const { list } = observation
-      const columns = observation.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
-      const more = observation.columns.length - columns.length
+      const columns = seen.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
+      const more = seen.columns.length - columns.length
       const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-      const message = `columns of the ${list} that Marquee does not know are ignored: ${names}`
-      return { level: 'warn', message, fields: { list, columns } }
+      const message = `columns of the ${seen.list} that Marquee does not know are ignored: ${names}`
+      return { level: 'warn', message, fields: { ...fields, columns } }
     }
     case 'suspicious': {
-      const { list, column, what, count, where } = observation
-      const named = printable(column, LONGEST_COLUMN)
+      const { list, what, count, where } = seen
+      const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${named} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
-      return { level: 'warn', message, fields: { list, column: named, what, count, where } }
+      const message = `suspicious in the ${list}: ${column} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
-      const { list, zone, isSet, count } = observation
-      const fact = `${count} dates of the ${list} have no offset and are read in ${zone}`
-      const fields = { list, zone, isSet, count }
-      if (isSet) return { level: 'info', message: fact, fields }
+      const fact = `${seen.count} dates of the ${seen.list} have no offset and are read in ${seen.zone}`
+      if (seen.isSet) return { level: 'info', message: fact, fields }
       return { level: 'warn', message: `${fact}, as timeZone was never set: set it, such as Europe/London`, fields }
     }
     case 'crm-noticed':
-      return { level: 'warn', message: observation.message, fields: {} }
+      return { level: 'warn', message: seen.message, fields: {} }
     case 'base-read': {
-      const { rows, ageMs } = observation
-      const durationMs = Math.round(observation.durationMs)
-      const message = `the base has ${rows} rows of ${Math.round(ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
-      return { level: 'info', message, fields: { rows, ageMs: Math.round(ageMs), durationMs } }
+      const durationMs = Math.round(seen.durationMs)
+      const message = `the base has ${seen.rows} rows of ${Math.round(seen.ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
+      return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
     }
     case 'base-ignored': {
-      const { reason } = observation
-      return {
-        level: 'warn',
-        message: `the base is not used, and the lists are read in full: ${reason}`,
-        fields: { reason },
-      }
+      const message = `the base is not used, and the lists are read in full: ${seen.reason}`
+      return { level: 'warn', message, fields }
     }
     case 'base-written': {
-      const { rows, bytes } = observation
-      const durationMs = Math.round(observation.durationMs)
-      const message = `the base is written, ${rows} rows in ${bytes} bytes: the next start goes on from it`
-      return { level: 'info', message, fields: { rows, bytes, durationMs } }
+      const message = `the base is written, ${seen.rows} rows in ${seen.bytes} bytes: the next start goes on from it`
+      return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
     }
     case 'base-not-written': {
-      const { reason } = observation
-      const message = `the base cannot be written: ${reason}; a start without one reads the lists in full`
-      return { level: 'warn', message, fields: { reason } }
+      const message = `the base cannot be written: ${seen.reason}; a start without one reads the lists in full`
+      return { level: 'warn', message, fields }
     }
     case 'share-changed':
-      return shareLine(observation.what, observation.detail)
-    case 'request-answered': {
-      const { method, path, status, type, durationMs, traceId, route } = observation.request
-      const durationMsRounded = Math.round(durationMs * 1000) / 1000
-      const message = `${method} ${path} ${status} ${type} ${durationMsRounded} ms`
-      const fields = { method, path, route, status, type, durationMs: durationMsRounded }
-      return { level: 'info', message, fields: traceId === null ? fields : { ...fields, traceId } }
-    }
+      return shareLine(seen.what, seen.detail)
     case 'stopping': {
-      const { signal, drainMs } = observation
-      const message = `${signal}: not ready from now on; what is in flight may end within ${drainMs / 1000} s`
-      return { level: 'info', message, fields: { signal, drainMs } }
+      const until = `what is in flight may end within ${seen.drainMs / 1000} s`
+      return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
     }
     case 'reloaded': {
-      const { changed } = observation
-      const what = changed.length === 0 ? 'it is what it was' : `${changed.join(', ')} took effect`
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields: { changed } }
+      const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
     }
-    case 'reload-refused': {
-      const { problems } = observation
-      return { level: 'warn', message: `SIGHUP: all stays as it was: ${problems.join('; ')}`, fields: { problems } }
-    }
+    case 'reload-refused':
+      return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }
     case 'internal-error':
-      return { level: 'error', message: `internal error: ${observation.message}`, fields: {} }
+      return { level: 'error', message: `internal error: ${seen.message}`, fields: {} }
     default:
-      return unreachable(observation)
+      return unreachable(seen)
   }
+}
+
+function requestLine({ method, path, status, type, durationMs: took, traceId, route }: RequestReport): LogLine {
+  const durationMs = Math.round(took * 1000) / 1000
+  const fields = { method, path, route, status, type, durationMs, ...(traceId === null ? {} : { traceId }) }
+  return { level: 'info', message: `${method} ${path} ${status} ${type} ${durationMs} ms`, fields }
 }
 
 function sumOf(counts: readonly WithheldCount[]): number {

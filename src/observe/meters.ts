@@ -41,17 +41,6 @@ const TYPE_AT: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-const ROUTE_AT: Readonly<Record<RouteLabel, number>> = {
-  '/api/events/{id}': 0,
-  '/api/events/{id}/venue': 1,
-  '/api/venues/{id}': 2,
-  '/api/events': 3,
-  '/api/venues': 4,
-  '/api/openapi.json': 5,
-  '/': 6,
-  other: 7,
-}
-
 const DURATION_BOUNDS_S = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
@@ -70,7 +59,7 @@ export class RequestMeter {
 
   count(route: RouteLabel, status: number, contentType: string | undefined, durationMs: number): void {
     const type = contentType === undefined ? 0 : (TYPE_AT.get(contentType) ?? 0)
-    const at = (ROUTE_AT[route] * STATUSES.length + (STATUS_AT[status] ?? 0)) * TYPES.length + type
+    const at = (ROUTES.indexOf(route) * STATUSES.length + (STATUS_AT[status] ?? 0)) * TYPES.length + type
     this.#counts[at] = (this.#counts[at] ?? 0) + 1
     this.durations.add(durationMs / 1000)
   }

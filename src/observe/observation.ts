@@ -106,7 +106,7 @@ export interface WithheldCount {
   readonly count: number
 }
 
-interface RequestReport {
+export interface RequestReport {
   readonly method: string
   /** The route's template, such as `/api/events/{id}`. */
   readonly route: string

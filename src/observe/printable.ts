@@ -7,6 +7,11 @@ export function printable(text: string, longest = 2000): string {
   return cut.replace(TREACHEROUS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** @example howMany(1200, 'event') // 1,200 events */
+export function howMany(count: number, one: string): string {
+  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+}
+
 const MOST_FRAMES = 3
 
 /** Where a bug showed: the error's name and its nearest frames, never its message, which may hold a row. */

@@ -49,12 +49,6 @@ export class ReadHistory {
 }
 
 function isAlike(before: ReadReport, after: ReadReport): boolean {
-  return (
-    before.kind === after.kind &&
-    before.outcome === after.outcome &&
-    before.message === after.message &&
-    before.served === after.served &&
-    before.withheld === after.withheld &&
-    after.changed === 0
-  )
+  const names = ['kind', 'outcome', 'message', 'served', 'withheld'] as const
+  return after.changed === 0 && names.every((name) => before[name] === after[name])
 }

@@ -1,21 +1,19 @@
 // The room of the operations listener: health for probes; status, metrics, the dashboard and explanations for people.
 // In: the replica and the counts, which it only reads. Out: JSON, Prometheus' text, and the files in page/.
 // CRM content is shown here and nowhere trusted.
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 import type { Explanation } from './explain.ts'
 import { PAGE_FILES } from './page-files.ts'
 import type { Status } from './status.ts'
-import type { WithheldPage, WithheldQuery } from './withheld-search.ts'
-import { withheldQuery } from './withheld-search.ts'
+import { type WithheldQuery, withheldQuery } from './withheld-search.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean
   readonly status: () => Status
   readonly explain: (id: string) => Explanation
   /** A page of the rows that are not served; null where too many search at once. */
-  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<WithheldPage | null>
+  readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
   /** Records by their names, and those that changed lately; null where too many search at once. */
   readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
   readonly changes: (signal: AbortSignal) => Promise<unknown>
@@ -92,7 +90,11 @@ function addRoutes(
   app.get('/find', async (context) =>
     answerFound(context, await find(context.req.query('q') ?? '', context.req.raw.signal)),
   )
-  app.get('/withheld', async (context) => answerWithheld(context, withheld))
+  app.get('/withheld', async (context) => {
+    const query = withheldQuery((name) => context.req.query(name))
+    if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
+    return answerFound(context, await withheld(query, context.req.raw.signal))
+  })
   // An id may hold anything, line feeds too, which `.` is not.
   app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
   app.post('/accept', async (context) => {
@@ -103,12 +105,6 @@ function addRoutes(
     }
     return context.text("only this listener's own page may ask for that\n", 403)
   })
-}
-
-async function answerWithheld(context: Context, withheld: OperationsOptions['withheld']): Promise<Response> {
-  const query = withheldQuery((name) => context.req.query(name))
-  if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
-  return answerFound(context, await withheld(query, context.req.raw.signal))
 }
 
 function answerFound(context: Context, found: unknown): Response {

@@ -5,7 +5,7 @@ import type { Moment } from '../replica/time.ts'
 import { faultWords, withheldWords } from './withheld.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import { isBefore, tickOfDateTime } from '../domain/tick.ts'
-import { type MediaType, MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
+import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
 import type { HeldRow } from '../replica/record-list.ts'
 
@@ -25,7 +25,7 @@ export interface Explanation {
   readonly shown: boolean
   readonly steps: readonly Step[]
   /** What is answered, where it is. */
-  readonly representations: readonly AnsweredBody[]
+  readonly representations: ReturnType<typeof represent>
 }
 
 export interface ExplainOptions {
@@ -47,7 +47,7 @@ export function explainId(asked: string, options: ExplainOptions): Explanation {
   const ids = guid === null ? own : [guid, ...own]
   const { events, venues } = options.lists
   for (const id of ids) {
-    const found = explainIn(events, 'event', id, asked, options) ?? explainIn(venues, 'venue', id, asked, options)
+    const found = explainIn(events, id, asked, options) ?? explainIn(venues, id, asked, options)
     if (found !== null) return found
   }
   const [first] = ids
@@ -106,15 +106,10 @@ function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
   return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
 }
 
-function explainIn<Item>(
-  from: ToldList<Item>,
-  kind: ExplainedKind,
-  id: Guid,
-  asked: string,
-  options: ExplainOptions,
-): Explanation | null {
+function explainIn<Item>(from: ToldList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
   const row = from.list.inspect(id)
   if (row === null) return null
+  const kind = kindOf(from)
   // A read that found nothing changed mentions no row, and yet tells that the row is still there.
   const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
   const listed = [
@@ -128,8 +123,11 @@ function explainIn<Item>(
     ...twinSteps(from, id),
   ]
   if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld)])
-  const answer = answerSteps({ from, kind, id, row, options })
-  return { id, kind, shown: answer.shown, steps: [...steps, ...answer.steps], representations: answer.representations }
+  return explainHeld(from, id, row, steps, options)
+}
+
+function kindOf<Item>({ list }: ToldList<Item>): ExplainedKind {
+  return list.kind.name === 'events' ? 'event' : 'venue'
 }
 
 /** Other rows with the same id: they are left out, and the admin may have meant one of them. */
@@ -162,52 +160,41 @@ function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
   return fault === 'not-shown' || column === 'ShowOnWeb' ? 'shown' : 'mapped'
 }
 
-/** One of the four bodies of a record, and the media types it is sent for. */
-interface AnsweredBody {
-  readonly types: readonly MediaType[]
-  readonly etag: string
-  readonly sizeBytes: number
-  /** CRM content, cut to 64 Ki characters. */
-  readonly body: string
-}
-
-interface Answered<Item> {
-  readonly from: ToldList<Item>
-  readonly kind: ExplainedKind
-  readonly id: Guid
-  readonly row: HeldRow
-  readonly options: ExplainOptions
-}
-
-type AnswerSteps = Pick<Explanation, 'shown' | 'steps' | 'representations'>
-
 const LONGEST_BODY = 65_536
 
-/** The steps of a row that is held to be served. */
-function answerSteps<Item>({ from, kind, id, row, options }: Answered<Item>): AnswerSteps {
+/** Of a row that is held to be served, after what was told of it. */
+function explainHeld<Item>(
+  from: ToldList<Item>,
+  id: Guid,
+  row: HeldRow,
+  before: readonly Step[],
+  options: ExplainOptions,
+): Explanation {
   const { now, mayAnswer, remarkOn } = options
   const { freshness } = from
+  const kind = kindOf(from)
   const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
   const remark = remarkOn(from.list.kind.name, id)
-  const isCurrent = mayAnswer(from.list.kind.name)
+  const shown = mayAnswer(from.list.kind.name)
   const representations = represent(from, id)
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
   const heldMs = Math.max(0, now.monotonicMs - row.changedAt)
   const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
   const tooOld = ': too old to be answered from, so callers get 502'
-  const steps: Step[] = [
+  const bodies = representations.map(
+    ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
+  )
+  const answer = `It ${shown ? 'is' : 'would be'} answered at /api/${kind}s/${id} (${bodies.join('; ')}).`
+  const steps: readonly Step[] = [
+    ...before,
     { step: 'active', ok: true, detail: visible },
     { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' },
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
-    { step: 'current', ok: isCurrent, detail: `${ages}${isCurrent ? '' : tooOld}.` },
-    {
-      step: 'answered',
-      ok: isCurrent,
-      detail: [answerDetail(kind, id, isCurrent, representations), ...listDetail(kind, id, options)].join(' '),
-    },
+    { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
+    { step: 'answered', ok: shown, detail: [answer, ...listDetail(kind, id, options)].join(' ') },
   ]
-  return { shown: isCurrent, steps, representations }
+  return { id, kind, shown, steps, representations }
 }
 
 /** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
@@ -223,7 +210,8 @@ function venueStep(id: Guid, { lists }: ExplainOptions): Step {
   return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
 }
 
-function represent<Item>({ list }: ToldList<Item>, id: Guid): readonly AnsweredBody[] {
+/** The four bodies of a record and the media types that each is sent for; of a body, which is CRM content, the beginning. */
+function represent<Item>({ list }: ToldList<Item>, id: Guid) {
   return SHAPES.flatMap((shape) => {
     const held = list.represent(id, shape)
     if (held === null) return []
@@ -245,19 +233,6 @@ function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOption
       ? `It is over since ${end}: in /api/events only where \`from\` asks for it.`
       : `It is in /api/events until ${end}.`,
   ]
-}
-
-function answerDetail(
-  kind: ExplainedKind,
-  id: Guid,
-  isCurrent: boolean,
-  representations: readonly AnsweredBody[],
-): string {
-  const bodies = representations.map(
-    ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
-  )
-  const verb = isCurrent ? 'is answered' : 'would be answered'
-  return `It ${verb} at /api/${kind}s/${id} (${bodies.join('; ')}).`
 }
 
 /** A time span in the words of a person: `3 s`, `5 min`, `2 h`, `4 days`. */

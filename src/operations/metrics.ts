@@ -99,56 +99,54 @@ function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
     ),
     gauge('marquee_records', 'Records that are served, and rows of the CRM that are withheld.', () =>
       both().flatMap((told) => [
-        { labels: { list: told.list.kind.name, state: 'served' }, value: told.list.served },
-        { labels: { list: told.list.kind.name, state: 'withheld' }, value: withheldIn(told) },
+        sampleOf(told, told.list.served, { state: 'served' }),
+        sampleOf(told, withheldIn(told), { state: 'withheld' }),
       ]),
     ),
-    gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () => [
-      ...withheldBy('events', countWithheld(lists.events.list)),
-      ...withheldBy('venues', countWithheld(lists.venues.list)),
-    ]),
+    gauge('marquee_withheld_records', 'Rows of the CRM that are not served, by reason.', () =>
+      both().flatMap((told) =>
+        Object.entries(countWithheld(told.list)).map(([reason, count]) => sampleOf(told, count, { reason })),
+      ),
+    ),
     gauge(
       'marquee_withheld_columns',
       'The same by column; a row with several faults counts under each. (row) where the whole row is meant.',
       () =>
-        both().flatMap(({ list }) =>
-          faultCounts(list).map(({ column, fault, count }) => ({
-            labels: { list: list.kind.name, column: column ?? WHOLE_ROW, reason: fault },
-            value: count,
-          })),
+        both().flatMap((told) =>
+          faultCounts(told.list).map(({ column, fault, count }) =>
+            sampleOf(told, count, { column: column ?? WHOLE_ROW, reason: fault }),
+          ),
         ),
     ),
     gauge(
       'marquee_brake_engaged',
       '1 while a list that got much shorter is not believed until `./marquee accept`.',
-      () => both().map(({ list, braked }) => ({ labels: { list: list.kind.name }, value: braked ? 1 : 0 })),
+      () => both().map((told) => sampleOf(told, told.braked ? 1 : 0)),
     ),
     counter(
       'marquee_drift_records_total',
       'Records that had changed without the CRM reporting it; found by full reads.',
-      () => both().map(({ list, drift }) => ({ labels: { list: list.kind.name }, value: drift.records })),
+      () => both().map((told) => sampleOf(told, told.drift.records)),
     ),
     counter(
       'marquee_drift_columns_total',
       'The same by column; (row) where the whole row came, went, or changed between served and withheld.',
       () =>
-        both().flatMap(({ list, drift }) =>
-          [...drift.byColumn].map(([column, value]) => ({ labels: { list: list.kind.name, column }, value })),
-        ),
+        both().flatMap((told) => [...told.drift.byColumn].map(([column, count]) => sampleOf(told, count, { column }))),
     ),
   ]
 }
 
-function agesOf({ list, freshness }: ToldLists['events'] | ToldLists['venues'], time: Time): Sample[] {
-  const now = time.now()
-  const ages = { confirmed: freshness.confirmedAgeMs(now), audited: freshness.auditedAgeMs(now) }
-  return Object.entries(ages).flatMap(([age, ageMs]) =>
-    ageMs === null ? [] : [{ labels: { list: list.kind.name, age }, value: ageMs / 1000 }],
-  )
+type Told = ToldLists['events'] | ToldLists['venues']
+
+function sampleOf({ list }: Told, value: number, labels: Sample['labels'] = {}): Sample {
+  return { labels: { list: list.kind.name, ...labels }, value }
 }
 
-function withheldBy(list: string, counts: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(counts).map(([reason, value]) => ({ labels: { list, reason }, value }))
+function agesOf(told: Told, time: Time): Sample[] {
+  const now = time.now()
+  const ages = { confirmed: told.freshness.confirmedAgeMs(now), audited: told.freshness.auditedAgeMs(now) }
+  return Object.entries(ages).flatMap(([age, ageMs]) => (ageMs === null ? [] : [sampleOf(told, ageMs / 1000, { age })]))
 }
 
 function readMetrics({ reads }: MetricsOptions): readonly Metric[] {

@@ -3,8 +3,9 @@ import type { ToldList, ToldLists } from '../replica/held-lists.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { FREE, SERVED, WITHHELD } from '../replica/shard.ts'
 import type { Moment } from '../replica/time.ts'
-import { SearchTurns } from './search-turns.ts'
+import { breathe } from '../replica/waiting.ts'
 import { faultWords } from './withheld.ts'
+import { wordsIn } from './withheld-search.ts'
 
 /** A record that is served, or a row that is not. */
 interface FoundRecord {
@@ -18,95 +19,81 @@ interface FoundRecord {
   readonly reason: string | null
 }
 
-export interface Found {
+interface Found {
   readonly total: number
   /** The first of them. */
   readonly records: readonly FoundRecord[]
 }
 
 const MOST_SHOWN = 20
-const LONGEST_TEXT = 200
 /** Records that are looked at without a pause: a search must not be felt by the public side. */
 const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
-/** Looks through what is held, in slices between which requests pass: nothing is kept for it. */
-export class RecordSearch {
-  readonly #lists: ToldLists
-  readonly #pause: () => Promise<void>
-  readonly #turns: SearchTurns
+/** Records and withheld rows whose names hold all words, in any case, the withheld ones first. */
+export function recordsNamed(lists: ToldLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
+  const words = wordsIn(text)
+  return find(lists, now, signal, (name) => {
+    const lower = name.toLowerCase()
+    return words.every((word) => lower.includes(word))
+  })
+}
 
-  constructor(lists: ToldLists, pause: () => Promise<void>, turns: SearchTurns = new SearchTurns()) {
-    this.#lists = lists
-    this.#pause = pause
-    this.#turns = turns
+/** Records that are new or changed since a day ago, those of the first read left out; the newest first. */
+export function recordsChangedLately(lists: ToldLists, now: Moment, signal: AbortSignal): Promise<Found> {
+  return find(lists, now, signal, null)
+}
+
+/** Looks through what is held, in slices between which requests pass. Without a name to look for: what was changed lately. */
+async function find(
+  lists: ToldLists,
+  now: Moment,
+  signal: AbortSignal,
+  isIt: ((name: string) => boolean) | null,
+): Promise<Found> {
+  let records: FoundRecord[] = []
+  let [total, looked] = [0, 0]
+  const keep = (record: FoundRecord): void => {
+    total++
+    records.push(record)
+    if (records.length > 2 * MOST_SHOWN) records = first(records)
   }
-
-  /** Records and withheld rows whose names hold all words, in any case, the withheld ones first; null where too many search already. */
-  byName(text: string, now: Moment, signal: AbortSignal): Promise<Found | null> {
-    const words = text
-      .slice(0, LONGEST_TEXT)
-      .toLowerCase()
-      .split(/\s+/)
-      .filter((word) => word !== '')
-    const isIt = (name: string): boolean => {
-      const lower = name.toLowerCase()
-      return words.every((word) => lower.includes(word))
+  const look = async <Item extends { readonly Name: string | null }>(told: ToldList<Item>): Promise<void> => {
+    const { list, loadedAtMs } = told
+    const { name: of, packing } = list.kind
+    const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
+      const name = withheld?.name ?? ''
+      if (withheld === null || isIt?.(name) !== true) return
+      keep({ list: of, id, name, changedAgoMs: 0, reason: faultWords(withheld).reason })
     }
-    return this.#turns.run(() => this.#find(now, signal, isIt))
-  }
-
-  /** Records that are new or changed since a day ago, those of the first read left out; the newest first. */
-  changedLately(now: Moment, signal: AbortSignal): Promise<Found | null> {
-    return this.#turns.run(() => this.#find(now, signal, null))
-  }
-
-  /** Without a name to look for: what was changed lately. */
-  async #find(now: Moment, signal: AbortSignal, isIt: ((name: string) => boolean) | null): Promise<Found> {
-    let records: FoundRecord[] = []
-    let [total, looked] = [0, 0]
-    const keep = (record: FoundRecord): void => {
-      total++
-      records.push(record)
-      if (records.length > 2 * MOST_SHOWN) records = first(records)
-    }
-    const look = async <Item extends { readonly Name: string | null }>(told: ToldList<Item>): Promise<void> => {
-      const { list, loadedAtMs } = told
-      const { name: of, packing } = list.kind
-      const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
-        const name = withheld?.name ?? ''
-        if (withheld === null || isIt?.(name) !== true) return
-        keep({ list: of, id, name, changedAgoMs: 0, reason: faultWords(withheld).reason })
-      }
-      const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
-      for (const shard of list.shards) {
-        for (let slot = 0; slot < shard.slots; slot++) {
-          const isWanted = shard.state[slot] === SERVED ? (shard.changedAt[slot] ?? 0) > since : isIt !== null
-          if (!isWanted || shard.state[slot] === FREE) continue
-          if (++looked % SLICE_ROWS === 0) await this.#pause()
-          if (signal.aborted) return
-          // What became of the row meanwhile counts.
-          if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
-          if (shard.state[slot] !== SERVED) continue
-          const id = shard.guid(slot)
-          const name = packing.unpack(id, shard.read(slot)).Name ?? ''
-          const changedAgoMs = Math.max(0, now.monotonicMs - (shard.changedAt[slot] ?? 0))
-          if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
-        }
-        await this.#pause()
+    const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
+    for (const shard of list.shards) {
+      for (let slot = 0; slot < shard.slots; slot++) {
+        const isWanted = shard.state[slot] === SERVED ? (shard.changedAt[slot] ?? 0) > since : isIt !== null
+        if (!isWanted || shard.state[slot] === FREE) continue
+        if (++looked % SLICE_ROWS === 0) await breathe()
         if (signal.aborted) return
+        // What became of the row meanwhile counts.
+        if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
+        if (shard.state[slot] !== SERVED) continue
+        const id = shard.guid(slot)
+        const name = packing.unpack(id, shard.read(slot)).Name ?? ''
+        const changedAgoMs = Math.max(0, now.monotonicMs - (shard.changedAt[slot] ?? 0))
+        if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
       }
-      if (isIt === null) return
-      for (const { id, withheld } of list.extras) {
-        if (++looked % SLICE_ROWS === 0) await this.#pause()
-        if (signal.aborted) return
-        keepWithheld(id, withheld)
-      }
+      await breathe()
+      if (signal.aborted) return
     }
-    await look(this.#lists.events)
-    await look(this.#lists.venues)
-    return { total, records: first(records) }
+    if (isIt === null) return
+    for (const { id, withheld } of list.extras) {
+      if (++looked % SLICE_ROWS === 0) await breathe()
+      if (signal.aborted) return
+      keepWithheld(id, withheld)
+    }
   }
+  await look(lists.events)
+  await look(lists.venues)
+  return { total, records: first(records) }
 }
 
 /** What is withheld, then the newest. */

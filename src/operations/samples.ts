@@ -9,14 +9,6 @@ export interface MinuteSample {
   readonly requests: number
 }
 
-export interface Samples {
-  readonly everyMs: number
-  /** The oldest first, the reads and requests of each minute alone. */
-  readonly ageMs: readonly (number | null)[]
-  readonly reads: readonly number[]
-  readonly requests: readonly number[]
-}
-
 const EVERY_MS = 60_000
 const MOST = 24 * 60
 
@@ -38,8 +30,8 @@ export class Sampling {
     this.#time.after(EVERY_MS, () => this.start())
   }
 
-  /** The minute that is under way comes last. */
-  get samples(): Samples {
+  /** The oldest first, the reads and requests of each minute alone; the minute that is under way comes last. */
+  get samples() {
     const all = [...this.#taken, this.#take()]
     const each = (of: (sample: MinuteSample) => number): readonly number[] =>
       all.slice(1).map((sample, index) => of(sample) - of(all[index] ?? sample))

@@ -1,47 +1,12 @@
 import type { ListName } from '../domain/field.ts'
 import type { Oddity } from '../domain/oddity.ts'
-import type { WithheldFault } from '../domain/withheld.ts'
 import type { Aged } from '../replica/admission.ts'
-import type { FaultCount } from '../replica/fault-counts.ts'
 import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../replica/held-lists.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
-import { type Standing, standingOf } from '../replica/freshness.ts'
+import { standingOf } from '../replica/freshness.ts'
 import type { Moment } from '../replica/time.ts'
 import type { ShareStatus } from './share-status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
-
-type StatusGroup = Pick<FaultCount, 'column' | 'fault' | 'count'>
-
-interface ListStatus {
-  readonly served: number
-  /** Events that `/api/events` begins with; only where lists are on. */
-  readonly notYetOver?: number
-  readonly withheld: number
-  readonly withheldByReason: Readonly<Record<WithheldFault, number>>
-  /** The same by column too; a row with several faults counts in several groups. */
-  readonly groups: readonly StatusGroup[]
-  /** Since rows were last withheld for a mistake that had not been before; null where none ever were. */
-  readonly newMistakesAgeMs: number | null
-  /** The list has rows, and none is served. */
-  readonly servesNothing: boolean
-  /** What is served and most likely wrong. */
-  readonly suspicious: readonly Oddity[]
-  /** Columns of the CRM's list that nothing reads. */
-  readonly ignoredColumns: readonly string[]
-  /** How old the list is against the bound; whether answers are given from it. */
-  readonly standing: Standing
-  readonly answers: boolean
-  /** Null where the list was never read in full. */
-  readonly confirmedAgeMs: number | null
-  readonly auditedAgeMs: number | null
-  /** Of TicketsAvailable and TicketCapacity, where they are read on their own. */
-  readonly availabilityAgeMs?: number | null
-  readonly lastError: string | null
-  readonly nextTryInMs: number
-  readonly braked: boolean
-  /** Records that had changed without the CRM reporting it, by column, since the start. */
-  readonly drift: Readonly<Record<string, number>>
-}
 
 /** The base in its file. */
 export interface BaseStanding {
@@ -70,15 +35,18 @@ export interface Status {
 
 export interface StatusOptions extends Pick<
   Status,
-  'settings' | 'zone' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
+  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
 > {
   readonly lists: ToldLists
   readonly now: Moment
   readonly share: ShareStatus | null
   readonly ignoredColumns: (list: string) => readonly string[]
-  readonly suspicious: Readonly<Record<ListName, readonly Oddity[]>>
-  /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
-  readonly mistakenAtMs: Readonly<Record<ListName, number>>
+  readonly watched: {
+    readonly zone: Status['zone']
+    readonly found: Readonly<Record<ListName, readonly Oddity[]>>
+    /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
+    readonly mistakenAtMs: Readonly<Record<ListName, number>>
+  }
 }
 
 /** What `/status` says: whether answers may be given, and how each list is. */
@@ -94,7 +62,7 @@ export function statusOf(options: StatusOptions): Status {
     base,
     ...(share === null ? {} : { share }),
     settings,
-    zone: options.zone,
+    zone: options.watched.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },
   }
 }
@@ -113,31 +81,35 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
   return settings.refreshEveryMs > settings.boundMs && !list.isFailing
 }
 
-function listStatus<Item>(
-  told: ToldList<Item>,
-  { now, settings, ignoredColumns, suspicious, mistakenAtMs }: StatusOptions,
-): ListStatus {
+type ListStatus = ReturnType<typeof listStatus>
+
+function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns, watched }: StatusOptions) {
   const { list, freshness, drift, braked, isLoaded } = told
   const withheld = withheldIn(told)
-  const mistakenAt = mistakenAtMs[list.kind.name]
+  const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
     served: list.served,
+    // Events that `/api/events` begins with; only where lists are on.
     ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
     withheld,
     withheldByReason: countWithheld(list),
+    // The same by column too; a row with several faults counts in several groups.
     groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
+    // Since rows were last withheld for a mistake that had not been before; null where none ever were.
     newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
     servesNothing: isLoaded && list.served === 0 && withheld > 0,
-    suspicious: suspicious[list.kind.name],
+    suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: standingOf(told.ageMs(now), settings),
     answers: mayAnswer(told, settings, now),
+    // Null where the list was never read in full.
     confirmedAgeMs: freshness.confirmedAgeMs(now),
     auditedAgeMs: freshness.auditedAgeMs(now),
     ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
     lastError: told.lastFailure?.message ?? null,
     nextTryInMs: told.nextReadInMs,
     braked,
+    // Records that had changed without the CRM reporting it, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }
 }

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../domain/guid.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
+import { SearchTurns } from './search-turns.ts'
 import type { WithheldQuery } from './withheld-search.ts'
-import { withheldQuery, WithheldSearch } from './withheld-search.ts'
+import { searchWithheld, withheldQuery } from './withheld-search.ts'
 
 function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
   const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)
@@ -21,7 +22,7 @@ function search(rows: readonly WithheldRow[], query: Partial<WithheldQuery> = {}
   const batches = Array.from({ length: Math.ceil(rows.length / 10) }, (_, at) => rows.slice(at * 10, at * 10 + 10))
   const signal = new AbortController().signal
   const asked = { list: 'events', words: [], fault: null, column: null, offset: 0, ...query } as const
-  return new WithheldSearch(() => batches, pause).search(asked, signal)
+  return searchWithheld(batches, asked, pause, signal)
 }
 
 describe('the search of withheld rows', () => {
@@ -68,27 +69,27 @@ describe('the search of withheld rows', () => {
     })
     expect(pauses).toBe(10)
     const gone = AbortSignal.abort()
-    const ended = await new WithheldSearch(
-      () => [many, many, many],
+    const ended = await searchWithheld(
+      [many, many, many],
+      { list: 'events', words: [], fault: null, column: null, offset: 0 },
       async () => {},
-    ).search({ list: 'events', words: [], fault: null, column: null, offset: 0 }, gone)
+      gone,
+    )
     expect(ended?.total).toBe(5000)
   })
 
   it('runs one at a time and turns the ninth away', async () => {
     const held = Promise.withResolvers<void>()
     const many = Array.from({ length: 500 }, (_, index) => row(index))
-    const searches = new WithheldSearch(
-      () => [many],
-      () => held.promise,
-    )
+    const turns = new SearchTurns()
     const query = { list: 'events', words: [], fault: null, column: null, offset: 0 } as const
     const { signal } = new AbortController()
-    const eight = Array.from({ length: 8 }, () => searches.search(query, signal))
-    expect(await searches.search(query, signal)).toBe(null)
+    const run = () => turns.run(() => searchWithheld([many], query, () => held.promise, signal))
+    const eight = Array.from({ length: 8 }, run)
+    expect(await run()).toBe(null)
     held.resolve()
     expect((await Promise.all(eight)).every((page) => page?.total === 500)).toBe(true)
-    expect(await searches.search(query, signal)).not.toBe(null)
+    expect(await run()).not.toBe(null)
   })
 
   it('reads a query with its defaults, and cuts what is long', () => {

@@ -1,8 +1,7 @@
 import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import { type WithheldRow, FAULTS } from '../replica/packed-withheld.ts'
-import { SearchTurns } from './search-turns.ts'
-import { type WithheldWords, faultWords, withheldWords } from './withheld.ts'
+import { faultWords, withheldWords } from './withheld.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
@@ -13,24 +12,6 @@ export interface WithheldQuery {
   /** Rows that have the fault, or any where none is named, in this column, be it not their first; null for all rows. */
   readonly column: string | null
   readonly offset: number
-}
-
-interface ShownRow extends WithheldWords {
-  readonly id: string | null
-  readonly name: string | null
-  readonly where: string
-  readonly fault: WithheldFault
-  /** Reason and remedy of each fault. */
-  readonly faults: readonly WithheldWords[]
-}
-
-export interface WithheldPage {
-  readonly list: ListName
-  /** All withheld rows of the list, and those that the query is about. */
-  readonly total: number
-  readonly matching: number
-  readonly offset: number
-  readonly rows: readonly ShownRow[]
 }
 
 const PAGE_ROWS = 20
@@ -47,20 +28,21 @@ export function withheldQuery(given: (name: string) => string | undefined): With
   const fault = [...FAULTS, 'mistakes' as const].find((known) => known === given('reason')) ?? null
   if ((list !== 'events' && list !== 'venues') || !/^\d{1,9}$/.test(offset) || Number(offset) > FURTHEST) return null
   if (fault === null && (given('reason') ?? '') !== '') return null
-  const words = (given('q') ?? '').slice(0, LONGEST_TEXT).toLowerCase().split(/\s+/)
   const column = given('column') || null
-  return { list, words: words.filter((word) => word !== ''), fault, column, offset: Number(offset) }
+  return { list, words: wordsIn(given('q') ?? ''), fault, column, offset: Number(offset) }
 }
 
-function isMistake(withheld: WithheldRow['withheld']): boolean {
-  return !isOnPurpose(withheld)
+/** The words that somebody looks for, in lower case. */
+export function wordsIn(text: string): readonly string[] {
+  const words = text.slice(0, LONGEST_TEXT).toLowerCase().split(/\s+/)
+  return words.filter((word) => word !== '')
 }
 
 /** Mistakes first, then as they stand in the file or the table. */
 function inOrder(left: WithheldRow, right: WithheldRow): number {
   const [one, other] = [left.withheld, right.withheld]
   return (
-    Number(isMistake(other)) - Number(isMistake(one)) ||
+    Number(isOnPurpose(one)) - Number(isOnPurpose(other)) ||
     placeOf(one.where) - placeOf(other.where) ||
     (one.where < other.where ? -1 : 1)
   )
@@ -70,49 +52,33 @@ function placeOf(where: string): number {
   return Number(/(?:row|line|item) (\d+)/.exec(where)?.[1] ?? 0)
 }
 
-/** Searches the withheld rows, in slices between which requests pass. */
-export class WithheldSearch {
-  readonly #batchesOf: (list: ListName) => Iterable<readonly WithheldRow[]>
-  readonly #pause: () => Promise<void>
-  readonly #turns: SearchTurns
-
-  /** The rows of a batch are looked at without a pause. */
-  constructor(
-    batchesOf: (list: ListName) => Iterable<readonly WithheldRow[]>,
-    pause: () => Promise<void>,
-    turns: SearchTurns = new SearchTurns(),
-  ) {
-    this.#batchesOf = batchesOf
-    this.#pause = pause
-    this.#turns = turns
-  }
-
-  /** Null where too many wait already. */
-  search(query: WithheldQuery, signal: AbortSignal): Promise<WithheldPage | null> {
-    return this.#turns.run(() => this.#run(query, signal))
-  }
-
-  async #run({ list, words, offset, ...about }: WithheldQuery, signal: AbortSignal): Promise<WithheldPage> {
-    const most = offset + PAGE_ROWS
-    let found: WithheldRow[] = []
-    let [total, matching, sincePause] = [0, 0, 0]
-    for (const batch of this.#batchesOf(list)) {
-      for (const row of batch) {
-        if (!isAbout(row, about) || !holdsAll(row, words)) continue
-        found.push(row)
-        matching++
-      }
-      total += batch.length
-      if (found.length > 2 * most + SLICE_ROWS) found = found.toSorted(inOrder).slice(0, most)
-      sincePause += batch.length
-      if (sincePause < SLICE_ROWS) continue
-      sincePause = 0
-      await this.#pause()
-      if (signal.aborted) break
+/** Searches the withheld rows of a list, in slices between which requests pass: those of a batch are looked at without a pause. */
+export async function searchWithheld(
+  batches: Iterable<readonly WithheldRow[]>,
+  { list, words, offset, ...about }: WithheldQuery,
+  pause: () => Promise<void>,
+  signal: AbortSignal,
+) {
+  const most = offset + PAGE_ROWS
+  let found: WithheldRow[] = []
+  let [total, matching, sincePause] = [0, 0, 0]
+  for (const batch of batches) {
+    for (const row of batch) {
+      if (!isAbout(row, about) || !holdsAll(row, words)) continue
+      found.push(row)
+      matching++
     }
-    const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
-    return { list, total, matching, offset, rows }
+    total += batch.length
+    if (found.length > 2 * most + SLICE_ROWS) found = found.toSorted(inOrder).slice(0, most)
+    sincePause += batch.length
+    if (sincePause < SLICE_ROWS) continue
+    sincePause = 0
+    await pause()
+    if (signal.aborted) break
   }
+  const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
+  // All withheld rows of the list, and those that the query is about.
+  return { list, total, matching, offset, rows }
 }
 
 function isAbout({ withheld }: WithheldRow, { fault, column }: Pick<WithheldQuery, 'fault' | 'column'>): boolean {
@@ -129,7 +95,8 @@ function holdsAll(row: WithheldRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-function shown({ id, withheld }: WithheldRow): ShownRow {
+/** The row as the dashboard has it, with reason and remedy of all its faults, and of each. */
+function shown({ id, withheld }: WithheldRow) {
   const { name = null, where, fault } = withheld
   const faults = [withheld, ...(withheld.also ?? [])].map(faultWords)
   return { id, name, where, fault, ...withheldWords(withheld), faults }

@@ -29,6 +29,11 @@ export async function pause(ms: number, time: Time, signal: AbortSignal): Promis
   await within(time, ms, new Promise(() => {}), signal)
 }
 
+/** Lets requests pass. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** A lock that is handed over in the order it was asked for. */
 export class Turns {
   #last: Promise<void> = Promise.resolve()

@@ -1,7 +1,7 @@
 import type { Answer, Call } from '../http/call.ts'
 import { descriptorLimit, DescriptorReserve } from './descriptors.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
-import { Ending, lingering, pathnameOfUrl } from './listener.ts'
+import { Ending, pathnameOfUrl } from './listener.ts'
 
 /** Listens with Bun.serve. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
@@ -79,15 +79,12 @@ function listenerOf(server: Bun.Server<undefined>, host: string, ending: Ending)
   return {
     host,
     port: server.port ?? 0,
-    async stop(drainMs) {
-      const timer = setTimeout(() => void server.stop(true), drainMs)
-      // Bun closes idle connections as it stops, with what is on its way on them. One whose request is held is not idle.
-      const release = ending.hold()
-      await lingering(drainMs)
-      const drained = server.stop(false)
-      release()
-      await drained
-      clearTimeout(timer)
+    stop(drainMs) {
+      return ending.run(
+        drainMs,
+        () => server.stop(false),
+        () => void server.stop(true),
+      )
     },
   }
 }

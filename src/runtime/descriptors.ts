@@ -1,5 +1,4 @@
-import type { LookupAddress, LookupOptions } from 'node:dns'
-import { lookup as lookUp } from 'node:dns'
+import { type LookupAddress, type LookupOptions, lookup as lookUp } from 'node:dns'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { isIP, Socket } from 'node:net'
 

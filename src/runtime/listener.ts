@@ -27,16 +27,16 @@ export interface PublicListener extends Listener {
   keepIdle(ms: number): number
 }
 
-/** Starts to listen; rejects with a system error, whose `code` says why (`EADDRINUSE` …). */
-export type Listen = (options: ListenOptions) => Promise<PublicListener>
-
 export interface FetchListenOptions {
   readonly host: string
   readonly port: number
   readonly fetch: (request: Request) => Response | Promise<Response>
 }
 
-/** The same for a web-standard handler: for the operations side, where speed is not the point. */
+/**
+ * Listens for a web-standard handler: for the operations side, where speed is not the point. As `listen` it rejects with a
+ * system error, whose `code` says why (`EADDRINUSE` …).
+ */
 export type ListenFetch = (options: FetchListenOptions) => Promise<Listener>
 
 /** The address people can open, with brackets around IPv6. */
@@ -55,16 +55,18 @@ export class Ending {
   /** What requests wait for that come now; null while nobody ends it. */
   held: Promise<void> | null = null
 
-  /** Holds what comes from now on, until the function that is returned is called. */
-  hold(): () => void {
+  /** Lets what is in flight end, by `end`, which closes idle connections; what is left after `drainMs` is cut off. */
+  async run(drainMs: number, end: () => Promise<void>, cutOff: () => void): Promise<void> {
+    const timer = setTimeout(cutOff, drainMs)
+    // What is on its way on an idle connection would be lost. One whose request is held is not idle.
     const { promise, resolve } = Promise.withResolvers<void>()
     this.held = promise
-    return resolve
+    await new Promise((then) => setTimeout(then, Math.min(LINGER_MS, drainMs)))
+    const ended = end()
+    resolve()
+    await ended
+    clearTimeout(timer)
   }
-}
-
-export function lingering(drainMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(LINGER_MS, drainMs)))
 }
 
 // Not one of these: nothing to cut off, and nothing the WHATWG parser could change.

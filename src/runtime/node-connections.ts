@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { Server as NetServer } from 'node:net'
+import { type Socket, Server as NetServer } from 'node:net'
 
 /** How often it is looked for connections that an end has to wait for no longer. */
 const LOOK_MS = 25

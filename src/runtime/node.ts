@@ -6,7 +6,7 @@ import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { descriptorLimit } from './descriptors.ts'
 import { Connections } from './node-connections.ts'
-import { Ending, lingering, pathnameOfUrl } from './listener.ts'
+import { Ending, pathnameOfUrl } from './listener.ts'
 
 // From the first load of a list V8 would learn that its rows live long, and keep those of every later read until a full
 // collection: each small one took 10 ms instead of 1, and a read a tenth longer.
@@ -131,15 +131,12 @@ async function listenerOf(
   return {
     host,
     port: typeof address === 'object' && address !== null ? address.port : port,
-    async stop(drainMs) {
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
-      // Closing ends idle connections, with what is on its way on them. One whose request is held is not idle.
-      const release = ending.hold()
-      await lingering(drainMs)
-      const ended = connections.end()
-      release()
-      await ended
-      clearTimeout(timer)
+    stop(drainMs) {
+      return ending.run(
+        drainMs,
+        () => connections.end(),
+        () => server.closeAllConnections(),
+      )
     },
   }
 }

@@ -1,45 +1,10 @@
-import type { Buffer as Bytes } from 'node:buffer'
 import { Buffer } from 'node:buffer'
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
+import type { Web, WebReply, WebRequest, WayOut } from '../crm/web/web.ts'
 import type { DescriptorReserve } from './descriptors.ts'
-
-/** How requests leave the machine. */
-export interface WayOut {
-  /** Certificates in PEM to trust besides the usual ones. */
-  readonly ca: readonly string[]
-  /** The proxy that a URL is reached by, null for none. */
-  readonly proxyOf: (url: URL) => string | null
-}
-
-interface WebRequest {
-  readonly method: 'GET' | 'POST'
-  /** Sent as it is: nothing of its path or query is encoded again. */
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
-  readonly signal: AbortSignal
-  /** On a new connection rather than one that was used before. */
-  readonly fresh: boolean
-  readonly mostBytes: number
-}
-
-interface WebReply {
-  readonly status: number
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Bytes
-}
-
-interface WebClient {
-  /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
-  send(request: WebRequest): Promise<WebReply>
-  /** Lets go of idle connections. */
-  close(): void
-}
 
 interface Agents {
   readonly http: HttpAgent
@@ -52,7 +17,7 @@ interface Agents {
  *
  * @param reserve where a connection finds its descriptor when there is no other; null where there always is
  */
-export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): WebClient {
+export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): Web {
   // The option replaces the certificates that are trusted, it does not add to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
   const pools = new Map<string | null, Agents>()
@@ -153,12 +118,12 @@ function headersOf(response: IncomingMessage): Record<string, string> {
   return headers
 }
 
-function readBody(response: IncomingMessage, mostBytes: number): Promise<Bytes> {
-  const { promise, resolve, reject } = Promise.withResolvers<Bytes>()
+function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
   const isPacked = coding === 'gzip' || coding === 'x-gzip'
   const stream = isPacked ? response.pipe(createGunzip()) : response
-  const chunks: Bytes[] = []
+  const chunks: Uint8Array[] = []
   let length = 0
   const fail = (code: string): void => reject(codedError(code))
   if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
@@ -168,7 +133,7 @@ function readBody(response: IncomingMessage, mostBytes: number): Promise<Bytes> 
     if (!response.complete) fail('ECONNRESET')
   })
   stream.on('error', reject)
-  stream.on('data', (chunk: Bytes) => {
+  stream.on('data', (chunk: Uint8Array) => {
     length += chunk.length
     if (length > mostBytes) fail('ERR_BODY_TOO_LARGE')
     else chunks.push(chunk)

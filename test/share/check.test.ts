@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
-import { sharedScope } from '../../src/commands/share.ts'
+import { sharedScope } from '../../src/commands/base.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { Signing } from '../../src/share/signing.ts'
 import type { Runtime } from '../support/child.ts'

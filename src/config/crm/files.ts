@@ -1,13 +1,11 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
-import type { Key } from '../key.ts'
-import { scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Key, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
 import { guid, isName, path, timeZone, word } from '../values.ts'
 import { condition, fieldSources } from './sources.ts'
-import type { SaidTexts, TextSettings } from './texts.ts'
-import { textKeys, textsOf } from './texts.ts'
+import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
 /** One file, and the sheet of it where it is a workbook; null is the first. */
 export interface FileName {

@@ -3,7 +3,7 @@ import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
 import { leaf, Wrong } from '../key.ts'
 import { duration, guid, isName, path, text, timeZone, word } from '../values.ts'
-import { BadAddress, parsePostgresUrl } from '../postgres-address.ts'
+import { parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
 import { section } from '../section.ts'
 import { condition, fieldSources } from './sources.ts'
@@ -15,7 +15,7 @@ const url = leaf(
   ({ value, reference }) => {
     if (typeof value !== 'string') return null
     const address = parsePostgresUrl(value)
-    if (address instanceof BadAddress) return new Wrong(address.message, true)
+    if (typeof address === 'string') return new Wrong(address, true)
     // It mostly holds a password.
     return new Secret(value, reference ?? IN_THE_FILE)
   },

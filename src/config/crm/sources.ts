@@ -1,10 +1,8 @@
 import type { FieldType, RecordTable } from '../../domain/field.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
-import type { Zone } from '../../domain/zone.ts'
-import { openZone } from '../../domain/zone.ts'
-import type { Key } from '../key.ts'
-import { isNull, scalarOf, wholeKey } from '../key.ts'
+import { type Zone, openZone } from '../../domain/zone.ts'
+import { type Key, isNull, scalarOf, wholeKey } from '../key.ts'
 import type { BAD, Place } from '../problem.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
@@ -99,40 +97,27 @@ const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function columnKey(): Key<FieldSource> {
-  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [])))
+  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [], false)))
 }
 
 function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {
-  const further = labels ? ['label'] : []
-  if (type === 'int32') {
-    const allowed = `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`
-    const read = (node: Tree): FieldSource | null => subtractOf(node) ?? valueOf(node) ?? columnOf(node, further)
-    return wholeKey(allowed, (node, place) => refuseWord(node, place, A_NUMBER) ?? read(node))
-  }
-  if (type === 'date-time') {
-    const isFinish = name === 'Finish'
-    const lasting = isFinish ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
-    const allowed = `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`
-    const keys = isFinish ? ['wallTimeIn', 'lasting'] : ['wallTimeIn']
-    const date = { ...A_DATE, allowed: isFinish ? `${A_DATE.allowed}, or { lasting: 2h30m }` : A_DATE.allowed }
-    return wholeKey(
-      allowed,
-      (node, place) =>
-        (isFinish ? refuseLasting(node, place) : null) ??
-        refuseWord(node, place, date) ??
-        valueOf(node) ??
-        (isFinish ? lastingOf(node) : null) ??
-        joinOf(node, keys) ??
-        columnOf(node, [...further, ...keys]),
-    )
+  const lasts = name === 'Finish'
+  const keys = type === 'date-time' ? ['wallTimeIn'] : []
+  const constant = lasts ? { ...A_DATE, allowed: `${A_DATE.allowed}, or { lasting: 2h30m }` } : CONSTANTS[type]
+  const lasting = lasts ? ', or { lasting: 2h30m } after Start, also as whenBlank' : ''
+  const allowed: Partial<Record<FieldType, string>> = {
+    int32: `${COLUMN}, or { subtract: [COLUMN, COLUMN] }`,
+    'date-time': `${COLUMN}, ${JOIN}, a column with wallTimeIn: an IANA zone or { column: NAME }${lasting}`,
   }
   return wholeKey(
-    `${COLUMN}, or ${JOIN}`,
+    allowed[type] ?? `${COLUMN}, or ${JOIN}`,
     (node, place) =>
-      (type === 'decimal' ? refuseWord(node, place, A_NUMBER) : null) ??
+      (lasts ? refuseLasting(node, place) : null) ??
+      (constant === undefined ? null : refuseWord(node, place, constant)) ??
       valueOf(node) ??
-      joinOf(node, []) ??
-      columnOf(node, further),
+      (lasts ? lastingOf(node) : null) ??
+      (type === 'int32' ? subtractOf(node) : joinOf(node, keys, lasts)) ??
+      columnOf(node, labels ? ['label', ...keys] : keys, lasts),
   )
 }
 
@@ -147,6 +132,8 @@ const A_DATE: Constant = {
   allowed: 'a date-time such as 2036-07-12T19:30',
   accepts: (written) => /\d{4}.*\d/.test(written),
 }
+
+const CONSTANTS: Partial<Record<FieldType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
 
 /** Rows would be blamed for it. */
 function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
@@ -170,35 +157,31 @@ function refuseLasting(node: Tree, place: Place): typeof BAD | null {
   return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
 }
 
-/** @param further the keys that a column may have besides; `lasting` is one that `whenBlank` may be */
-function columnOf(node: Tree, further: readonly string[]): ColumnSource | null {
+/** `further` are the keys that a column may have besides; where it `lasts`, its `whenBlank` may be a duration. */
+function columnOf(node: Tree, further: readonly string[], lasts: boolean): ColumnSource | null {
   const plain = answerIn(node)
   if (plain !== null) return columnSource(plain)
-  const entries = entriesOf(node, ['column', 'whenBlank', ...further.filter((key) => key !== 'lasting')])
+  const entries = entriesOf(node, ['column', 'whenBlank', ...further])
   const column = nameIn(entries?.get('column'))
   if (entries === null || column === null) return null
   const label = entries.get('label')
   const isLabel = label === undefined || isNull(label) ? false : scalarOf(label)?.value
-  const rest = besidesOf(entries, further)
+  const rest = besidesOf(entries, lasts)
   if (typeof isLabel !== 'boolean' || rest === null) return null
   return { kind: 'column', column, label: isLabel, ...rest }
 }
 
-function joinOf(node: Tree, further: readonly string[]): JoinSource | null {
-  const entries = entriesOf(node, ['join', 'whenBlank', ...further.filter((key) => key !== 'lasting')])
+function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSource | null {
+  const entries = entriesOf(node, ['join', 'whenBlank', ...further])
   const columns = columnsIn(entries?.get('join'))
-  const rest = entries === null || columns === null ? null : besidesOf(entries, further)
+  const rest = entries === null || columns === null ? null : besidesOf(entries, lasts)
   return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
 }
 
 /** What may be said besides the columns; null where it cannot be read. */
-function besidesOf(
-  entries: MapTree['entries'],
-  further: readonly string[],
-): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
+function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
   const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
-  const lasting = blank !== undefined && further.includes('lasting') ? lastingOf(blank) : null
-  const whenBlank = textIn(blank) ?? lasting
+  const whenBlank = textIn(blank) ?? (lasts ? lastingOf(blank) : null)
   if (whenBlank === null && blank !== undefined && !isNull(blank)) return null
   if (zone === undefined) return { whenBlank }
   const wallTimeIn = wallTimeOf(zone)
@@ -215,19 +198,14 @@ function subtractOf(node: Tree): SubtractSource | null {
   return columns === null ? null : { kind: 'subtract', columns }
 }
 
-function lastingOf(node: Tree): LastingSource | null {
-  const written = textIn(entriesOf(node, ['lasting'])?.get('lasting'))
-  const lastingMs = written === null ? null : parseLasting(written)
-  return lastingMs === null ? null : { kind: 'lasting', lastingMs }
-}
-
-/** The milliseconds of `2h30m`, `90m` or `1h 15m`; null for anything else, and for nothing at all. */
-function parseLasting(written: string): number | null {
-  const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written.trim())
-  if (match === null) return null
-  const [hours, minutes, seconds] = [match[1], match[2], match[3]].map((digits) => Number(digits ?? 0))
-  const ms = ((hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0)) * 1000
-  return ms === 0 ? null : ms
+/** So long as `2h30m`, `90m` or `1h 15m` says; null for anything else, and for nothing at all. */
+function lastingOf(node: Tree | undefined): LastingSource | null {
+  const written = textIn(entriesOf(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
+  const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written)
+  const [hours = 0, minutes = 0, seconds = 0] =
+    match === null ? [] : match.slice(1).map((digits) => Number(digits ?? 0))
+  const lastingMs = (hours * 3600 + minutes * 60 + seconds) * 1000
+  return lastingMs === 0 ? null : { kind: 'lasting', lastingMs }
 }
 
 function columnsIn(node: Tree | undefined): readonly string[] | null {
@@ -244,8 +222,8 @@ function wallTimeOf(node: Tree): WallTimeIn | null {
 }
 
 /** The entries of a mapping that has some of these keys and no others. */
-function entriesOf(node: Tree, keys: readonly string[]): MapTree['entries'] | null {
-  if (node.kind !== 'map' || node.entries.size === 0) return null
+function entriesOf(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
+  if (node?.kind !== 'map' || node.entries.size === 0) return null
   return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
 }
 

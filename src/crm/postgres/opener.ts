@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
-import { type PostgresAddress, BadAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
+import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Time } from '../../replica/time.ts'
@@ -45,8 +45,8 @@ export class Opener {
 
   async #openWith(url: Secret): Promise<Connection | Fault> {
     const address = parsePostgresUrl(url.reveal())
-    if (address instanceof BadAddress) {
-      return new Fault('refused', `crm.url (${url.from}) ${address.message}`, null, true)
+    if (typeof address === 'string') {
+      return new Fault('refused', `crm.url (${url.from}) ${address}`, null, true)
     }
     const certificates = this.#certificates(address)
     if (certificates instanceof Fault) return certificates

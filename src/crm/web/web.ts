@@ -28,7 +28,7 @@ export interface WebReply {
 }
 
 /** How a CRM on the web is reached. */
-interface WayOut {
+export interface WayOut {
   /** Certificates in PEM to trust besides the usual ones. */
   readonly ca: readonly string[]
   /** The proxy that a URL is reached by, null for none. */
