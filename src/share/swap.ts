@@ -1,5 +1,5 @@
 import type { Moment, Time } from '../replica/time.ts'
-import type { HeldList, ServedList, ServedLists } from '../replica/held-lists.ts'
+import type { ServedList, ServedLists } from '../replica/held-lists.ts'
 import { FollowedList } from './followed-list.ts'
 
 /**
@@ -43,9 +43,11 @@ export class Swap {
 
   isLater(next: ServedLists): boolean {
     const { events, venues } = this.served
-    // Of a list without an age nobody was ever shown anything.
-    const isAhead = <Item>(old: ServedList<Item>, other: HeldList<Item>): boolean =>
-      old.freshness.confirmedAgeMs(this.#changedAt) === null || other.isConfirmedSince(this.#changedAt)
+    // Of a list without an age nobody was ever shown anything: any age is later.
+    const isKnown = <Item>({ freshness }: ServedList<Item>): boolean =>
+      freshness.confirmedAgeMs(this.#changedAt) !== null
+    const isAhead = <Item>(old: ServedList<Item>, other: ServedList<Item>): boolean =>
+      old.list.changes === 0 || (!isKnown(old) && isKnown(other)) || other.isConfirmedSince(this.#changedAt)
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }
 }
