@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../formats/body.ts'
 import type { CrmSettings } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
@@ -6,6 +7,7 @@ import { type Asides, type Report, NOTHING_READ, reportOf, zoneNotSet } from './
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
 import type { ShareSettings } from './share.ts'
+import { codeOf } from '../observe/system-error.ts'
 import { systemTime } from '../replica/time.ts'
 import { type CrmRead, readCrm } from './assemble.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -39,12 +41,13 @@ export async function check(
   const { lists } = crm.marquee
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
   const store = share === null ? NO_STORE : await checkStore(share, found.configuration, recordBytes)
+  const baseProblems = await problemsOfBase(found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
   const read = reportOf(crm, found.configuration, warnings, await textKeysOf(crm))
   const report = {
     ...read,
-    ok: read.ok && store.problems.length === 0,
-    problems: [...read.problems, ...store.problems],
+    ok: read.ok && store.problems.length + baseProblems.length === 0,
+    problems: [...read.problems, ...store.problems, ...baseProblems],
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, found.configuration.crm, surroundings)
@@ -53,7 +56,8 @@ export async function check(
     if (line !== null) surroundings.out(line)
     if (show > 0) printRecords(crm, show, surroundings)
   } else if (!(await answerJson(report, surroundings))) return ANSWER_IS_NO
-  if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
+  const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
+  if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE
   if (strict && (report.mistakes > 0 || report.suspicious.length > 0 || report.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }
@@ -76,6 +80,17 @@ async function checkStore(
 ): Promise<StoreChecked> {
   const { checkShare } = await import('./check-share.ts')
   return checkShare(share, configuration, recordBytes)
+}
+
+/** A directory that lacks is made at a start; where a file stands, none can be. */
+async function problemsOfBase({ base }: Configuration): Promise<readonly string[]> {
+  if (base === null) return []
+  const { directory } = base
+  const isBlocked = await stat(directory).then(
+    (found) => !found.isDirectory(),
+    (cause: unknown) => codeOf(cause) === 'ENOTDIR',
+  )
+  return isBlocked ? [`base.directory: ${directory} is not a directory: name another, or write base: null`] : []
 }
 
 /** What `/api/events` would begin with; null where lists are off. */
