@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BaseLists } from '../replica/base.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
@@ -11,7 +11,15 @@ import type { BaseChunk } from './base-chunks.ts'
 import { allFrames, applyChunk, chunksOf, emptyLists, lastChunk, owedFrames, SLICE_ROWS } from './base-chunks.ts'
 import type { BaseHead, ChunkSum } from './base-head.ts'
 import { BaseFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './base-head.ts'
-import { isOursAlone, openIfThere, readExactly, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
+import {
+  isOursAlone,
+  makeDirectory,
+  openIfThere,
+  readExactly,
+  refuseOthers,
+  syncDirectory,
+  writeAll,
+} from './own-files.ts'
 
 export interface BaseFileSettings {
   readonly directory: string
@@ -115,7 +123,7 @@ export class BaseFile {
     signal: AbortSignal,
   ): Promise<StoredBase> {
     const { directory } = this.#settings
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await makeDirectory(directory)
     await isOursAlone(directory)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)

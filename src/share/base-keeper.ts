@@ -38,8 +38,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission is denied'],
   ['EPERM', 'permission is denied'],
   ['EROFS', 'the file system is read-only'],
-  // What Node 26 says where a directory is to be made on such a file system.
-  ['ENOENT', 'its directory cannot be made: the file system may be read-only'],
+  ['ENOENT', 'its directory cannot be made'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the quota of the disk is used up'],
   ['EEXIST', 'a file stands where its directory should be'],
