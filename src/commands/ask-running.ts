@@ -46,7 +46,8 @@ export async function accept(config: string | undefined, surroundings: Surroundi
 function whyNotAccepted(reply: Awaited<ReturnType<typeof askRunning>>): string {
   if (reply.kind === 'not-running') return reply.message
   if (reply.status !== 503) return whyRefused(reply)
-  return `no reader answered within 10 s; ${reply.address}/status says who reads the CRM, if anybody does`
+  const later = 'one that comes back may still do as you said'
+  return `no reader answered within 10 s; ${later}; ${reply.address}/status says who reads the CRM, if anybody does`
 }
 
 /** The lists that an instance says it will believe; null where that is not what it says. */
