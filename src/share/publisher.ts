@@ -52,7 +52,7 @@ export class Publisher {
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
   /** That marks are not believed was said. */
-  #hasToldStrange = false
+  #hasToldRefused = false
 
   constructor(options: PublisherOptions) {
     this.#options = options
@@ -128,7 +128,7 @@ export class Publisher {
   /** Says how old all is that is in the log by then, to whom a mark tells when they wrote it. */
   async beat(session: Session): Promise<Beat> {
     const dropped = this.marks.take(await session.ask((store) => store.readMarks()))
-    this.#tellStrange()
+    this.#tellRefused()
     const ages = agesOf(this.replica, this.#options.time.now())
     const { instance, readersWhenLost, settings, beatMs } = this.#options
     const pairs = this.marks.pairs()
@@ -154,13 +154,17 @@ export class Publisher {
     return head
   }
 
-  #tellStrange(): void {
+  /** Which marks are not believed; null where all are. */
+  get refusedMarks(): string | null {
     const { strange } = this.marks
-    if (strange > 0 && !this.#hasToldStrange) {
-      const why = `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
-      this.#options.tell({ kind: 'marks-refused', why })
-    }
-    this.#hasToldStrange = strange > 0
+    const marks = `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances`
+    return strange === 0 ? null : `${marks}: those that stand still are dropped`
+  }
+
+  #tellRefused(): void {
+    const why = this.refusedMarks
+    if (why !== null && !this.#hasToldRefused) this.#options.tell({ kind: 'marks-refused', why })
+    this.#hasToldRefused = why !== null
   }
 
   note(observation: Observation): void {

@@ -48,7 +48,7 @@ describe('marks that nobody believes (instances: Security)', () => {
   it('are said once, dropped, and take no age from a follower', async () => {
     for (const many of [2000, 25_000]) {
       const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * BOUND_MS }, 1)
-      await begun(fleet)
+      const first = await begun(fleet)
       const second = await follower(fleet)
       await fleet.pass(BOUND_MS)
       const bases = fleet.news['base-written']
@@ -58,8 +58,11 @@ describe('marks that nobody believes (instances: Security)', () => {
       // They stand before those of the instances.
       writeJunk(fleet, many)
       for (const [name, text] of held) fleet.store.marks.set(name, text)
+      const refused = (): string | null => first.share.member.publisher?.refusedMarks ?? null
+      await must(fleet, () => refused() === `${many} marks of instances: those that stand still are dropped`, 5000)
       await must(fleet, () => fleet.store.marks.size <= 10_000, 5 * token.beatMs)
       await must(fleet, () => fleet.store.marks.size === 2, 40_000)
+      await must(fleet, () => refused() === null, 2 * token.beatMs)
       expect(fleet.store.marks.has(real ?? '')).toBeTrue()
       expect(second.share.served.events.ageMs(second.machine.peek()) ?? Infinity).toBeLessThan(BOUND_MS / 2)
       expect(fleet.log.filter((line) => line.includes('marks-refused'))).toEqual([
