@@ -1,8 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import type { Effects } from '../replica/effects.ts'
-import type { Frame, RecordLists } from '../replica/frames.ts'
-import { applyFrame, frameOf, FrameWriter, readFrames } from '../replica/frames.ts'
+import { applyFrame, type Frame, frameOf, FrameWriter, readFrames, type RecordLists } from '../replica/frames.ts'
 import { pack, unpack } from './frame-body.ts'
 import { LISTS } from './list-states.ts'
 

@@ -5,8 +5,7 @@ import { Following } from './follower.ts'
 import type { OwnMarks } from './marks.ts'
 import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import type { Manifest } from './store-base.ts'
-import { loadChunks, readManifest, sizeOf } from './store-base.ts'
+import { loadChunks, type Manifest, readManifest, sizeOf } from './store-base.ts'
 
 /** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
 const LEAST_ROW_BYTES = 64
