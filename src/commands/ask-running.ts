@@ -1,7 +1,6 @@
 import { readConfiguration } from './configuration.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
-import type { Surroundings } from './surroundings.ts'
-import { ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
+import { ANSWER_IS_NO, FINE, type Surroundings, WRONG_USAGE } from './surroundings.ts'
 
 /** Asks the running instance whether it is ready: for probes in images without a shell. */
 export async function ready(config: string | undefined, surroundings: Surroundings): Promise<number> {

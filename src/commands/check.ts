@@ -85,12 +85,9 @@ async function checkStore(
 /** A directory that lacks is made at a start; where a file stands, none can be. */
 async function problemsOfBase({ base }: Configuration): Promise<readonly string[]> {
   if (base === null) return []
-  const { directory } = base
-  const isBlocked = await stat(directory).then(
-    (found) => !found.isDirectory(),
-    (cause: unknown) => codeOf(cause) === 'ENOTDIR',
-  )
-  return isBlocked ? [`base.directory: ${directory} is not a directory: name another, or write base: null`] : []
+  const found = await stat(base.directory).catch((cause: unknown) => codeOf(cause))
+  const isBlocked = typeof found === 'object' ? found?.isDirectory() === false : found === 'ENOTDIR'
+  return isBlocked ? [`base.directory: ${base.directory} is not a directory: name another, or write base: null`] : []
 }
 
 /** What `/api/events` would begin with; null where lists are off. */

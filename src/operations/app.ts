@@ -1,14 +1,12 @@
 // The room of the operations listener: health for probes; status, metrics, the dashboard and explanations for people.
 // In: the replica and the counts, which it only reads. Out: JSON, Prometheus' text, and the files in page/.
 // CRM content is shown here and nowhere trusted.
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 import type { Explanation } from './explain.ts'
 import { PAGE_FILES } from './page-files.ts'
 import type { Status } from './status.ts'
-import type { WithheldPage, WithheldQuery } from './withheld-search.ts'
-import { withheldQuery } from './withheld-search.ts'
+import { type WithheldPage, type WithheldQuery, withheldQuery } from './withheld-search.ts'
 
 export interface OperationsOptions {
   readonly isReady: () => boolean

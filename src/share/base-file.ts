@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BaseLists } from '../replica/base.ts'
-import { BASE_FORMAT } from '../replica/base.ts'
+import { BASE_FORMAT, type BaseLists } from '../replica/base.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Moment } from '../replica/time.ts'
@@ -37,6 +35,13 @@ export interface StoredBase {
   readonly bytes: number
   readonly writtenAtMs: number
 }
+
+type Content = readonly [
+  lists: RecordLists,
+  effects: readonly Effects[],
+  describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
+  signal: AbortSignal,
+]
 
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** What was being written when its process was killed. */
@@ -116,12 +121,7 @@ export class BaseFile {
   }
 
   /** Puts the rows as they are now in place of what was there; `describe` is asked at the moment that the file shows. */
-  async write(
-    lists: RecordLists,
-    effects: readonly Effects[],
-    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
-    signal: AbortSignal,
-  ): Promise<StoredBase> {
+  async write(...content: Content): Promise<StoredBase> {
     const { directory } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
@@ -129,7 +129,7 @@ export class BaseFile {
     const file = await open(unfinished, 'wx', 0o600)
     let stored: StoredBase
     try {
-      stored = await this.#writeOpen(file, lists, effects, describe, signal)
+      stored = await this.#writeOpen(file, ...content)
       await file.sync()
       await file.close()
       await rename(unfinished, this.#path)
@@ -143,13 +143,7 @@ export class BaseFile {
     return stored
   }
 
-  async #writeOpen(
-    file: FileHandle,
-    lists: RecordLists,
-    effects: readonly Effects[],
-    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
-    signal: AbortSignal,
-  ): Promise<StoredBase> {
+  async #writeOpen(file: FileHandle, ...[lists, effects, describe, signal]: Content): Promise<StoredBase> {
     const { scope, limits, pause } = this.#settings
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length

@@ -3,8 +3,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Moment } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import { elapsedMs, type Moment } from '../replica/time.ts'
 import type { Beat, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { SeenMarks } from './marks.ts'
@@ -157,8 +156,8 @@ export class Publisher {
   /** Which marks are not believed; null where all are. */
   get refusedMarks(): string | null {
     const { strange } = this.marks
-    const marks = `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances`
-    return strange === 0 ? null : `${marks}: those that stand still are dropped`
+    if (strange === 0) return null
+    return `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
   }
 
   #tellRefused(): void {
