@@ -25,10 +25,10 @@ async function serviceOf(...given: Parameters<typeof Service.create>): Promise<S
 }
 
 const readOnly = mkdtempSync(join(tmpdir(), 'marquee-read-only-'))
-const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'marquee-test', readOnly]).status === 0
+const canMount = spawnSync('sh', ['-c', `mount -t tmpfs -o ro marquee-test ${readOnly} 2>/dev/null`]).status === 0
 if (!canMount) console.warn('A file system cannot be mounted here: a base on a read-only one is not tested.')
 afterAll(() => {
-  if (canMount) spawnSync('umount', ['-l', readOnly])
+  if (canMount) spawnSync('sh', ['-c', `umount -l ${readOnly}`])
   rmSync(readOnly, { recursive: true })
 })
 
