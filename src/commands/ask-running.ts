@@ -31,9 +31,10 @@ export async function accept(config: string | undefined, surroundings: Surroundi
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
   if (lists === null) {
+    const later = 'one that comes back may still do as you said'
     const why = whyNot(
       reply,
-      (at) => `no reader answered within 10 s; ${at}/status says who reads the CRM, if anybody does`,
+      (at) => `no reader answered within 10 s; ${later}; ${at}/status says who reads the CRM, if anybody does`,
     )
     surroundings.error(`nothing was accepted: ${why}`)
     return ANSWER_IS_NO

@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../formats/body.ts'
 import { howMany, printable } from '../observe/printable.ts'
-import type { CrmSettings } from '../config/configuration.ts'
+import { codeOf } from '../observe/system-error.ts'
+import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { type Asides, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
@@ -41,6 +43,7 @@ export async function check(
     share === null
       ? NO_STORE
       : await (await import('./check-share.ts')).checkShare(share, found.configuration, recordBytes)
+  const baseProblems = await problemsOfBase(found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
   // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
@@ -48,8 +51,8 @@ export async function check(
   const { report: read, asides } = reportOf(crm, found.configuration, warnings, keyFor)
   const report = {
     ...read,
-    ok: read.ok && store.problems.length === 0,
-    problems: [...read.problems, ...store.problems],
+    ok: read.ok && store.problems.length + baseProblems.length === 0,
+    problems: [...read.problems, ...store.problems, ...baseProblems],
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, surroundings)
@@ -58,12 +61,21 @@ export async function check(
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, surroundings)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
-  if (crm.failures.some(({ failure }) => failure.kind === 'misconfigured')) return WRONG_USAGE
+  const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
+  if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE
   if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }
 
 const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
+
+/** A directory that lacks is made at a start; where a file stands, none can be. */
+async function problemsOfBase({ base }: Configuration): Promise<readonly string[]> {
+  if (base === null) return []
+  const found = await stat(base.directory).catch((cause: unknown) => codeOf(cause))
+  const isBlocked = typeof found === 'object' ? found?.isDirectory() === false : found === 'ENOTDIR'
+  return isBlocked ? [`base.directory: ${base.directory} is not a directory: name another, or write base: null`] : []
+}
 
 /** What `/api/events` would begin with; null where lists are off. */
 function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {

@@ -29,6 +29,8 @@ export interface Running {
   readonly watched: SuspicionWatch
   /** A signal has come. */
   stopping: boolean
+  /** Reads that are under way are cut off. */
+  isEnding: boolean
 }
 
 /** Opens the operations listener. Rejects with a system error. */

@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import type { RouteLabel } from '../observe/meters.ts'
-import type { Observe } from '../observe/observation.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
@@ -34,6 +34,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const suspicions = listSuspicions()
   const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
   const observe: Observe = (observation) => {
+    if (isCutOff(observation) && running.isEnding) return
     telemetry.observe(observation)
     keeper?.note(observation)
     watched.note(observation, marquee.lists)
@@ -56,7 +57,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     })
   if (listener === null) return ANSWER_IS_NO
   keepLimits(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false }
+  const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false, isEnding: false }
   // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.reading.start()
   const firstReads = marquee.reading.untilRead()
@@ -153,8 +154,22 @@ function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
 /** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
 const LAST_READS_MS = 1000
 
+/** What reads say that are cut off so: that is no failure of the CRM's. */
+function isCutOff(observation: Observation): boolean {
+  if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
+  return observation.kind === 'share-changed' && observation.what === 'unfit'
+}
+
 /** How long what the operations listener answers last may take. */
 const LAST_ANSWERS_MS = 1000
+
+async function endReads(running: Running): Promise<void> {
+  const { crm, reading } = running.marquee
+  running.isEnding = true
+  const refreshed = reading.stop()
+  await crm.close()
+  await refreshed
+}
 
 /** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
@@ -183,8 +198,7 @@ function untilSignal(
     await listener.stop(drainMs)
     const { marquee, keeper } = running
     const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
-    const readsEnd = Promise.all([marquee.reading.stop(), marquee.crm.close()])
-    await within(systemTime, LAST_READS_MS, readsEnd)
+    await within(systemTime, LAST_READS_MS, endReads(running))
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     resolve(FINE)

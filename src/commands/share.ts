@@ -165,14 +165,23 @@ export class Sharing implements ToldLists {
       instances: beat?.instances ?? 0,
       versions: beat?.versions ?? [],
       standsIn: beat?.standIns ?? [],
-      lastError: this.#lastError,
+      lastError: this.#lastError ?? member.publisher?.refusedMarks ?? null,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
   }
 
   counts(): ShareCounts {
     const { entries, bytes, terms } = this.#share.traffic
-    return { status: this.status(), owed: this.#share.owed, terms, rebases: this.#rebases, entries, bytes }
+    const refusedMarks = this.#share.member.publisher?.marks.strange ?? 0
+    return {
+      status: this.status(),
+      owed: this.#share.owed,
+      refusedMarks,
+      terms,
+      rebases: this.#rebases,
+      entries,
+      bytes,
+    }
   }
 
   /** Whether the CRM has what the configuration names, and lets us read it: said where it has not, once a reason. */

@@ -101,7 +101,7 @@ function addRoutes(
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {
       const accepted = await accept()
       if (accepted !== null) return context.json({ accepted })
-      return context.text('no reader answered within 10 s\n', 503)
+      return context.text('no reader answered within 10 s; one that comes back may still do as you said\n', 503)
     }
     return context.text("only this listener's own page may ask for that\n", 403)
   })

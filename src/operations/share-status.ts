@@ -28,6 +28,8 @@ export interface ShareCounts {
   readonly status: ShareStatus
   /** Rows that are read and not yet in the log. */
   readonly owed: number
+  /** Marks in the store that are not believed, or not looked at yet; seen by the reader alone. */
+  readonly refusedMarks: number
   readonly terms: number
   readonly rebases: ReadonlyMap<string, number>
   /** By kind and direction. */
@@ -51,6 +53,11 @@ export function shareMetrics(counts: (() => ShareCounts) | null): readonly Metri
       () => counts().status.instances,
     ),
     gauge('marquee_share_owed_rows', 'Rows that are read here and not yet in the log.', () => counts().owed),
+    gauge(
+      'marquee_share_refused_marks',
+      'Marks of instances in the store that are not believed, as the reader sees them; 0 elsewhere.',
+      () => counts().refusedMarks,
+    ),
     counter('marquee_share_entries_total', 'Entries of the log that were written or read here, by kind.', () =>
       counts().entries.map(({ kind, direction, count }) => ({ labels: { kind, direction }, value: count })),
     ),

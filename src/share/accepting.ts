@@ -1,7 +1,6 @@
 import type { Time } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
-import type { LogPosition } from './entries.ts'
-import { idOf } from './entries.ts'
+import { idOf, type LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
 
 /** So long an operator waits for the reader. */

@@ -1,8 +1,9 @@
 import type { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
 import type { Effects } from '../replica/effects.ts'
-import type { Frame, RecordLists } from '../replica/frames.ts'
-import { applyFrame, frameOf, FrameWriter, readFrames } from '../replica/frames.ts'
+import { applyFrame, type Frame, frameOf, FrameWriter, readFrames, type RecordLists } from '../replica/frames.ts'
 import { pack, unpack } from './frame-body.ts'
+import { LISTS } from './list-states.ts'
 
 /** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
 export const SLICE_ROWS = 1000
@@ -15,9 +16,12 @@ export interface BaseChunk {
 }
 
 /** A frame of each row, venues before the events that point at them. */
-export function* allFrames({ events, venues }: RecordLists): Generator<Frame, void> {
-  for (const row of venues.rows()) yield frameOf(venues, row)
-  for (const row of events.rows()) yield frameOf(events, row)
+export function* allFrames(
+  { events, venues }: RecordLists,
+  names: readonly ListName[] = LISTS,
+): Generator<Frame, void> {
+  if (names.includes('venues')) for (const row of venues.rows()) yield frameOf(venues, row)
+  if (names.includes('events')) for (const row of events.rows()) yield frameOf(events, row)
 }
 
 /** A frame of what was written or removed since, or is while they are taken. */

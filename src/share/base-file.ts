@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BaseLists } from '../replica/base.ts'
-import { BASE_FORMAT } from '../replica/base.ts'
+import { BASE_FORMAT, type BaseLists } from '../replica/base.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Moment } from '../replica/time.ts'
@@ -11,7 +9,15 @@ import type { BaseChunk } from './base-chunks.ts'
 import { allFrames, applyChunk, chunksOf, emptyLists, lastChunk, owedFrames, SLICE_ROWS } from './base-chunks.ts'
 import type { BaseHead, ChunkSum } from './base-head.ts'
 import { BaseFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './base-head.ts'
-import { isOursAlone, openIfThere, readExactly, refuseOthers, syncDirectory, writeAll } from './own-files.ts'
+import {
+  isOursAlone,
+  makeDirectory,
+  openIfThere,
+  readExactly,
+  refuseOthers,
+  syncDirectory,
+  writeAll,
+} from './own-files.ts'
 
 export interface BaseFileSettings {
   readonly directory: string
@@ -29,6 +35,13 @@ export interface StoredBase {
   readonly bytes: number
   readonly writtenAtMs: number
 }
+
+type Content = readonly [
+  lists: RecordLists,
+  effects: readonly Effects[],
+  describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
+  signal: AbortSignal,
+]
 
 const OLDEST_MS = 7 * 24 * 3_600_000
 /** What was being written when its process was killed. */
@@ -108,20 +121,15 @@ export class BaseFile {
   }
 
   /** Puts the rows as they are now in place of what was there; `describe` is asked at the moment that the file shows. */
-  async write(
-    lists: RecordLists,
-    effects: readonly Effects[],
-    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
-    signal: AbortSignal,
-  ): Promise<StoredBase> {
+  async write(...content: Content): Promise<StoredBase> {
     const { directory } = this.#settings
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await makeDirectory(directory)
     await isOursAlone(directory)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
     let stored: StoredBase
     try {
-      stored = await this.#writeOpen(file, lists, effects, describe, signal)
+      stored = await this.#writeOpen(file, ...content)
       await file.sync()
       await file.close()
       await rename(unfinished, this.#path)
@@ -135,13 +143,7 @@ export class BaseFile {
     return stored
   }
 
-  async #writeOpen(
-    file: FileHandle,
-    lists: RecordLists,
-    effects: readonly Effects[],
-    describe: () => Pick<BaseHead, 'lists' | 'writtenAtMs'>,
-    signal: AbortSignal,
-  ): Promise<StoredBase> {
+  async #writeOpen(file: FileHandle, ...[lists, effects, describe, signal]: Content): Promise<StoredBase> {
     const { scope, limits, pause } = this.#settings
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import type { BaseLists } from '../replica/base.ts'
-import { BASE_FORMAT, parseBaseList } from '../replica/base.ts'
+import { BASE_FORMAT, type BaseLists, parseBaseList } from '../replica/base.ts'
 import { fieldsOf } from '../replica/frames.ts'
 
 /** What is known of a chunk before it is read. */

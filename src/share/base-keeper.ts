@@ -7,8 +7,7 @@ import type { BaseLists } from '../replica/base.ts'
 import { Effects } from '../replica/effects.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Moment, Time } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import { elapsedMs, type Moment, type Time } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
 import { emptyLists } from './base-chunks.ts'
 import type { BaseFile, StoredBase } from './base-file.ts'
@@ -38,8 +37,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission is denied'],
   ['EPERM', 'permission is denied'],
   ['EROFS', 'the file system is read-only'],
-  // What Node 26 says where a directory is to be made on such a file system.
-  ['ENOENT', 'its directory cannot be made: the file system may be read-only'],
+  ['ENOENT', 'its directory cannot be made'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the quota of the disk is used up'],
   ['EEXIST', 'a file stands where its directory should be'],

@@ -1,13 +1,13 @@
-import type { Moment } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import type { ListName } from '../domain/field.ts'
+import { elapsedMs, type Moment } from '../replica/time.ts'
+import { allFrames } from './base-chunks.ts'
 import type { LogPosition } from './entries.ts'
 import { idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { LISTS, stateOf } from './list-states.ts'
 import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import type { Manifest } from './store-base.ts'
-import { chunkNames, isThere, setManifest, sizeOf, writeChunks } from './store-base.ts'
+import { chunkNames, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-base.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
 /** While a base is made, or must not be made yet, the log may get so many times as long. */
@@ -32,6 +32,8 @@ export class BaseMaker {
   /** What the log may not grow beyond meanwhile waits for the base, but not what the base itself waits for. */
   #isMaking: 'rows' | 'log' | null = null
   #isWanted: boolean
+  /** How many lists the last one that was begun has: one more is not waited with. */
+  #lists = 0
   #lookedAt: Moment
   #isEnded = false
   /** What nobody loads any more, once it has lain for a while. */
@@ -75,14 +77,15 @@ export class BaseMaker {
   tick(session: Session): void {
     const { time, publisher } = this.#options
     const now = time.now()
-    const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded).length
+    const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded)
     const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
     if (this.#isMaking !== null) return
     // Whatever is wrong with the session, its next command tells.
     if (elapsedMs(this.#lookedAt, now) > LOOK_EVERY_MS) this.#look(session, now).catch(() => {})
-    if (!this.#isDue(now) || loaded < (hasWaited ? 1 : LISTS.length)) return
+    if (!this.#isDue(now, loaded.length) || loaded.length < (hasWaited ? 1 : LISTS.length)) return
     this.#isMaking = 'rows'
-    this.#make(session)
+    this.#lists = loaded.length
+    this.#make(session, loaded)
       .catch(() => this.want())
       .finally(() => (this.#isMaking = null))
   }
@@ -94,15 +97,16 @@ export class BaseMaker {
     if (last !== null && !(await isThere(session, last)) && last === this.#last) this.want()
   }
 
-  #isDue(now: Moment): boolean {
+  #isDue(now: Moment, loaded: number): boolean {
     const { publisher, settings } = this.#options
     const sinceMs = this.#madeAt === null ? Number.POSITIVE_INFINITY : elapsedMs(this.#madeAt, now)
-    if (sinceMs < LEAST_PAUSE_MS) return false
+    if (sinceMs < LEAST_PAUSE_MS && loaded <= this.#lists) return false
     const isLong = this.#logBytes > this.#mostBytes
     return this.#isWanted || publisher.marks.needsBase || isLong || sinceMs > settings.fullReadEveryMs
   }
 
-  async #make(session: Session): Promise<void> {
+  /** Of the lists that were read in full by now: what there is of another is of no use to anybody. */
+  async #make(session: Session, loaded: readonly ListName[]): Promise<void> {
     const { publisher, signing, time, pause, made } = this.#options
     const from = publisher.position
     const { sentBytes } = publisher
@@ -110,7 +114,8 @@ export class BaseMaker {
     const { events, venues } = publisher.replica
     this.#isWanted = false
     this.#madeAt = time.now()
-    const chunks = await writeChunks(session, from, { events: events.list, venues: venues.list }, pause)
+    const frames = allFrames({ events: events.list, venues: venues.list }, loaded)
+    const chunks = await writeChunks(session, from, frames, pause)
     this.#isMaking = 'log'
     const to = await publisher.drained()
     if (this.#isEnded) return

@@ -1,9 +1,7 @@
-import type { Moment, Time } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import { elapsedMs, type Moment, type Time } from '../replica/time.ts'
 import { Accepting } from './accepting.ts'
 import { BaseMaker } from './base-maker.ts'
-import type { Beat, LogEntry, LogPosition } from './entries.ts'
-import { decodeEntry } from './entries.ts'
+import { type Beat, decodeEntry, type LogEntry, type LogPosition } from './entries.ts'
 import { Following } from './follower.ts'
 import { drawName, OwnMarks, SeenMarks } from './marks.ts'
 import type { Role, ShareOptions } from './options.ts'
@@ -13,8 +11,7 @@ import { Rebase } from './rebase.ts'
 import { Silence } from './reign.ts'
 import type { Session } from './session.ts'
 import type { StoredEntry } from './store.ts'
-import type { Manifest } from './store-base.ts'
-import { readManifest, sizeOf } from './store-base.ts'
+import { type Manifest, readManifest, sizeOf } from './store-base.ts'
 import { Swap } from './swap.ts'
 
 const NOWHERE: LogPosition = { term: 0, number: 0, reign: '' }
@@ -144,6 +141,7 @@ export class Member {
 
   /** What was followed can be followed no longer. */
   lose(target: Following, why: string): void {
+    this.swap.look()
     if (this.target === target) this.target = null
     this.claimed = null
     if (!target.isReached) return this.rebase.reject(why)
@@ -155,7 +153,7 @@ export class Member {
     const { served } = this.swap
     const { boundMs } = this.options.settings
     const now = this.#time.now()
-    return [served.events, served.venues].some((list) => (list.ageMs(now) ?? Number.POSITIVE_INFINITY) <= boundMs)
+    return [served.events, served.venues].every((list) => (list.ageMs(now) ?? Number.POSITIVE_INFINITY) <= boundMs)
   }
 
   /** The claim is followed up: all before it is held. */
@@ -223,18 +221,20 @@ export class Member {
     this.options.tell({ kind: 'lost-reading', why })
   }
 
-  /** Nobody was heard of for half the bound: those that the reader named then, or all, read for themselves. */
-  goAloneIfDue(): void {
-    const { options, own, isFit, instance } = this
-    const { settings, readersWhenLost } = options
-    if (own !== null || !isFit || this.#time.now().monotonicMs < this.restsUntilMs) return
+  /** Nobody was heard of for half the bound: those that the reader named then, or all, read for themselves; who holds nothing yet, and has no store, soon. */
+  goAloneIfDue(isConnected: boolean): void {
+    const { own, isFit, instance } = this
+    const { settings, readersWhenLost, tell, time } = this.options
+    const now = time.now()
+    if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.standIns.includes(instance)) return
-    if (elapsedMs(this.#beatenAt, this.#time.now()) < settings.boundMs / 2) return
+    const isNew = !isConnected && this.swap.served.events.ageMs(now) === null
+    if (elapsedMs(this.#beatenAt, now) < (isNew ? this.silence.lengthMs : settings.boundMs / 2)) return
     this.#readFrom()
     this.target = null
     this.rebase.begin(false)
     this.offer()
-    options.tell({ kind: 'reads-alone' })
+    tell({ kind: 'reads-alone' })
   }
 
   /** Serves what is brought up to date now, once that may be. */

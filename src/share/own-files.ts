@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { Stats } from 'node:fs'
-import { constants } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
-import { open, stat } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { codeOf } from '../observe/system-error.ts'
 import { BaseFault } from './base-head.ts'
 
@@ -16,6 +15,20 @@ export async function isOursAlone(directory: string): Promise<boolean> {
   } catch (cause) {
     if (isMissing(cause)) return false
     throw cause
+  }
+}
+
+/** With what it lies in. One by one: of all at once Node 26 says ENOENT, whatever the reason. */
+export async function makeDirectory(path: string): Promise<void> {
+  const made = (): Promise<void> => mkdir(path, { mode: 0o700 })
+  try {
+    await made().catch(async (cause: unknown) => {
+      if (codeOf(cause) !== 'ENOENT') throw cause
+      await makeDirectory(dirname(path))
+      await made()
+    })
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST') throw cause
   }
 }
 

@@ -3,8 +3,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { Effects } from '../replica/effects.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Moment } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import { elapsedMs, type Moment } from '../replica/time.ts'
 import type { Beat, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
 import type { SeenMarks } from './marks.ts'
@@ -52,7 +51,7 @@ export class Publisher {
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
   /** That marks are not believed was said. */
-  #hasToldStrange = false
+  #hasToldRefused = false
 
   constructor(options: PublisherOptions) {
     this.#options = options
@@ -128,7 +127,7 @@ export class Publisher {
   /** Says how old all is that is in the log by then, to whom a mark tells when they wrote it. */
   async beat(session: Session): Promise<Beat> {
     const dropped = this.marks.take(await session.ask((store) => store.readMarks()))
-    this.#tellStrange()
+    this.#tellRefused()
     const ages = agesOf(this.replica, this.#options.time.now())
     const { instance, readersWhenLost, settings, beatMs } = this.#options
     const pairs = this.marks.pairs()
@@ -154,13 +153,17 @@ export class Publisher {
     return head
   }
 
-  #tellStrange(): void {
+  /** Which marks are not believed; null where all are. */
+  get refusedMarks(): string | null {
     const { strange } = this.marks
-    if (strange > 0 && !this.#hasToldStrange) {
-      const why = `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
-      this.#options.tell({ kind: 'marks-refused', why })
-    }
-    this.#hasToldStrange = strange > 0
+    if (strange === 0) return null
+    return `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
+  }
+
+  #tellRefused(): void {
+    const why = this.refusedMarks
+    if (why !== null && !this.#hasToldRefused) this.#options.tell({ kind: 'marks-refused', why })
+    this.#hasToldRefused = why !== null
   }
 
   note(observation: Observation): void {

@@ -1,12 +1,10 @@
-import type { Time } from '../replica/time.ts'
 import { decodeEntry, idOf, isSame } from './entries.ts'
 import { LISTS } from './list-states.ts'
 import { Following } from './follower.ts'
 import type { OwnMarks } from './marks.ts'
 import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import type { Manifest } from './store-base.ts'
-import { loadChunks, readManifest, sizeOf } from './store-base.ts'
+import { loadChunks, type Manifest, readManifest, sizeOf } from './store-base.ts'
 
 /** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
 const LEAST_ROW_BYTES = 64
@@ -27,7 +25,6 @@ export class Rebase {
   /** The one in the store, and since when it is known here. */
   known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
   readonly #options: RebaseOptions
-  readonly #time: Time
   #notBeforeMs = Number.NEGATIVE_INFINITY
   /** The base that was tried last, and led nowhere. */
   #useless = ''
@@ -36,7 +33,6 @@ export class Rebase {
 
   constructor(options: RebaseOptions) {
     this.#options = options
-    this.#time = options.time
   }
 
   /** What was followed is no longer. Where callers still get answers there is time: a hundred followers are a hundred bases to send. */
@@ -47,8 +43,8 @@ export class Rebase {
       this.needsBase = true
     }
     this.#lost = this.#tried
-    const partMs = canAnswer ? (this.#time.random() * this.#options.settings.boundMs) / 6 : 0
-    this.#notBeforeMs = this.#time.now().monotonicMs + partMs
+    const partMs = canAnswer ? (this.#options.time.random() * this.#options.settings.boundMs) / 6 : 0
+    this.#notBeforeMs = this.#options.time.now().monotonicMs + partMs
   }
 
   /** The base that was loaded last does not lead to the end of the log. */
@@ -59,11 +55,11 @@ export class Rebase {
   }
 
   knows(manifest: Manifest): void {
-    this.known = { ...sizeOf(manifest), atMs: this.#time.now().monotonicMs }
+    this.known = { ...sizeOf(manifest), atMs: this.#options.time.now().monotonicMs }
   }
 
   async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
-    if (this.#time.now().monotonicMs < this.#notBeforeMs) return null
+    if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits, pause } = this.#options
     const manifest = await readManifest(session, signing)
     this.foundNone = manifest === null
@@ -86,7 +82,7 @@ export class Rebase {
     }
     const lists = newLists()
     const { memoryBytes } = limits
-    const nowMs = this.#time.now().monotonicMs
+    const nowMs = this.#options.time.now().monotonicMs
     const goOn = async (): Promise<void> => {
       await between()
       await pause()

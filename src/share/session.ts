@@ -1,7 +1,6 @@
 import type { Time } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
-import type { Appended, Store, StoreConnection, StoredEntry } from './store.ts'
-import { StoreFailure } from './store.ts'
+import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
 /**

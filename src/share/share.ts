@@ -8,6 +8,7 @@ import { lead } from './lead.ts'
 import { Member } from './member.ts'
 import type { Role, ShareOptions } from './options.ts'
 import { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
 /** The least and the longest that a command to the store may take. */
@@ -19,6 +20,7 @@ const PROVEN_SILENCES = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const KEYS_AGAIN_MS = 10_000
+const REFUSED_MS = 30_000
 
 /** One instance among several that share what one of them reads. `served` is what callers get now. */
 export class Share {
@@ -104,7 +106,7 @@ export class Share {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await pause(this.#options.beatMs, this.#time, signal)
-      this.member.goAloneIfDue()
+      this.member.goAloneIfDue(this.isConnected)
       this.member.offer()
       this.#tellFound()
       void this.#renewKeys()
@@ -124,13 +126,15 @@ export class Share {
     const { signal } = this.#ended
     while (!signal.aborted) {
       const begunMs = this.#time.now().monotonicMs
+      let isRefused = false
       try {
         await this.#hold()
       } catch (cause) {
         this.#lost(cause)
+        isRefused = cause instanceof StoreFailure && cause.fault === 'refused'
       }
       if (this.#time.now().monotonicMs - begunMs > SETTLED_MS) this.#failures = 0
-      if (!signal.aborted) await pause(this.#backOffMs(), this.#time, signal)
+      if (!signal.aborted) await pause(this.#backOffMs(isRefused), this.#time, signal)
     }
   }
 
@@ -185,10 +189,13 @@ export class Share {
     }
   }
 
-  /** At once first; then as `Cycle` does. */
-  #backOffMs(): number {
-    const { boundMs, refreshEveryMs } = this.#options.settings
-    const ceilingMs = Math.max(refreshEveryMs, Math.min(boundMs, 30_000))
+  /**
+   * At once first; then as `Cycle` does, but a try costs nobody a read: all wait for the reader to be back within a beat of the
+   * store, and for the others no longer than for a claim. Where an operator has to act there is time.
+   */
+  #backOffMs(isRefused: boolean): number {
+    const { publisher, silence } = this.member
+    const ceilingMs = isRefused ? REFUSED_MS : publisher === null ? silence.lengthMs : this.#options.beatMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
   }

@@ -2,11 +2,9 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { ListName } from '../domain/field.ts'
 import { BASE_FORMAT } from '../replica/base.ts'
-import type { RecordLists } from '../replica/frames.ts'
-import { fieldsOf } from '../replica/frames.ts'
-import { allFrames, applyChunk, chunksOf } from './base-chunks.ts'
-import type { ChunkSum } from './base-head.ts'
-import { isChunkSum } from './base-head.ts'
+import { fieldsOf, type Frame, type RecordLists } from '../replica/frames.ts'
+import { applyChunk, chunksOf } from './base-chunks.ts'
+import { type ChunkSum, isChunkSum } from './base-head.ts'
 import type { ListState, LogPosition } from './entries.ts'
 import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Session } from './session.ts'
@@ -41,15 +39,15 @@ function chunkName(from: LogPosition, index: number): string {
   return `${MANIFEST}:${idOf(from)}:${index}`
 }
 
-/** Writes all rows as chunks. Whose rows they are goes on changing: the log tells how. */
+/** Writes rows as chunks. Whose rows they are goes on changing: the log tells how. */
 export async function writeChunks(
   session: Session,
   from: LogPosition,
-  lists: RecordLists,
+  frames: Iterable<Frame>,
   pause: () => Promise<void>,
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
-  for await (const { body, rows } of chunksOf(allFrames(lists), pause)) {
+  for await (const { body, rows } of chunksOf(frames, pause)) {
     await session.putBlob(chunkName(from, chunks.length), body)
     chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
   }

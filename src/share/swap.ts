@@ -1,5 +1,5 @@
 import type { Moment, Time } from '../replica/time.ts'
-import type { HeldList, ServedLists } from '../replica/held-lists.ts'
+import type { ServedList, ServedLists } from '../replica/held-lists.ts'
 import { FollowedList } from './followed-list.ts'
 
 /**
@@ -20,6 +20,7 @@ export class Swap {
 
   /** Serves `next` where that may be; whether it is served. */
   offer(next: ServedLists): boolean {
+    this.look()
     if (next === this.served) return true
     // The same rows, brought up to date by other means.
     const isSame = next.events.list === this.served.events.list
@@ -32,13 +33,21 @@ export class Swap {
     return true
   }
 
-  isLater(next: ServedLists): boolean {
+  /** Notes that what is served has changed since the last look: the nearer to the change, the sooner something else may be later. */
+  look(): void {
     const { events, venues } = this.served
     const changes = events.list.changes + venues.list.changes
     if (changes !== this.#changes) this.#changedAt = this.#time.now()
     this.#changes = changes
-    const isAhead = <Item>(old: HeldList<Item>, other: HeldList<Item>): boolean =>
-      old.list.changes === 0 || other.isConfirmedSince(this.#changedAt)
+  }
+
+  isLater(next: ServedLists): boolean {
+    const { events, venues } = this.served
+    // Of a list without an age nobody was ever shown anything: any age is later.
+    const isKnown = <Item>({ freshness }: ServedList<Item>): boolean =>
+      freshness.confirmedAgeMs(this.#changedAt) !== null
+    const isAhead = <Item>(old: ServedList<Item>, other: ServedList<Item>): boolean =>
+      old.list.changes === 0 || (!isKnown(old) && isKnown(other)) || other.isConfirmedSince(this.#changedAt)
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }
 }

@@ -1,6 +1,8 @@
-import { appendFileSync, mkdirSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'bun:test'
+import { afterAll, afterEach, describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
 import { fill, idOf, openEnvironment, eventValues } from '../dataverse/environment.ts'
 import { describeWithPostgres } from '../postgres/needs-postgres.ts'
@@ -22,7 +24,27 @@ async function serviceOf(...given: Parameters<typeof Service.create>): Promise<S
   return service
 }
 
+const readOnly = mkdtempSync(join(tmpdir(), 'marquee-read-only-'))
+const canMount = spawnSync('sh', ['-c', `mount -t tmpfs -o ro marquee-test ${readOnly} 2>/dev/null`]).status === 0
+if (!canMount) console.warn('A file system cannot be mounted here: a base on a read-only one is not tested.')
+afterAll(() => {
+  if (canMount) spawnSync('sh', ['-c', `umount -l ${readOnly}`])
+  rmSync(readOnly, { recursive: true })
+})
+
 describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
+  it.if(canMount)('is told why there will be no base where the file system is read-only', async () => {
+    const service = await serviceOf({
+      freshness: OFTEN,
+      crm: FILES,
+      base: { directory: join(readOnly, 'some', 'base') },
+    })
+    writeEvents(service.folder, 10)
+    const child = service.spawn(runtime)
+    expect(await untilSaid(child, 'base-not-written')).toMatchObject({ reason: 'the file system is read-only' })
+    expect(await child.stop()).toBe(0)
+  })
+
   it(
     'goes on from its base where a file of 100,000 rows is what it was, and reads what was added to it',
     async () => {

@@ -47,6 +47,20 @@ interface Told {
 }
 
 describe('marquee check (SURFACE: Commands)', () => {
+  it('refuses a directory of the base that is a file, or lies below one', async () => {
+    using folder = lists(HEADER)
+    for (const name of ['crm/events.csv', 'crm/events.csv/base']) {
+      folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}base: { directory: ${name} }\n`)
+      const problem = `base.directory: ${folder.at(name)} is not a directory: name another, or write base: null`
+      const { status, stderr } = await runCommand(['check'], { cwd: folder.path })
+      expect([status, stderr]).toEqual([2, `${problem}\n`])
+      const { stdout, ...ended } = await runCommand(['check', '--json'], { cwd: folder.path })
+      expect([ended.status, JSON.parse(stdout)]).toMatchObject([2, { ok: false, problems: [problem] }])
+    }
+    folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}base: { directory: crm }\n`)
+    expect((await runCommand(['check'], { cwd: folder.path })).status).toBe(0)
+  })
+
   it('tells a person the sum, then what is to be mended, with place, id, reason and remedy, then what the CRM withholds', async () => {
     using folder = lists(
       `${HEADER}\n${row(1, GOOD)}${row(2, 'Ball,2036-07-12 19:30,2036-07-12 23:00,yes,"1,000"')}${row(3, 'Ball,2036-07-12 19:30,2036-07-12 23:00,no,1')}`,

@@ -4,6 +4,7 @@ import { EVENT, LISTS } from '../contract/rows.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { Service, writeEvents } from '../base/service.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { serve, untilListening } from '../support/marquee-process.ts'
@@ -131,6 +132,20 @@ for (const runtime of RUNTIMES) {
       expect(await child.stop()).toBe(0)
       expect(performance.now() - started).toBeLessThan(PROMPT_MS)
       crm.close()
+    })
+
+    it('SIGTERM during a first read: that it is cut off is no failure of the CRM', async () => {
+      const service = await Service.create({ crm: { kind: 'files', directory: './crm' }, base: null })
+      writeEvents(service.folder, 200_000)
+      const child = service.spawn(runtime)
+      await eventually(
+        () => service.ask('/'),
+        ({ status }) => status !== 0,
+      )
+      expect(await child.stop()).toBe(0)
+      expect(child.stdout).toContain('"event":"stopping"')
+      expect(child.stdout).not.toContain('"level":"warn"')
+      service.remove()
     })
 
     it('SIGKILL, and another on the same port serves within its start time', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silenceMs } from '../../src/share/reign.ts'
 import { Chance } from '../model/chance.ts'
 import { changeRows } from '../postgres/change-rows.ts'
 import { History } from '../postgres/history.ts'
@@ -17,6 +18,9 @@ import { SoakCallers } from './soak-callers.ts'
 import { SoakFaults } from './soak-faults.ts'
 
 export const BOUND_MS = 10_000
+const REFRESH_EVERY_MS = 1000
+/** How long nothing may come before another reads, or a newcomer does without the store. */
+export const SILENCE_MS: number = silenceMs({ boundMs: BOUND_MS, refreshEveryMs: REFRESH_EVERY_MS }, BOUND_MS / 20)
 /** Longer than the bound. */
 export const LONGEST_FAULT_MS = 13_000
 export const ASK_EVERY_MS = 15
@@ -24,6 +28,7 @@ export const ASK_EVERY_MS = 15
 export const WATCHED = 60
 const CHANGE_EVERY_MS = 25
 const LONGEST_REST_MS = 4000
+const LONGEST_START_MS = 30_000
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
 
 /** What this needs and this machine has not, as Debian calls it. */
@@ -51,10 +56,13 @@ interface SeenFault {
   readonly longestWaitMs: number
 }
 
+/** A process that was started in the midst of a fault. */
 interface Joined {
+  readonly fault: string
   readonly runtime: Runtime
-  /** From its being spawned until it answered 200. */
+  /** From its being spawned until it answered 200, and until the fault was over. */
   readonly readyMs: number
+  readonly overMs: number
 }
 
 export interface FleetSoakReport {
@@ -110,7 +118,7 @@ class FleetSoak {
       longestMs: LONGEST_FAULT_MS,
       settings: {
         crm: { kind: 'postgres', url: { env: 'DATABASE_URL' }, listen: 'marquee', ...lists },
-        freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '1s' },
+        freshness: { bound: `${BOUND_MS}ms`, refreshEvery: `${REFRESH_EVERY_MS}ms` },
         // As in deploy/container/instances.yaml.
         limits: { waitFor: '2s' },
         share: { url: redis.url, readersWhenLost: 'all' },
@@ -134,7 +142,7 @@ class FleetSoak {
     const writing = { rows: WATCHED, chance: this.#chance.fork(), isOver, pauseMs: CHANGE_EVERY_MS }
     const changing = changeRows(this.#world, this.#history, writing)
     const all = [through]
-    for (let round = 0; !isOver(); round++) all.push(await this.#round(RUNTIMES[round % 2] ?? 'bun', isOver))
+    for (let round = 0; !isOver(); round++) all.push(await this.#round(round, isOver))
     await changing
     await readerOf(this.#faults.instances)
     const unequal = (await Promise.all(this.#faults.instances.map((instance) => this.#differencesOf(instance)))).flat()
@@ -172,29 +180,54 @@ class FleetSoak {
     for (const id of this.#ids) this.#history.end(id)
   }
 
-  /** All faults, once each in random order, with a fourth instance that was started before them. */
-  async #round(runtime: Runtime, isOver: () => boolean): Promise<SoakCallers> {
+  /** All faults, once each in random order; in the midst of the first, which is another in each round, a fourth instance is started. */
+  async #round(number: number, isOver: () => boolean): Promise<SoakCallers> {
     const faults = this.#faults
     await readerOf(faults.instances)
     faults.keepAsOld()
-    const spawnedMs = performance.now()
-    const { listening, port } = (await faults.start(runtime)).process
-    await eventually(
-      () => statusOf(`${listening.address}api/events/${idOf(this.#setting.events - 1)}`),
-      (status) => status === 200,
-    )
-    this.#joined.push({ runtime, readyMs: performance.now() - spawnedMs })
+    const names = Object.keys(faults.faults)
+    const first = names[(this.#setting.seed + number) % names.length] ?? ''
+    const others = this.#shuffled(names.filter((name) => name !== first))
+    const { listening, port } = (await this.#join(first, RUNTIMES[number % 2] ?? 'bun')).process
     const callers = this.#callers(listening.address)
-    for (const [name, befall] of this.#shuffled(Object.entries(faults.faults))) {
-      if (isOver()) break
-      this.#begun.push({ name, atMs: performance.now() })
-      await befall()
+    for (const name of others) {
       await new Promise((resolve) => setTimeout(resolve, this.#chance.next() * LONGEST_REST_MS))
+      if (isOver()) break
+      await this.#befall(name)
     }
     await callers.end()
     // By its port: it may have been killed, and another started there.
     await faults.stop(port)
     return callers
+  }
+
+  /** Starts an instance in the midst of a fault; resolves when that is over, and the instance has answered. */
+  async #join(fault: string, runtime: Runtime): Promise<RealInstance> {
+    const begun = Promise.withResolvers<void>()
+    const joining = begun.promise.then(() => this.#start(runtime))
+    const [overAtMs, { instance, spawnedMs, readyMs }] = await Promise.all([
+      this.#befall(fault, begun.resolve),
+      joining,
+    ])
+    this.#joined.push({ fault, runtime, readyMs, overMs: overAtMs - spawnedMs })
+    return instance
+  }
+
+  async #befall(name: string, begun: () => void = () => {}): Promise<number> {
+    this.#begun.push({ name, atMs: performance.now() })
+    await this.#faults.faults[name]?.(begun)
+    return performance.now()
+  }
+
+  async #start(runtime: Runtime): Promise<{ readonly instance: RealInstance; spawnedMs: number; readyMs: number }> {
+    const spawnedMs = performance.now()
+    const instance = await this.#faults.start(runtime)
+    await eventually(
+      () => statusOf(`${instance.process.listening.address}api/events/${idOf(this.#setting.events - 1)}`),
+      (status) => status === 200,
+      LONGEST_START_MS,
+    )
+    return { instance, spawnedMs, readyMs: performance.now() - spawnedMs }
   }
 
   #callers(address: string): SoakCallers {

@@ -149,7 +149,9 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const ended = await Promise.all(left.map((instance) => accept(instance)))
       expect(performance.now() - begunMs).toBeGreaterThan(9900)
       for (const { status, stderr } of ended) {
-        expect(stderr).toMatch(/^nothing was accepted: no reader answered within 10 s; http:\S+\/status says who reads/)
+        expect(stderr).toMatch(
+          /^nothing was accepted: no reader answered within 10 s; one that comes back may still do .*; http:\S+\/status says/,
+        )
         expect(status).toBe(1)
       }
       redis.continue()

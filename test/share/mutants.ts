@@ -127,9 +127,9 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
         Member.prototype,
         'goAloneIfDue',
         (original) =>
-          function goAloneIfDue(this: Member) {
+          function goAloneIfDue(this: Member, isConnected) {
             const { own, target } = this
-            original.call(this)
+            original.call(this, isConnected)
             if (own === null && this.own !== null && target !== null) this.takeOver(target.position, false)
           },
       ),

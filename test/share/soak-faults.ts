@@ -21,7 +21,10 @@ interface Kept {
   readonly instance: RealInstance
 }
 
-/** Instances on ports that stay theirs, and what befalls them and their store; each is over when it resolves. */
+/** Calls back when it has begun; is over when it resolves. */
+type Fault = (begun: () => void) => Promise<void>
+
+/** Instances on ports that stay theirs, and what befalls them and their store. */
 export class SoakFaults {
   /** What each process said, by its name. */
   readonly logs = new Map<string, () => string>()
@@ -33,15 +36,18 @@ export class SoakFaults {
     this.#options = options
   }
 
-  readonly faults: Readonly<Record<string, () => Promise<void>>> = {
-    'the reader is killed, and started again': () => this.#killReader(),
-    'the reader is stopped, and wakes': async () => this.#holdUp(await this.#oneThat(true)),
-    'another is stopped, and wakes': async () => this.#holdUp(await this.#oneThat(false)),
-    'the store is killed, and comes back empty': () => this.#killStore(),
-    'the store is stopped, and wakes': () => this.#freezeStore(),
-    'the store is emptied': async () => void this.#options.redis.ask('FLUSHALL'),
-    'the store is full': () => this.#fillStore(),
-    'the store is killed, and comes back as it was a while ago': () => this.#putBackOld(),
+  readonly faults: Readonly<Record<string, Fault>> = {
+    'the reader is killed, and started again': (begun) => this.#killReader(begun),
+    'the reader is stopped, and wakes': async (begun) => this.#holdUp(await this.#oneThat(true), begun),
+    'another is stopped, and wakes': async (begun) => this.#holdUp(await this.#oneThat(false), begun),
+    'the store is killed, and comes back empty': (begun) => this.#killStore(begun),
+    'the store is stopped, and wakes': (begun) => this.#freezeStore(begun),
+    'the store is emptied': async (begun) => {
+      this.#options.redis.ask('FLUSHALL')
+      begun()
+    },
+    'the store is full': (begun) => this.#fillStore(begun),
+    'the store is killed, and comes back as it was a while ago': (begun) => this.#putBackOld(begun),
   }
 
   get instances(): readonly RealInstance[] {
@@ -100,46 +106,52 @@ export class SoakFaults {
     return this.#options.chance.pick(fitting.length > 0 ? fitting : this.instances)
   }
 
-  async #killReader(): Promise<void> {
+  async #killReader(begun: () => void): Promise<void> {
     const instance = await this.#oneThat(true)
     const port = String(instance.process.port)
     this.#kept.delete(port)
     instance.process.child.signal('SIGKILL')
     await instance.process.child.exited
+    begun()
     await instance.end()
     await this.start(instance.runtime, port)
   }
 
-  async #holdUp({ process: { child } }: RealInstance): Promise<void> {
+  async #holdUp({ process: { child } }: RealInstance, begun: () => void): Promise<void> {
     child.signal('SIGSTOP')
+    begun()
     await this.#forAWhile()
     child.signal('SIGCONT')
   }
 
-  async #killStore(): Promise<void> {
+  async #killStore(begun: () => void): Promise<void> {
     const { redis } = this.#options
     await redis.end()
+    begun()
     await this.#forAWhile()
     await redis.run()
   }
 
-  async #freezeStore(): Promise<void> {
+  async #freezeStore(begun: () => void): Promise<void> {
     const { redis } = this.#options
     redis.freeze()
+    begun()
     await this.#forAWhile()
     redis.continue()
   }
 
-  async #fillStore(): Promise<void> {
+  async #fillStore(begun: () => void): Promise<void> {
     const { redis } = this.#options
     redis.ask('CONFIG', 'SET', 'maxmemory', '1')
+    begun()
     await this.#forAWhile()
     redis.ask('CONFIG', 'SET', 'maxmemory', '0')
   }
 
-  async #putBackOld(): Promise<void> {
+  async #putBackOld(begun: () => void): Promise<void> {
     const { redis } = this.#options
     await redis.end()
+    begun()
     if (existsSync(this.#old)) copyFileSync(this.#old, this.#dump)
     await this.#forAWhile()
     await redis.run()

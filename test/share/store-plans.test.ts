@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test'
+import { Replica } from '../../src/replica/replica.ts'
 import { StoreFailure } from '../../src/share/store.ts'
 import { Publisher } from '../../src/share/publisher.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
@@ -47,7 +48,7 @@ describe('marks that nobody believes (instances: Security)', () => {
   it('are said once, dropped, and take no age from a follower', async () => {
     for (const many of [2000, 25_000]) {
       const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * BOUND_MS }, 1)
-      await begun(fleet)
+      const first = await begun(fleet)
       const second = await follower(fleet)
       await fleet.pass(BOUND_MS)
       const bases = fleet.news['base-written']
@@ -57,8 +58,11 @@ describe('marks that nobody believes (instances: Security)', () => {
       // They stand before those of the instances.
       writeJunk(fleet, many)
       for (const [name, text] of held) fleet.store.marks.set(name, text)
+      const refused = (): string | null => first.share.member.publisher?.refusedMarks ?? null
+      await must(fleet, () => refused() === `${many} marks of instances: those that stand still are dropped`, 5000)
       await must(fleet, () => fleet.store.marks.size <= 10_000, 5 * token.beatMs)
       await must(fleet, () => fleet.store.marks.size === 2, 40_000)
+      await must(fleet, () => refused() === null, 2 * token.beatMs)
       expect(fleet.store.marks.has(real ?? '')).toBeTrue()
       expect(second.share.served.events.ageMs(second.machine.peek()) ?? Infinity).toBeLessThan(BOUND_MS / 2)
       expect(fleet.log.filter((line) => line.includes('marks-refused'))).toEqual([
@@ -198,6 +202,34 @@ describe('a key that is not that of the others', () => {
 })
 
 describe('the base in the store (instances: The base)', () => {
+  it('has the lists that were read by then, and is made again as soon as the other one is', async () => {
+    let letGo = (): void => {}
+    const hold = (original: () => void) =>
+      function start(this: Replica) {
+        void this.events.reader.hold().then((go) => (letGo = go))
+        original.call(this)
+      }
+    const undo = override(Replica.prototype, 'start', hold)
+    try {
+      for (const seed of SEEDS) {
+        const fleet = new Fleet(token, seed)
+        fleet.begin()
+        await must(fleet, () => fleet.store.blobs.has('base'), 15_000)
+        const [replica] = fleet.instances[0]?.replicas ?? []
+        expect(replica?.venues.list.served).toBeGreaterThan(0)
+        const late = fleet.start()
+        await must(fleet, () => late.share.role === 'follower', BOUND_MS)
+        letGo()
+        await must(fleet, () => replica?.events.isLoaded === true, BOUND_MS)
+        await must(fleet, () => fleet.news['base-written'] === 2, 2 * token.beatMs)
+        await must(fleet, () => fleet.answers(late), 5 * token.beatMs)
+        expect(fleet.checker.wrong).toEqual([])
+      }
+    } finally {
+      undo()
+    }
+  }, 60_000)
+
   it('is made again where a part of it is gone, though nobody asks for it', async () => {
     const fleet = new Fleet({ ...token, fullReadEveryMs: 3_600_000 }, 1)
     await begun(fleet)

@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createClient, RESP_TYPES } from '@redis/client'
-import type { Appended, Store, StoreConnection, StoredEntry } from '../store.ts'
-import { StoreFailure } from '../store.ts'
-import type { RawReply } from './replies.ts'
-import { bufferOf, entriesOf, storeFailureOf, listOf, namedIn, strange, textIn } from './replies.ts'
+import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from '../store.ts'
+import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
 import { readTrusted } from './trusted.ts'
 
 /** A text that nothing shows; its source may replace it. */

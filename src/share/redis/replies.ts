@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import type { StoredEntry } from '../store.ts'
-import { StoreFailure } from '../store.ts'
+import { type StoredEntry, StoreFailure } from '../store.ts'
 
 /** A raw reply, its texts as bytes. */
 export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]

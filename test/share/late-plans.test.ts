@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'bun:test'
+import { begun, BOUND_MS, follower, must, token } from './directed.ts'
+import { Fleet } from './fleet.ts'
+
+const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1)
+const setting = { ...token, readersWhenLost: Number.POSITIVE_INFINITY }
+
+function loseStore(fleet: Fleet): void {
+  fleet.store.state = 'down'
+  fleet.store.breakConnections()
+}
+
+describe('a process that is started amid faults (instances: Goals)', () => {
+  it('answers within three beats where the store has just come back empty, or as it was: the reader is back by then', async () => {
+    for (const isEmpty of [true, false]) {
+      for (const seed of SEEDS) {
+        const fleet = new Fleet(setting, seed)
+        await begun(fleet)
+        await follower(fleet)
+        const saved = fleet.store.save()
+        await fleet.pass(BOUND_MS)
+        loseStore(fleet)
+        await fleet.pass(2 * BOUND_MS)
+        if (isEmpty) fleet.store.empty()
+        else fleet.store.restore(saved)
+        fleet.store.state = 'up'
+        // What the process itself takes before it connects.
+        await fleet.pass(300)
+        const late = fleet.start()
+        await must(fleet, () => fleet.answers(late), 3 * token.beatMs)
+        expect(fleet.checker.wrong).toEqual([])
+      }
+    }
+  }, 60_000)
+
+  it('does not wait until what it loaded and never answered from is outdone by a later read', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      const first = await begun(fleet)
+      const saved = fleet.store.save()
+      await fleet.pass(BOUND_MS)
+      loseStore(fleet)
+      first.machine.stop(BOUND_MS)
+      fleet.store.restore(saved)
+      fleet.store.state = 'up'
+      const late = fleet.start()
+      await must(fleet, () => late.share.member.target?.isReached === true, 1000)
+      const { target } = late.share.member
+      first.machine.wake()
+      await must(fleet, () => fleet.answers(late), 3 * token.beatMs)
+      expect(late.share.member.target).not.toBe(target)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+
+  it('reads the CRM for itself after a silence where there is no store, and not before half the bound where it lost one', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(BOUND_MS / 3)
+      loseStore(fleet)
+      const third = fleet.start()
+      await must(fleet, () => third.share.role === 'alone', third.share.member.silence.lengthMs + token.beatMs)
+      expect(second.share.role).toBe('follower')
+      await must(fleet, () => fleet.answers(third), BOUND_MS / 3)
+      await must(fleet, () => second.share.role === 'alone', BOUND_MS)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+})
