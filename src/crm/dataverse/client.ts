@@ -22,7 +22,7 @@ export interface ClientSettings {
 
 /** An answer that was a success, or what it was instead. */
 export type Got =
-  | { readonly kind: 'text'; readonly text: string; readonly preferenceApplied: string; readonly begunAt: Moment }
+  | { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment }
   | { readonly kind: 'nothing'; readonly begunAt: Moment }
   | Refused
 
@@ -115,12 +115,10 @@ export class DataverseClient {
   }
 
   #gotOf({ reply, begunAt }: Answered): Got {
-    const { status, headers, body } = reply
+    const { status, body } = reply
     const text = textOf(body)
     if (status === 204) return { kind: 'nothing', begunAt }
-    if (status === 200 && text !== null) {
-      return { kind: 'text', text, preferenceApplied: headers['preference-applied'] ?? '', begunAt }
-    }
+    if (status === 200 && text !== null) return { kind: 'text', text, begunAt }
     if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)

@@ -10,9 +10,7 @@ import { type PageBody, parsePageBody } from './page-body.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 
 /** A page that came, or what came instead. */
-export type PageAnswer =
-  | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
-  | Refused
+export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
@@ -62,18 +60,13 @@ export class PageReader<Item> {
     if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
     const { begunAt } = got
     if (got.kind === 'nothing') {
-      return {
-        kind: 'page',
-        page: { rows: null, isDelta: true, nextLink: null, deltaLink: null },
-        begunAt,
-        preferenceApplied: '',
-      }
+      return { kind: 'page', page: { rows: null, isDelta: true, nextLink: null, deltaLink: null }, begunAt }
     }
     const page = parsePageBody(got.text)
     if (typeof page === 'string') return this.#broken(`the answer ${page}`)
     const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
     if (fault !== null) return this.#broken(`the answer ${fault}`)
-    return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
+    return { kind: 'page', page, begunAt }
   }
 
   /** The next page of a long read: where Dataverse is busy or gone for a moment, what was read so far is not thrown away. */
