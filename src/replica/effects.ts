@@ -1,8 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
-import type { Frame, FramedList } from './frames.ts'
-import { frameOf } from './frames.ts'
-import type { WriteListener } from './record-list.ts'
-import { slotOf } from './record-list.ts'
+import { type Frame, type FramedList, frameOf } from './frames.ts'
+import { type WriteListener, slotOf } from './record-list.ts'
 import { grown, SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */

@@ -1,7 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Body } from '../formats/body.ts'
-import { bodyOf } from '../formats/body.ts'
-import { ETAG_LENGTH, etagOf } from '../formats/body.ts'
+import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024

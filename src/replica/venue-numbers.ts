@@ -1,6 +1,5 @@
 import type { Guid } from '../domain/guid.ts'
-import { GuidTable } from './guid-table.ts'
-import { hashWords, readGuidWords } from './guid-table.ts'
+import { GuidTable, hashWords, readGuidWords } from './guid-table.ts'
 
 /** Numbers for the venues that events name, each while an event names it. */
 export class VenueNumbers {
