@@ -1,7 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Frame, type FramedList, frameOf } from './frames.ts'
 import { type WriteListener, slotOf } from './record-list.ts'
-import { grown, SERVED } from './shard.ts'
+import { grown } from './packed-texts.ts'
+import { SERVED } from './shard.ts'
 
 /** A list that tells what it writes. */
 interface TellingList extends FramedList {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
+import { grown } from './packed-texts.ts'
 
 const EMPTY = -1
 const NO_KEYS = new Uint32Array(0)
@@ -98,8 +99,7 @@ export class GuidTable {
   }
 
   #grow(capacity: number): void {
-    const keys = new Uint32Array(capacity * 4)
-    keys.set(this.#keys)
+    const keys = grown(this.#keys, new Uint32Array(capacity * 4))
     this.#keys = keys
     this.capacity = capacity
     let size = 8

@@ -160,7 +160,7 @@ export class ListIndex {
   }
 
   #find(shard: Shard, slot: number, start: Tick): readonly [IndexBlock, number] {
-    shard.readWords(slot, this.#words)
+    shard.ids.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
     if (block === undefined || block.handles[at] !== handleOf(shard, slot))
@@ -169,7 +169,7 @@ export class ListIndex {
   }
 
   #insert(shard: Shard, slot: number, { start }: RowPlace): void {
-    shard.readWords(slot, this.#words)
+    shard.ids.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
     if (block !== undefined) {
@@ -210,7 +210,7 @@ export class ListIndex {
     const startTicks = block.ticks[at] ?? 0
     if (startTicks !== ticks) return startTicks < ticks ? -1 : 1
     const [shard, slot] = this.rowOf(block.handles[at] ?? 0)
-    return shard.compare(slot, words)
+    return shard.ids.compare(slot, words)
   }
 }
 

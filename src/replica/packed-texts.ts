@@ -7,6 +7,12 @@ let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 const NO_BYTES = Buffer.alloc(0)
 const NO_NUMBERS = new Uint32Array(0)
 
+/** A larger column that begins with what is in the one before. */
+export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
+  to.set(from)
+  return to
+}
+
 /**
  * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
  * without its gaps when it is full, so what is wasted stays below half, where each slot has a text.
@@ -25,15 +31,9 @@ export class PackedTexts {
   #ascii: Uint8Array = NO_BYTES
 
   grow(capacity: number): void {
-    const offset = new Uint32Array(capacity)
-    const length = new Uint32Array(capacity)
-    const ascii = new Uint8Array(capacity)
-    offset.set(this.#offset)
-    length.set(this.#length)
-    ascii.set(this.#ascii)
-    this.#offset = offset
-    this.#length = length
-    this.#ascii = ascii
+    this.#offset = grown(this.#offset, new Uint32Array(capacity))
+    this.#length = grown(this.#length, new Uint32Array(capacity))
+    this.#ascii = grown(this.#ascii, new Uint8Array(capacity))
     this.#size()
   }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
+import { grown } from './packed-texts.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024
@@ -89,12 +90,8 @@ export class ReadyPlaces {
   }
 
   grow(places: number): void {
-    const starts = new Float64Array(places).fill(NOWHERE)
-    const lengths = new Uint32Array(places)
-    starts.set(this.starts)
-    lengths.set(this.lengths)
-    this.starts = starts
-    this.lengths = lengths
+    this.starts = grown(this.starts, new Float64Array(places).fill(NOWHERE))
+    this.lengths = grown(this.lengths, new Uint32Array(places))
   }
 }
 
@@ -144,14 +141,12 @@ export class PackedEtags {
   /** A place that begins with 0 is not yet known. */
   #bytes: Buffer = NO_BYTES
 
-  read(place: number): string | null {
+  /** The tag of the body at a place, which is digested where it is not yet known. */
+  of(place: number, body: Body): string {
     const at = place * ETAG_LENGTH
-    return this.#bytes[at] === 0 ? null : this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
-  }
-
-  write(place: number, body: Body): string {
+    if (this.#bytes[at] !== 0) return this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
     const etag = etagOf(body)
-    this.#bytes.write(etag, place * ETAG_LENGTH, 'latin1')
+    this.#bytes.write(etag, at, 'latin1')
     return etag
   }
 
@@ -162,8 +157,6 @@ export class PackedEtags {
   }
 
   grow(places: number): void {
-    const bytes = Buffer.alloc(places * ETAG_LENGTH)
-    this.#bytes.copy(bytes)
-    this.#bytes = bytes
+    this.#bytes = grown(this.#bytes, Buffer.alloc(places * ETAG_LENGTH))
   }
 }

@@ -1,10 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
-import { type Body, ETAG_LENGTH } from '../formats/body.ts'
+import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
-import { PackedTexts } from './packed-texts.ts'
+import { PackedTexts, grown } from './packed-texts.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
 /** What a slot holds. */
@@ -24,7 +24,8 @@ const NO_FLOATS = new Float64Array(0)
 export class Shard {
   /** Which of its list's shards it is. */
   readonly number: number
-  readonly #table = new GuidTable()
+  /** The GUID of each slot. */
+  readonly ids: GuidTable = new GuidTable()
   readonly #texts = new PackedTexts()
   state: Uint8Array = NO_BYTES
   /** When the details, and the availability, were last written: only a read that began later may change them. */
@@ -38,7 +39,8 @@ export class Shard {
   /** When what is held became what it is. */
   changedAt: Float64Array = NO_FLOATS
   version: Float64Array = NO_FLOATS
-  readonly #etags = new PackedEtags()
+  /** The entity tags of bodies that were asked for, four places a slot. */
+  readonly etags: PackedEtags = new PackedEtags()
   /** Where bodies that were asked for lately lie, four places a slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
 
@@ -47,26 +49,21 @@ export class Shard {
   }
 
   get slots(): number {
-    return this.#table.slots
+    return this.ids.slots
   }
 
   get sizeBytes(): number {
     return (
       this.#texts.sizeBytes +
-      this.#table.sizeBytes +
+      this.ids.sizeBytes +
       this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
-  /** The slot of the GUID, -1 where it is not held. */
-  find(words: Uint32Array, hash: number): number {
-    return this.#table.find(words, hash)
-  }
-
   /** A new slot for a GUID that is not held. */
   insert(words: Uint32Array, hash: number): number {
-    const slot = this.#table.insert(words, hash)
-    if (slot >= this.state.length) this.#grow(this.#table.capacity)
+    const slot = this.ids.insert(words, hash)
+    if (slot >= this.state.length) this.#grow(this.ids.capacity)
     this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
     this.seenIn[slot] = this.auditedIn[slot] = 0
     this.version[slot] = Number.NaN
@@ -75,20 +72,15 @@ export class Shard {
 
   /** Makes room for so many rows in all. */
   reserve(slots: number): void {
-    this.#table.reserve(slots)
-    if (this.#table.capacity > this.state.length) this.#grow(this.#table.capacity)
+    this.ids.reserve(slots)
+    if (this.ids.capacity > this.state.length) this.#grow(this.ids.capacity)
   }
 
   remove(slot: number): void {
-    this.clear(slot)
-    this.state[slot] = FREE
-    this.#table.remove(slot)
-  }
-
-  /** Takes the record out of a slot that stays. */
-  clear(slot: number): void {
     this.#texts.remove(slot)
     this.forgetBodies(slot, 1)
+    this.state[slot] = FREE
+    this.ids.remove(slot)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
@@ -123,25 +115,11 @@ export class Shard {
   }
 
   guid(slot: number): Guid {
-    return this.#table.guid(slot)
-  }
-
-  readWords(slot: number, into: Uint32Array): void {
-    this.#table.readWords(slot, into)
-  }
-
-  /** How the slot's GUID stands to `words` in the order of ids. */
-  compare(slot: number, words: Uint32Array): number {
-    return this.#table.compare(slot, words)
-  }
-
-  /** The entity tag of the body at a place, four places a slot; `body` is digested where it is not yet known. */
-  etag(place: number, body: Body): string {
-    return this.#etags.read(place) ?? this.#etags.write(place, body)
+    return this.ids.guid(slot)
   }
 
   forgetBodies(slot = 0, slots: number = this.state.length): void {
-    this.#etags.forget(slot * SHAPES.length, slots * SHAPES.length)
+    this.etags.forget(slot * SHAPES.length, slots * SHAPES.length)
     this.ready.forget(slot * SHAPES.length, slots * SHAPES.length)
   }
 
@@ -154,13 +132,8 @@ export class Shard {
     this.auditedIn = grown(this.auditedIn, new Uint32Array(capacity))
     this.changedAt = grown(this.changedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
-    this.#etags.grow(capacity * SHAPES.length)
+    this.etags.grow(capacity * SHAPES.length)
     this.ready.grow(capacity * SHAPES.length)
     this.#texts.grow(capacity)
   }
-}
-
-export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
-  to.set(from)
-  return to
 }

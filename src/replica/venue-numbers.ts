@@ -1,5 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import { GuidTable, hashWords, readGuidWords } from './guid-table.ts'
+import { grown } from './packed-texts.ts'
 
 /** Numbers for the venues that events name, each while an event names it. */
 export class VenueNumbers {
@@ -27,11 +28,7 @@ export class VenueNumbers {
     let number = this.find(id)
     if (number === -1) {
       number = this.#table.insert(this.#words, hashWords(this.#words, 0))
-      if (number >= this.#uses.length) {
-        const uses = new Uint32Array(this.#table.capacity)
-        uses.set(this.#uses)
-        this.#uses = uses
-      }
+      if (number >= this.#uses.length) this.#uses = grown(this.#uses, new Uint32Array(this.#table.capacity))
       this.#uses[number] = 0
     }
     this.#uses[number] = (this.#uses[number] ?? 0) + 1
