@@ -59,15 +59,10 @@ export async function* readFull<Item>(
   })
 }
 
-/**
- * Reads the rows whose stamp is in the window. That both its ends are named matters where the server has no statistics of the
- * column: it then expects few rows and uses the index, where without the second it would expect a third of all.
- */
+/** Reads the rows whose stamp is in the window. */
 export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  const stamp = quote(known.stampColumn)
-  const inWindow = `${stamp} > '${stampOf(window.after)}' AND ${stamp} <= '${stampOf(window.last)}'`
-  return scan(opened, `${known.select()} WHERE ${inWindow}`, {
+  return scan(opened, known.selectStamped(stampOf(window.after), stampOf(window.last)), {
     name: 'marquee_delta',
     pageOf(answer) {
       const rows = known.rowsOf(answer)
@@ -117,7 +112,7 @@ function compare<Item>(
   const ids: Guid[] = []
   const texts: string[] = []
   for (const [text = null, stamp = null] of answer?.rows ?? []) {
-    const id = text === null ? null : known.idOf(text)
+    const id = text === null ? null : known.reading.idOf(text)
     if (text === null || id === null) continue
     const version = held.version(id)
     const micros = microsOf(stamp)
@@ -149,12 +144,12 @@ export async function* seekSuspects<Item>(
   suspicion: Suspicion,
   held: Held,
 ): PageStream<Item, Fault | boolean> {
-  const { wanted, hasOthers } = heldOf(suspicion, held, (text) => known.idOf(text), known.idType)
+  const { wanted, hasOthers } = heldOf(suspicion, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
   const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
   if (answer instanceof Fault) return answer
-  const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.idOf(text))))
+  const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
   const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))
   if (changes.length > 0) yield known.pageOfIds(transaction.snapshot, changes, (index) => gone[index]?.[1] ?? null)

@@ -117,10 +117,10 @@ export class StrayNotices {
     return `its changes are seen only when all rows are compared, every ${this.#sweepsEveryMs() / 1000} s`
   }
 
-  #zone({ zone, key }: KnownTable<unknown>): string {
+  #zone({ zone, list }: KnownTable<unknown>): string {
     return zone === null
       ? ''
-      : `. It is taken for wall time in ${zone}: if it is another zone's, name that in ${key}.changedAtIn`
+      : `. It is taken for wall time in ${zone}: if it is another zone's, name that in crm.${list.name}.changedAtIn`
   }
 }
 
