@@ -1,8 +1,8 @@
-import type { CrmFailure } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { type Cell, sourceDigits } from '../mapping/cell.ts'
 import type { DataverseClient } from './client.ts'
-import { type ChoiceType, readLabels, readLogicalName } from './metadata.ts'
+import { type ChoiceType, readLabels, readTables } from './metadata.ts'
 
 export interface LabelsSettings {
   readonly client: DataverseClient
@@ -36,7 +36,8 @@ const LONGEST_CODE = 11
 export class Labels {
   readonly #settings: LabelsSettings
   readonly #columns = new Map<string, Column>()
-  #logicalName: string | null = null
+  /** The table's logical name, once it is known. */
+  #tables: ReadonlyMap<string, string> | null = null
   /** When the last read of words began, and the last one that succeeded. */
   #triedAtMs = Number.NEGATIVE_INFINITY
   #readAtMs = Number.NEGATIVE_INFINITY
@@ -65,9 +66,11 @@ export class Labels {
     const { client, time, from, language } = this.#settings
     const begunAtMs = time.now().monotonicMs
     this.#triedAtMs = begunAtMs
-    const table = this.#logicalName ?? (await readLogicalName(client, from, signal))
-    if (typeof table !== 'string') return table
-    this.#logicalName = table
+    const tables = this.#tables ?? (await readTables(client, signal, from))
+    if ('kind' in tables) return tables
+    const table = tables.get(from)
+    if (table === undefined) return failureOf('broken', `the definition of ${from} was not found`)
+    this.#tables = tables
     let hasFound = false
     for (const [name, column] of this.#columns) {
       const found = await readLabels(client, { table, column: name, type: column.type, language }, signal)

@@ -42,7 +42,7 @@ export class ZoneCodes {
 
   async #lookUp(signal: AbortSignal): Promise<CrmFailure | null> {
     const path = 'timezonedefinitions?$select=timezonecode,standardname'
-    const rows = await readRows(this.#client, this.#client.urlOf(path), signal)
+    const rows = await readRows(this.#client, path, signal)
     if ('kind' in rows) {
       // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
       if (rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
