@@ -1,13 +1,9 @@
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import { type Frame, type FramedList, frameOf } from './frames.ts'
+import { type Frame, type RecordLists, frameOf } from './frames.ts'
 import { type WriteListener, slotOf } from './record-list.ts'
 import { grown } from './packed-texts.ts'
 import { SERVED } from './shard.ts'
-
-/** A list that tells what it writes. */
-interface TellingList extends FramedList {
-  effects: WriteListener | null
-}
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
 type OwedRows = 'shown' | 'gone' | 'all'
@@ -20,7 +16,7 @@ const WORD_BITS = 5
  * told once, and a million rows cost a quarter of a megabyte.
  */
 export class Effects implements WriteListener {
-  readonly #list: TellingList
+  readonly #list: RecordLists[ListName]
   before: WriteListener | null
   /** A bit a row that was written, and one a row of which only the version was: never both. */
   #written: Uint32Array = new Uint32Array(0)
@@ -31,7 +27,7 @@ export class Effects implements WriteListener {
   onOwed: (() => void) | null = null
 
   /** The list tells it from now on. */
-  constructor(list: TellingList) {
+  constructor(list: RecordLists[ListName]) {
     this.#list = list
     this.before = list.effects
     list.effects = this

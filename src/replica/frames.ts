@@ -8,7 +8,7 @@ import type { Withheld } from '../domain/withheld.ts'
 import { guidText, readGuidWords } from './guid-table.ts'
 import { FAULTS } from './packed-withheld.ts'
 import { type RecordList, slotOf } from './record-list.ts'
-import { type Shard, SERVED } from './shard.ts'
+import { SERVED } from './shard.ts'
 
 /** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
@@ -24,20 +24,12 @@ export interface Frame {
   readonly text: string
 }
 
-/** What of a list its frames are made of. */
-export interface FramedList {
-  readonly kind: { readonly name: ListName }
-  readonly shards: readonly Shard[]
-  find(id: Guid): number
-  shardAt(row: number): Shard
-}
-
 export interface RecordLists {
   readonly events: RecordList<EventRecord>
   readonly venues: RecordList<VenueRecord>
 }
 
-export function frameOf(list: FramedList, row: number, isVersionAlone = false): Frame {
+export function frameOf(list: RecordLists[ListName], row: number, isVersionAlone = false): Frame {
   const shard = list.shardAt(row)
   const slot = slotOf(row)
   const [id, version] = [shard.guid(slot), shard.version[slot] ?? Number.NaN]

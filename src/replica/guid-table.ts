@@ -112,9 +112,6 @@ export class GuidTable {
   }
 }
 
-/** A GUID as four 32-bit words, the form an index of numbers can compare. Reused between calls: copy what must last. */
-export type GuidWords = Uint32Array
-
 const DIGITS = '0123456789abcdef'
 const DASH = 0x2d
 
@@ -127,8 +124,8 @@ for (let value = 0; value < 16; value++) {
   CODE_OF[value] = code
 }
 
-/** Reads a canonical GUID into `words`. */
-export function readGuidWords(id: Guid, words: GuidWords): void {
+/** Reads a canonical GUID into `words`: four of 32 bits, the form that an index of numbers can compare. */
+export function readGuidWords(id: Guid, words: Uint32Array): void {
   words[0] = (fourDigits(id, 0) << 16) | fourDigits(id, 4)
   words[1] = (fourDigits(id, 9) << 16) | fourDigits(id, 14)
   words[2] = (fourDigits(id, 19) << 16) | fourDigits(id, 24)

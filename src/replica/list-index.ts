@@ -1,7 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { RowPlace, Placing } from './row-places.ts'
+import type { Placing } from './list-kinds.ts'
+import type { RowPlace } from './packing.ts'
 import { type Shard, SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
@@ -74,7 +75,7 @@ export class ListIndex {
     const place = this.#placing.placeOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
-    entry.endMs = place.endMs
+    entry.endMs = place.end.ms
     entry.handle = handle
     entry.venue = this.venues.hold(place.venue)
     entry.mark = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
