@@ -42,17 +42,13 @@ export class Labels {
   #triedAtMs = Number.NEGATIVE_INFINITY
   #readAtMs = Number.NEGATIVE_INFINITY
   #pauseMs = FIRST_PAUSE_MS
-  #finds = 0
+  /** How often a code that had been missing was found: rows that were read before that are shown without its word. */
+  finds = 0
   #appliedFinds = 0
 
   constructor(settings: LabelsSettings) {
     this.#settings = settings
     for (const name of settings.columns) this.#columns.set(name, { words: new Map(), type: null, missing: new Set() })
-  }
-
-  /** How often a code that had been missing was found: rows that were read before that are shown without its word. */
-  get finds(): number {
-    return this.#finds
   }
 
   /** All rows were read with the words as they were after so many finds. */
@@ -79,7 +75,7 @@ export class Labels {
       column.type = found.type
       for (const code of column.missing) if (found.words.has(code)) hasFound = column.missing.delete(code)
     }
-    if (hasFound) this.#finds++
+    if (hasFound) this.finds++
     this.#readAtMs = begunAtMs
     return null
   }
@@ -108,7 +104,7 @@ export class Labels {
       // Where that fails nothing is lost: what is missing was told, and is looked for again.
       await this.read(signal)
     }
-    return this.#finds > this.#appliedFinds
+    return this.finds > this.#appliedFinds
   }
 
   /** Each code's word, null where it has no word. */

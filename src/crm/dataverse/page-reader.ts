@@ -21,18 +21,14 @@ export class PageReader<Item> {
   readonly client: DataverseClient
   readonly table: EntityTable<Item>
   readonly #time: Time
-  #pageRows = PAGE_ROWS
+  /** How many rows of a mapping a page has: fewer once so many were too large. */
+  pageRows: number = PAGE_ROWS
   #definitionKnown = false
 
   constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
     this.client = client
     this.table = table
     this.#time = time
-  }
-
-  /** How many rows of a mapping a page has: fewer once so many were too large. */
-  get pageRows(): number {
-    return this.#pageRows
   }
 
   /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
@@ -85,10 +81,10 @@ export class PageReader<Item> {
   }
 
   #tooLarge(answer: Refused): Refused {
-    const before = this.#pageRows
-    this.#pageRows = Math.max(1, Math.floor(before / 10))
+    const before = this.pageRows
+    this.pageRows = Math.max(1, Math.floor(before / 10))
     const what = before === 1 ? 'a row' : `a page of ${before} rows`
-    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.#pageRows}`
+    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.pageRows}`
     return { ...answer, failure: { ...answer.failure, message } }
   }
 

@@ -157,12 +157,8 @@ export class Connection {
 
 /** The answer of the last of several statements. */
 function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): QueryAnswer {
-  const last = isList(result) ? result.at(-1) : result
+  const last = [result].flat().at(-1)
   return { rows: last?.rows ?? [], oids: (last?.fields ?? []).map((field) => field.dataTypeID) }
-}
-
-function isList<Item>(result: Item | readonly Item[]): result is readonly Item[] {
-  return Array.isArray(result)
 }
 
 function placeOf({ host, port, database }: PostgresAddress): string {
