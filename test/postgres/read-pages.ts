@@ -15,7 +15,7 @@ const opener = new Opener({
   limits: { requestTimeoutMs: limitMs },
   time: systemTime,
 })
-const lane = new Lane({ opener, time: systemTime, limits: { requestTimeoutMs: limitMs } })
+const lane = new Lane(opener)
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)

@@ -1,6 +1,5 @@
-import type { CrmLimits } from '../crm-limits.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import type { Moment } from '../../replica/time.ts'
 import { Turns } from '../../replica/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
@@ -18,14 +17,6 @@ export interface Snapshot {
   readonly server: string
 }
 
-export interface LaneSettings {
-  readonly opener: Opener
-  readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  /** Runs on each new connection before anything is read on it. */
-  readonly greet?: (connection: Connection) => Promise<void>
-}
-
 /** The server ends a transaction that stands still for longer, and lets go of its locks and of what it kept for it. */
 const STANDSTILL_MS = 60_000
 
@@ -39,14 +30,17 @@ const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
 
 /** One connection, opened when it is needed, on which one transaction after another reads: first come, first served. */
 export class Lane {
-  readonly #settings: LaneSettings
+  readonly #opener: Opener
+  readonly #greet: ((connection: Connection) => Promise<void>) | null
   readonly #turns = new Turns()
   #connection: Connection | null = null
   #connections = 0
   #closed = false
 
-  constructor(settings: LaneSettings) {
-    this.#settings = settings
+  /** @param greet runs on each new connection before anything is read on it */
+  constructor(opener: Opener, greet: ((connection: Connection) => Promise<void>) | null = null) {
+    this.#opener = opener
+    this.#greet = greet
   }
 
   /** Waits for its turn and begins a transaction; where the connection turns out to be dead, once more on a fresh one. */
@@ -76,7 +70,7 @@ export class Lane {
   async #tryBegin(letGo: () => void): Promise<Transaction | Fault> {
     const connection = await this.#connect()
     if (connection instanceof Fault) return connection
-    const begunAt = this.#settings.time.now()
+    const begunAt = this.#opener.settings.time.now()
     const state = await connection.query(this.#begin)
     if (state instanceof Fault) {
       await connection.query('ROLLBACK')
@@ -87,7 +81,7 @@ export class Lane {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
       serverNow: serverNow ?? '',
-      server: serverOf(startedAt ?? '', this.#settings.opener.process, this.#connections),
+      server: serverOf(startedAt ?? '', this.#opener.process, this.#connections),
     }
     return new Transaction(connection, snapshot, letGo)
   }
@@ -100,7 +94,7 @@ export class Lane {
   get #begin(): string {
     // The server gives up a little earlier than this side, so a slow statement does not cost the connection; and a lock
     // before the statement that waits for it.
-    const { requestTimeoutMs } = this.#settings.limits
+    const { requestTimeoutMs } = this.#opener.settings.limits
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex';
@@ -113,7 +107,7 @@ export class Lane {
     if (this.#connection !== null && !this.#connection.lost) return this.#connection
     const closed = new Fault('unreachable', 'the connection was closed', null, true)
     if (this.#closed) return closed
-    const connection = await this.#settings.opener.open()
+    const connection = await this.#opener.open()
     if (connection instanceof Fault) return connection
     this.#connection = connection
     this.#connections++
@@ -121,7 +115,7 @@ export class Lane {
       await this.#hangUp()
       return closed
     }
-    await this.#settings.greet?.(connection)
+    await this.#greet?.(connection)
     return connection
   }
 

@@ -19,11 +19,11 @@ export interface OpenerSettings extends ConnectionSettings {
 export class Opener {
   /** Tells this process's connections from those of others. */
   readonly process: string
-  readonly #settings: OpenerSettings
+  readonly settings: OpenerSettings
   #url: Secret
 
   constructor(settings: OpenerSettings) {
-    this.#settings = settings
+    this.settings = settings
     this.process = Math.floor(settings.time.random() * 2 ** 48).toString(36)
     this.#url = settings.url
   }
@@ -47,14 +47,14 @@ export class Opener {
     if (certificates instanceof Fault) return certificates
     let last: Connection | Fault | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, this.#settings)
+      last = await Connection.open(address, encryption, this.settings)
       if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
     }
     return last ?? new Fault('internal', 'no way to connect', null, true)
   }
 
   #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | Fault {
-    const { ca, absolute, descriptors = PLENTY } = this.#settings
+    const { ca, absolute, descriptors = PLENTY } = this.settings
     const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
     const texts: (string | null)[] = []
