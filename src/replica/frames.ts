@@ -100,39 +100,35 @@ const words = new Uint32Array(4)
 export class FrameWriter {
   count = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
-  #used = 0
-
-  get sizeBytes(): number {
-    return this.#used
-  }
+  sizeBytes = 0
 
   /** Good until the next frame is added. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#used)
+    return this.#bytes.subarray(0, this.sizeBytes)
   }
 
   add({ list, says, id, version, text }: Frame): void {
     const length = Buffer.byteLength(text)
-    const end = this.#used + TEXT_AT + length
+    const end = this.sizeBytes + TEXT_AT + length
     if (end > this.#bytes.length) {
       const bytes = Buffer.allocUnsafeSlow(Math.max(end, this.#bytes.length * 2))
-      this.#bytes.copy(bytes, 0, 0, this.#used)
+      this.#bytes.copy(bytes, 0, 0, this.sizeBytes)
       this.#bytes = bytes
     }
     const bytes = this.#bytes
-    const at = this.#used
+    const at = this.sizeBytes
     bytes[at] = SAYS.indexOf(says) * 2 + (list === 'events' ? 1 : 2)
     readGuidWords(id, words)
     for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[word] ?? 0, at + ID_AT + word * 4)
     bytes.writeDoubleBE(version, at + VERSION_AT)
     bytes.writeUInt32BE(length, at + LENGTH_AT)
     bytes.write(text, at + TEXT_AT, length, 'utf8')
-    this.#used = end
+    this.sizeBytes = end
     this.count++
   }
 
   clear(): void {
-    this.count = this.#used = 0
+    this.count = this.sizeBytes = 0
   }
 }
 
