@@ -43,13 +43,10 @@ export class ZoneCodes {
   async #lookUp(signal: AbortSignal): Promise<CrmFailure | null> {
     const path = 'timezonedefinitions?$select=timezonecode,standardname'
     const rows = await readRows(this.#client, path, signal)
-    if ('kind' in rows) {
-      // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
-      if (rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
-      this.#askedAtMs = this.#time.now().monotonicMs
-      return null
-    }
+    // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
+    if ('kind' in rows && rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
     this.#askedAtMs = this.#time.now().monotonicMs
+    if ('kind' in rows) return null
     const codes = new Map<string, string>()
     for (const { timezonecode = null, standardname = null } of rows) {
       const code = textOf(timezonecode)

@@ -57,9 +57,8 @@ export async function examineTable<Item>(
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
     warn(`${written} has no index that begins with ${changedAt}${orUseless}, so every refresh scans all of it`)
   }
-  const costs = await costsOf(opened, time)
-  if (costs instanceof Fault) return costs
-  const slow = slowness(costs, boundMs)
+  const slow = await slowness(opened, time, boundMs)
+  if (slow instanceof Fault) return slow
   if (slow !== null) warn(`${written} ${slow}`)
   return null
 }
@@ -77,14 +76,12 @@ async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<bo
   return isIndexed || lines.some((line) => line.includes('Foreign Scan'))
 }
 
-interface Costs {
-  /** Of a refresh that finds nothing, less the way to the server and back. */
-  readonly refreshMs: number
-  /** Of all ids and stamps. */
-  readonly sweepMs: number
-}
-
-async function costsOf<Item>({ transaction, known }: Opened<Item>, time: Time): Promise<Costs | Fault> {
+/** What is to be said of reads that take long; null where they do not. */
+async function slowness<Item>(
+  { transaction, known }: Opened<Item>,
+  time: Time,
+  boundMs: number,
+): Promise<string | null | Fault> {
   const moments = [time.now().monotonicMs]
   // The first tells how far away the server is.
   for (const statement of ['SELECT 1', known.selectStamped(NEVER, NEVER)]) {
@@ -100,12 +97,9 @@ async function costsOf<Item>({ transaction, known }: Opened<Item>, time: Time): 
     if (answer instanceof Fault) return answer
     if (answer === null) break
   }
+  // Of a refresh that finds nothing, less the way to the server and back; then of all ids and stamps.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
-  return { refreshMs, sweepMs: Math.round(time.now().monotonicMs - refreshed) }
-}
-
-/** What is to be said of reads that take long; null where they do not. */
-function slowness({ refreshMs, sweepMs }: Costs, boundMs: number): string | null {
+  const sweepMs = Math.round(time.now().monotonicMs - refreshed)
   const leastBoundMs = Math.ceil((refreshMs + sweepMs) / 250) * 1000
   if (refreshMs <= SLOW_MS && leastBoundMs <= boundMs) return null
   const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${sweepMs} ms to compare all rows`

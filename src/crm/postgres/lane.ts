@@ -152,12 +152,6 @@ export class Transaction {
     return declared instanceof Fault ? declared : new Scan(this.#connection, name)
   }
 
-  /** Forgets a scan, whose name may then be used again. */
-  async close(name: string): Promise<Fault | null> {
-    const closed = await this.query(`CLOSE ${name}`)
-    return closed instanceof Fault ? closed : null
-  }
-
   async end(): Promise<void> {
     // What a server still has to say to a read that nobody waits for any more could be megabytes.
     if (this.#connection.isBusy) this.#connection.destroy()

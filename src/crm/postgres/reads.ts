@@ -135,7 +135,9 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   const name = 'marquee_rows'
   const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.snapshot, known.rowsOf(answer), PASS)
   const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
-  return fault ?? (await transaction.close(name))
+  // The name may then be used again.
+  const closed = fault ?? (await transaction.query(`CLOSE ${name}`))
+  return closed instanceof Fault ? closed : null
 }
 
 /** Looks for the rows that may be gone; one that is not there is told as deleted. Whether all rows are to be looked at. */
