@@ -2,7 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
 import { type Frame, type RecordLists, frameOf } from './frames.ts'
 import { type WriteListener, slotOf } from './record-list.ts'
-import { grown } from './packed-texts.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
 import { SERVED } from './shard.ts'
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
@@ -19,8 +19,8 @@ export class Effects implements WriteListener {
   readonly #list: RecordLists[ListName]
   before: WriteListener | null
   /** A bit a row that was written, and one a row of which only the version was: never both. */
-  #written: Uint32Array = new Uint32Array(0)
-  #versions: Uint32Array = new Uint32Array(0)
+  #written: Uint32Array = EMPTY_WORDS
+  #versions: Uint32Array = EMPTY_WORDS
   #marks = 0
   readonly #removed = new Set<Guid>()
   /** Called when something is owed where nothing was. */

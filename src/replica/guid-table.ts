@@ -1,15 +1,14 @@
 import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
-import { grown } from './packed-texts.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
 
 const EMPTY = -1
-const NO_KEYS = new Uint32Array(0)
 const NO_BUCKETS = new Int32Array(0)
 
 /** GUID → slot: an open-addressing hash table of numbers, linear probing, at most half full. Slots are reused. */
 export class GuidTable {
   /** Four words a slot. */
-  #keys: Uint32Array = NO_KEYS
+  #keys: Uint32Array = EMPTY_WORDS
   #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0

@@ -1,17 +1,8 @@
 import { Buffer } from 'node:buffer'
+import { EMPTY_BYTES, EMPTY_WORDS, grown } from './columns.ts'
 
 /** The shared place a text is encoded in to be compared; grown for the odd giant. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
-
-// Shared by all that are still empty.
-const NO_BYTES = Buffer.alloc(0)
-const NO_NUMBERS = new Uint32Array(0)
-
-/** A larger column that begins with what is in the one before. */
-export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
-  to.set(from)
-  return to
-}
 
 /**
  * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
@@ -20,15 +11,15 @@ export function grown<Column extends { set(from: Column): void }>(from: Column, 
 export class PackedTexts {
   /** Kept rather than worked out: after each page it is asked of all shards. */
   sizeBytes = 0
-  #bytes: Buffer = NO_BYTES
+  #bytes: Buffer = EMPTY_BYTES
   #used = 0
   #live = 0
   /** How many texts there are that hold anything. */
   #count = 0
-  #offset: Uint32Array = NO_NUMBERS
-  #length: Uint32Array = NO_NUMBERS
+  #offset: Uint32Array = EMPTY_WORDS
+  #length: Uint32Array = EMPTY_WORDS
   /** 1 where the text is ASCII, which is read back some times faster. */
-  #ascii: Uint8Array = NO_BYTES
+  #ascii: Uint8Array = EMPTY_BYTES
 
   grow(capacity: number): void {
     this.#offset = grown(this.#offset, new Uint32Array(capacity))

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
-import { grown } from './packed-texts.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024
@@ -69,15 +69,10 @@ export class ReadyBodies {
 
 const NOWHERE = -1
 
-// Shared by all that are still empty.
-const NO_STARTS = new Float64Array(0)
-const NO_LENGTHS = new Uint32Array(0)
-const NO_BYTES = Buffer.alloc(0)
-
 /** Where the bodies of one shard lie in the ring, by place. */
 export class ReadyPlaces {
-  starts: Float64Array = NO_STARTS
-  lengths: Uint32Array = NO_LENGTHS
+  starts: Float64Array = EMPTY_FLOATS
+  lengths: Uint32Array = EMPTY_WORDS
   /** Those that lie on their own. */
   readonly large: Map<number, Body> = new Map()
 
@@ -139,7 +134,7 @@ export class LargeBodies {
  */
 export class PackedEtags {
   /** A place that begins with 0 is not yet known. */
-  #bytes: Buffer = NO_BYTES
+  #bytes: Buffer = EMPTY_BYTES
 
   /** The tag of the body at a place, which is digested where it is not yet known. */
   of(place: number, body: Body): string {

@@ -2,20 +2,16 @@ import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
-import { PackedTexts, grown } from './packed-texts.ts'
+import { PackedTexts } from './packed-texts.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
 /** What a slot holds. */
 export const FREE = 0
 export const SERVED = 1
 export const WITHHELD = 2
-
-// Shared by all that are still empty: a list has 256 shards, and a typed array each for their columns took 10 ms at start.
-const NO_BYTES = new Uint8Array(0)
-const NO_WORDS = new Uint32Array(0)
-const NO_FLOATS = new Float64Array(0)
 
 /**
  * A part of a list small enough that growing or compacting it stalls nobody: columns of numbers beside one buffer of packed
@@ -27,18 +23,18 @@ export class Shard {
   /** The GUID of each slot. */
   readonly ids: GuidTable = new GuidTable()
   readonly #texts = new PackedTexts()
-  state: Uint8Array = NO_BYTES
+  state: Uint8Array = EMPTY_BYTES
   /** When the details, and the availability, were last written: only a read that began later may change them. */
-  detailsAt: Float64Array = NO_FLOATS
-  availabilityAt: Float64Array = NO_FLOATS
+  detailsAt: Float64Array = EMPTY_FLOATS
+  availabilityAt: Float64Array = EMPTY_FLOATS
   /** When the row was last mentioned by any read. */
-  seenAt: Float64Array = NO_FLOATS
+  seenAt: Float64Array = EMPTY_FLOATS
   /** The number of the refresh, and of the audit beside it, that last mentioned the row. */
-  seenIn: Uint32Array = NO_WORDS
-  auditedIn: Uint32Array = NO_WORDS
+  seenIn: Uint32Array = EMPTY_WORDS
+  auditedIn: Uint32Array = EMPTY_WORDS
   /** When what is held became what it is. */
-  changedAt: Float64Array = NO_FLOATS
-  version: Float64Array = NO_FLOATS
+  changedAt: Float64Array = EMPTY_FLOATS
+  version: Float64Array = EMPTY_FLOATS
   /** The entity tags of bodies that were asked for, four places a slot. */
   readonly etags: PackedEtags = new PackedEtags()
   /** Where bodies that were asked for lately lie, four places a slot. */

@@ -1,11 +1,11 @@
 import type { Guid } from '../domain/guid.ts'
 import { GuidTable, hashWords, readGuidWords } from './guid-table.ts'
-import { grown } from './packed-texts.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
 
 /** Numbers for the venues that events name, each while an event names it. */
 export class VenueNumbers {
   readonly #table = new GuidTable()
-  #uses: Uint32Array = new Uint32Array(0)
+  #uses: Uint32Array = EMPTY_WORDS
   readonly #words = new Uint32Array(4)
 
   get sizeBytes(): number {
