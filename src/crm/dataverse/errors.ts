@@ -28,20 +28,6 @@ function hexadecimal(code: string): string {
   return /^-?\d+$/.test(text) && text !== '0' ? `0x${(Number(text) >>> 0).toString(16)}` : text
 }
 
-export type ErrorKind =
-  | 'expired-token'
-  | 'not-tracked'
-  | 'unknown-column'
-  | 'unknown-table'
-  | 'no-application-user'
-  | 'missing-privilege'
-  | 'throttled'
-  | 'outage'
-  | 'redirect'
-  | 'unasked'
-  | 'refused'
-  | 'other'
-
 const EXPIRED_VERSION_STAMP = '0x80044352'
 const NOT_TRACKED = '0x80072491'
 const UNKNOWN_COLUMN = '0x80060888'
@@ -94,14 +80,13 @@ function missingPrivilege(message: string): string {
 
 interface ErrorAnswer {
   readonly status: number
-  readonly error: ErrorKind
   readonly body: ErrorBody
   readonly origin: string
   readonly clientId: string
 }
 
 /** What each error is to the replica, and in an admin's words. */
-const MEANINGS: Readonly<Record<ErrorKind, readonly [FailureKind, (answer: ErrorAnswer) => string]>> = {
+const MEANINGS = {
   throttled: ['throttled', ({ body }) => `${limitOf(body.code)}, and Dataverse asks to wait`],
   'expired-token': ['cursor-refused', () => 'Dataverse no longer knows what changed since the last read'],
   'not-tracked': ['cursor-refused', () => 'the table has no change tracking'],
@@ -130,11 +115,13 @@ const MEANINGS: Readonly<Record<ErrorKind, readonly [FailureKind, (answer: Error
   ],
   outage: ['unreachable', ({ origin }) => `${origin} answered with a server error`],
   other: ['broken', ({ origin }) => `${origin} refused the request`],
-}
+} as const satisfies Readonly<Record<string, readonly [FailureKind, (answer: ErrorAnswer) => string]>>
+
+export type ErrorKind = keyof typeof MEANINGS
 
 /** An answer that is no success, in an admin's words; of its text only names are quoted. */
-export function answerFailure(answer: ErrorAnswer, retryAfterMs: number | null): CrmFailure {
-  const { status, error, body } = answer
+export function answerFailure(error: ErrorKind, answer: ErrorAnswer, retryAfterMs: number | null): CrmFailure {
+  const { status, body } = answer
   // What is not a code might be a text that quotes what it was sent.
   const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)
   const [kind, messageOf] = MEANINGS[error]
