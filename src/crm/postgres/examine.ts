@@ -90,10 +90,9 @@ async function slowness<Item>(
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
-  const scan = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
-  if (scan instanceof Fault) return scan
+  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
   for (;;) {
-    const answer = await scan.next()
+    const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     if (answer === null) break
   }

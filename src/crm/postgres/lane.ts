@@ -142,14 +142,39 @@ export class Transaction {
     return this.#connection.query(text, values)
   }
 
-  /** The rows that a `SELECT` finds, by pages. Names tell scans apart that go on side by side. */
-  async scan(
+  /**
+   * The rows that a `SELECT` finds, in pages of one row at the least and of limited size; the server holds them until the
+   * transaction ends. Names tell scans apart that go on side by side.
+   */
+  async *scan(
     select: string,
     values: readonly (readonly string[])[] = [],
     name = 'marquee_scan',
-  ): Promise<Scan | Fault> {
+  ): AsyncGenerator<QueryAnswer, Fault | null, void> {
+    const connection = this.#connection
     const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
-    return declared instanceof Fault ? declared : new Scan(this.#connection, name)
+    if (declared instanceof Fault) return declared
+    let pageRows = FIRST_ROWS
+    // Of the rows that were asked for at once, those that are still to come.
+    let toCome = 0
+    let hasEnded = false
+    while (!hasEnded || connection.isBusy) {
+      const begunAt = connection.time.now().monotonicMs
+      if (!connection.isBusy) toCome = pageRows
+      const portion = connection.isBusy
+        ? await connection.nextPortion()
+        : await connection.portion(`FETCH FORWARD ${pageRows} FROM ${name}`)
+      if (portion instanceof Fault) return portion
+      const { rows, bytes } = portion
+      const tookMs = connection.time.now().monotonicMs - begunAt
+      toCome -= rows.length
+      if (portion.isLast && toCome > 0) hasEnded = true
+      if (rows.length === 0) continue
+      const part = Math.max(bytes / PAGE_BYTES, tookMs / (connection.limitMs * PAGE_TIME))
+      pageRows = rowsWhere(part / rows.length)
+      yield portion
+    }
+    return null
   }
 
   async end(): Promise<void> {
@@ -166,44 +191,6 @@ const FIRST_ROWS = 125
 const PAGE_BYTES = 1_000_000
 /** Rows that take the server long, too: a page may take this part of what a statement may. */
 const PAGE_TIME = 0.25
-
-/** The rows of a cursor that the server holds until its transaction ends, in pages of limited length and size. */
-export class Scan {
-  readonly #connection: Connection
-  readonly #cursor: string
-  #rows = FIRST_ROWS
-  /** Of the rows that were asked for at once, those that are still to come. */
-  #toCome = 0
-  #hasEnded = false
-
-  constructor(connection: Connection, cursor: string) {
-    this.#connection = connection
-    this.#cursor = cursor
-  }
-
-  /** The next page, of one row at the least; null behind the last one. */
-  async next(): Promise<QueryAnswer | Fault | null> {
-    while (!this.#hasEnded || this.#connection.isBusy) {
-      const begunAt = this.#connection.time.now().monotonicMs
-      const portion = this.#connection.isBusy ? await this.#connection.nextPortion() : await this.#fetch()
-      if (portion instanceof Fault) return portion
-      const { rows, bytes } = portion
-      const tookMs = this.#connection.time.now().monotonicMs - begunAt
-      this.#toCome -= rows.length
-      if (portion.isLast && this.#toCome > 0) this.#hasEnded = true
-      if (rows.length === 0) continue
-      const part = Math.max(bytes / PAGE_BYTES, tookMs / (this.#connection.limitMs * PAGE_TIME))
-      this.#rows = rowsWhere(part / rows.length)
-      return portion
-    }
-    return null
-  }
-
-  #fetch(): ReturnType<Connection['portion']> {
-    this.#toCome = this.#rows
-    return this.#connection.portion(`FETCH FORWARD ${this.#rows} FROM ${this.#cursor}`)
-  }
-}
 
 /** How many rows make a page of which each is that part; of a few numbers, for a server may keep statistics of each statement's text. */
 function rowsWhere(part: number): number {

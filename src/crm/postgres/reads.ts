@@ -24,10 +24,9 @@ async function* scan<Item>(
   select: string,
   { pageOf, values, name, givesWay }: Scanning<Item>,
 ): PageStream<Item, Fault | null> {
-  const scanned = await transaction.scan(select, values, name)
-  if (scanned instanceof Fault) return scanned
+  const answers = transaction.scan(select, values, name)
   for (;;) {
-    const answer = await scanned.next()
+    const { value: answer } = await answers.next()
     if (answer === null || answer instanceof Fault) return answer
     yield pageOf(answer)
     if (givesWay?.() === true) return new Fault('timeout', GAVE_WAY, null, false)
@@ -83,11 +82,10 @@ export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Str
   const { snapshot } = transaction
   // A table without rows has no other page to tell how far behind it was read.
   yield { ...emptyPage(snapshot), pass: PASS }
-  const scanned = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
-  if (scanned instanceof Fault) return scanned
+  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
   let wanted: string[] = []
   for (;;) {
-    const answer = await scanned.next()
+    const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     const { ids, texts } = compare(answer, known, held, strays, wanted)
     const changes = ids.map((id): Change<Item> => ({ kind: 'unchanged', id }))
