@@ -113,11 +113,9 @@ export class TableRows implements RowAccess<CellObject> {
 }
 
 function zoneColumns({ fields }: ListSetting): string[] {
-  const columns: string[] = []
-  for (const date of [fields.Start, fields.Finish]) {
-    if (date?.kind === 'column' && date.wallTimeIn?.kind === 'column') columns.push(date.wallTimeIn.column)
-  }
-  return columns
+  return [fields.Start, fields.Finish].flatMap((date) =>
+    date?.kind === 'column' && date.wallTimeIn?.kind === 'column' ? [date.wallTimeIn.column] : [],
+  )
 }
 
 function* cellsOf(rows: readonly CellObject[], cellOf: (row: CellObject) => Cell): Generator<Cell> {

@@ -41,7 +41,7 @@ export function openPostgresCrm(
   function onHint(callback: () => void): () => void {
     if (!isTested) void listening?.test(venuesLane, auditLane)
     isTested = true
-    return listening?.onHint(callback) ?? (() => {})
+    return listening?.hints.add(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
   // Half of the bound that holds now.
