@@ -2,10 +2,9 @@
 // (replica/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
-import type { ListName } from '../domain/field.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
-import type { Crm, Cursor, Examination, PageStream, ReadRequest, Source } from '../replica/port.ts'
+import type { Crm, PageStream, Source } from '../replica/port.ts'
 import { type ConnectorSurroundings, limitsOf } from './crm-limits.ts'
 import type { OpenWeb } from './web/web.ts'
 
@@ -17,17 +16,11 @@ export interface CrmSurroundings extends ConnectorSurroundings {
 
 export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
   const crm = await open(settings, surroundings)
-  const { observe } = surroundings
-  // It counts its requests itself: a read of a list is many.
+  // Dataverse's counts its requests itself: a read of a list is many.
   if (settings.kind === 'dataverse') return crm
-  const [events, venues] = [countReads(crm.events, observe), countReads(crm.venues, observe)]
-  return {
-    events,
-    venues,
-    ...(crm.examine === undefined ? {} : { examine: () => examine(crm) }),
-    ...(crm.diagnose === undefined ? {} : { diagnose: async (list: ListName) => (await crm.diagnose?.(list)) ?? null }),
-    close: () => crm.close(),
-  }
+  countReads(crm.events, surroundings.observe)
+  countReads(crm.venues, surroundings.observe)
+  return crm
 }
 
 /** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and a case here. */
@@ -51,35 +44,18 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurro
   }
 }
 
-async function examine(crm: Crm): Promise<Examination> {
-  return (await crm.examine?.()) ?? { problems: [], warnings: [] }
-}
-
-/** The source, each of whose reads is told as one exchange with the CRM. */
-function countReads<Item>(source: Source<Item>, observe: Observe): Source<Item> {
-  const { reportsChanges, availabilityEveryMs, repeatedId } = source
-  return {
-    reportsChanges,
-    availabilityEveryMs,
-    repeatedId,
-    get patienceMs() {
-      return source.patienceMs
-    },
-    ...(source.onHint === undefined
-      ? {}
-      : { onHint: (callback: () => void) => source.onHint?.(callback) ?? (() => {}) }),
-    ...(source.travels === undefined ? {} : { travels: (cursor: Cursor) => source.travels?.(cursor) ?? false }),
-    ...(source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }),
-    async *read(request: ReadRequest): PageStream<Item> {
-      // A read that took too long is abandoned, and then never returns.
-      let outcome: Outcome = 'timeout'
-      try {
-        const ended = yield* source.read(request)
-        outcome = ended.ok ? 'ok' : ended.failure.kind
-        return ended
-      } finally {
-        observe({ kind: 'crm-request', outcome })
-      }
-    },
+/** Has each read of the source told as one exchange with the CRM. */
+function countReads<Item>(source: Source<Item>, observe: Observe): void {
+  const read = source.read.bind(source)
+  source.read = async function* (request): PageStream<Item> {
+    // A read that took too long is abandoned, and then never returns.
+    let outcome: Outcome = 'timeout'
+    try {
+      const ended = yield* read(request)
+      outcome = ended.ok ? 'ok' : ended.failure.kind
+      return ended
+    } finally {
+      observe({ kind: 'crm-request', outcome })
+    }
   }
 }

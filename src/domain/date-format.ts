@@ -1,5 +1,5 @@
 import { daysFromCivil, daysInMonth } from './civil.ts'
-import type { Wall } from './date-time.ts'
+import { type Wall, isDigit } from './date-time.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
 /** How people write dates, such as `DD.MM.YYYY hh:mm`, taken apart. */
@@ -120,10 +120,6 @@ export function parseByFormat(text: string, { parts }: DateFormat): Wall | null 
     }
   }
   return at === bare.length ? wallOf(half) : null
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
 }
 
 function wallOf(half: 'AM' | 'PM' | null): Wall | null {

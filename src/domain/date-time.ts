@@ -129,7 +129,7 @@ function digitsAt(text: string, from: number, count: number): number {
   return number
 }
 
-function isDigit(code: number): boolean {
+export function isDigit(code: number): boolean {
   return code >= ZERO && code <= 0x39
 }
 

@@ -5,6 +5,10 @@ export interface Link {
   readonly Title: string | null
 }
 
+export function untitled(Rel: string, Href: string): Link {
+  return { Rel, Href, Title: null }
+}
+
 /** Tells whether `href` holds `{…}`, by the reference's pattern `{.+}`: something between braces on one line. */
 export function isTemplated(href: string): boolean {
   const opened = href.indexOf('{')

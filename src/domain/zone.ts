@@ -1,15 +1,5 @@
 import { type DateTime, type Instant, type Wall, writeDateTime } from './date-time.ts'
 
-/** A time zone of the IANA database as the runtime knows it. */
-export interface Zone {
-  /** As the runtime spells it; an alias stays the alias. */
-  readonly id: string
-  /** What its clocks are ahead of UTC, to the second: local mean times are whole minutes only by chance. */
-  offsetSecondsAt(epochSeconds: number): number
-  /** The stretch of unchanged offset that holds a second. */
-  spanAt(epochSeconds: number): Span
-}
-
 /** From `from` on, and until before `until`, a zone's offset is this; both are infinite at the ends of time. */
 interface Span {
   readonly from: number
@@ -23,7 +13,7 @@ export function openZone(id: string): Zone | null {
   if (!/^[a-z]/i.test(id)) return null
   try {
     // Temporal's own spelling: `europe/london` becomes `Europe/London`.
-    return new SpanCache(new Temporal.ZonedDateTime(0n, id).timeZoneId)
+    return new Zone(new Temporal.ZonedDateTime(0n, id).timeZoneId)
   } catch (cause) {
     if (cause instanceof RangeError) return null
     throw new Error(`the time zone ${id} cannot be opened`, { cause })
@@ -59,8 +49,12 @@ const SECONDS_PER_DAY = 86_400
 // Node 24 does not have Temporal, and elsewhere loading the polyfill would cost 30 ms for nothing.
 const { Temporal } = 'Temporal' in globalThis ? globalThis : await import('temporal-polyfill')
 
-/** Asks Temporal once for each span that is met, and remembers it: a question costs up to a millisecond, a span nothing. */
-class SpanCache implements Zone {
+/**
+ * A time zone of the IANA database as the runtime knows it. Temporal is asked once for each span that is met, which is
+ * remembered: a question costs up to a millisecond, a span nothing.
+ */
+export class Zone {
+  /** As the runtime spells it; an alias stays the alias. */
   readonly id: string
   /** Sorted, with holes where nobody has asked yet. At most two for each year that a CRM's dates reach. */
   readonly #spans: Span[] = []
@@ -71,10 +65,12 @@ class SpanCache implements Zone {
     this.#last = this.#learn(0)
   }
 
+  /** What its clocks are ahead of UTC, to the second: local mean times are whole minutes only by chance. */
   offsetSecondsAt(epochSeconds: number): number {
     return this.spanAt(epochSeconds).offsetSeconds
   }
 
+  /** The stretch of unchanged offset that holds a second. */
   spanAt(epochSeconds: number): Span {
     const last = this.#last
     if (epochSeconds >= last.from && epochSeconds < last.until) return last

@@ -9,7 +9,7 @@ export type Body = string | Uint8Array
 const encoder = new TextEncoder()
 
 export function bodyOf(text: string): Body {
-  return isAscii(text) ? text : encoder.encode(text)
+  return NOT_ASCII.test(text) ? encoder.encode(text) : text
 }
 
 /** A copy, where others write over the memory of the given one. */
@@ -20,10 +20,6 @@ export function ownBody(body: Body): Body {
 /** The text again. */
 export function textOf(body: Body): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body)
-}
-
-function isAscii(text: string): boolean {
-  return !NOT_ASCII.test(text)
 }
 
 const NOT_ASCII = /[^\u0000-\u007f]/

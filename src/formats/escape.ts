@@ -42,16 +42,9 @@ function entitiesOf(entities: Readonly<Record<string, string>>): Entities {
   return table
 }
 
-const TEXT_ENTITIES = entitiesOf({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' })
-const ATTRIBUTE_ENTITIES = entitiesOf({
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\t': '&#x9;',
-  '\n': '&#xA;',
-  '\r': '&#xD;',
-})
+const IN_TEXT = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' }
+const TEXT_ENTITIES = entitiesOf(IN_TEXT)
+const ATTRIBUTE_ENTITIES = entitiesOf({ ...IN_TEXT, '"': '&quot;', '\t': '&#x9;', '\n': '&#xA;' })
 
 /** `text` as the content of an XML element; what XML cannot carry becomes U+FFFD (contract §3.2). */
 export function xmlText(text: string): string {

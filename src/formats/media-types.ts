@@ -1,5 +1,3 @@
-import { unreachable } from '../domain/unreachable.ts'
-
 /** The six types a record is served as, in order of preference (contract §1.4). */
 export const MEDIA_TYPES = [
   'application/json',
@@ -39,15 +37,7 @@ export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` }
 
 /** Whether a client that gets this type is an XML one, and so gets its problems as XML (contract §1.5). */
 export function isXml(mediaType: MediaType): boolean {
-  const shape = shapeOf[mediaType]
-  switch (shape) {
-    case 'xml':
-    case 'hal-xml':
-      return true
-    case 'json':
-    case 'hal-json':
-      return false
-    default:
-      return unreachable(shape)
-  }
+  return IS_XML[shapeOf[mediaType]]
 }
+
+const IS_XML: Readonly<Record<Shape, boolean>> = { json: false, xml: true, 'hal-json': false, 'hal-xml': true }

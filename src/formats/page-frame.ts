@@ -1,10 +1,9 @@
 import type { ListName } from '../domain/field.ts'
-import type { Link } from '../domain/link.ts'
+import { untitled } from '../domain/link.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { xmlAttribute } from './escape.ts'
-import { linkObject } from './hal-json.ts'
+import { linkObject, resolveHref } from './hal-json.ts'
 import { XML_DECLARATION } from './hal-xml.ts'
-import { resolveHref } from './hal-json.ts'
 import type { Shape } from './media-types.ts'
 import { linkJson } from './plain-json.ts'
 import { namespaceOf } from './plain-xml.ts'
@@ -28,17 +27,14 @@ export interface PageFrame {
 
 /** Which of its bytes a record leaves out within a list, and what divides it from the next (contract §4.2). */
 export function recordsOf(shape: Shape): Pick<PageFrame, 'between' | 'skip'> {
-  switch (shape) {
-    case 'json':
-    case 'hal-json':
-      return { between: ',', skip: 0 }
-    case 'xml':
-      return { between: '', skip: 0 }
-    case 'hal-xml':
-      return { between: '\n', skip: XML_DECLARATION.length }
-    default:
-      return unreachable(shape)
-  }
+  return RECORDS[shape]
+}
+
+const RECORDS: Readonly<Record<Shape, Pick<PageFrame, 'between' | 'skip'>>> = {
+  json: { between: ',', skip: 0 },
+  'hal-json': { between: ',', skip: 0 },
+  xml: { between: '', skip: 0 },
+  'hal-xml': { between: '\n', skip: XML_DECLARATION.length },
 }
 
 /** What the pages of each list are made of is called. */
@@ -56,7 +52,7 @@ export function pageFrame(
 ): Pick<PageFrame, 'before' | 'after'> {
   const { list, self, next, isEmpty } = outline
   const { member, rel, root } = PAGE_WORDS[list]
-  const links = next === null ? [link('self', self)] : [link('self', self), link('next', next)]
+  const links = next === null ? [untitled('self', self)] : [untitled('self', self), untitled('next', next)]
   switch (shape) {
     case 'json':
       return { before: `{"${member}":[`, after: `],"_links":[${links.map(linkJson).join(',')}],"_embedded":null}` }
@@ -79,8 +75,4 @@ export function pageFrame(
     default:
       return unreachable(shape)
   }
-}
-
-function link(Rel: string, Href: string): Link {
-  return { Rel, Href, Title: null }
 }

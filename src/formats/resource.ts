@@ -1,6 +1,6 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
 import type { Field, FieldType, FieldValue } from '../domain/field.ts'
-import type { Link } from '../domain/link.ts'
+import { type Link, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
 /** A record as a format sees it: what its fields are, what they hold, and all its links (contract §2.1). */
@@ -24,12 +24,12 @@ const VENUE = { ...VENUES, written: writtenFields(VENUES.fields) }
 
 export function eventResource(event: EventRecord, configured: readonly LinkTemplate[]): Resource {
   const href = `~/events/${event.Id}`
-  return resourceOf(EVENT, event, href, [link('self', href), link('venue', `${href}/venue`)], configured)
+  return resourceOf(EVENT, event, href, [untitled('self', href), untitled('venue', `${href}/venue`)], configured)
 }
 
 export function venueResource(venue: VenueRecord, configured: readonly LinkTemplate[]): Resource {
   const href = `~/venues/${venue.Id}`
-  return resourceOf(VENUE, venue, href, [link('self', href)], configured)
+  return resourceOf(VENUE, venue, href, [untitled('self', href)], configured)
 }
 
 interface WrittenTable<Name extends string> {
@@ -50,10 +50,6 @@ function resourceOf<Name extends string>(
   const values: FieldValue[] = []
   for (const field of fields) values.push(record[field.name])
   return { rel: kind, href, fields: written, values, links }
-}
-
-function link(Rel: string, Href: string): Link {
-  return { Rel, Href, Title: null }
 }
 
 /** A field with what stands around its value in each format, built once. */

@@ -47,9 +47,4 @@ export class Drift {
     }
     return found
   }
-
-  /** Counts at once: the row had changed while its version had not. */
-  count(id: Guid, columns: readonly string[]): void {
-    this.suspect(id, columns, Number.NEGATIVE_INFINITY)
-  }
 }

@@ -1,14 +1,9 @@
+import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import type { Frame, FramedList } from './frames.ts'
-import { frameOf } from './frames.ts'
-import type { WriteListener } from './record-list.ts'
-import { slotOf } from './record-list.ts'
-import { grown, SERVED } from './shard.ts'
-
-/** A list that tells what it writes. */
-interface TellingList extends FramedList {
-  effects: WriteListener | null
-}
+import { type Frame, type RecordLists, frameOf } from './frames.ts'
+import { type WriteListener, slotOf } from './record-list.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
+import { SERVED } from './shard.ts'
 
 /** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
 type OwedRows = 'shown' | 'gone' | 'all'
@@ -21,18 +16,18 @@ const WORD_BITS = 5
  * told once, and a million rows cost a quarter of a megabyte.
  */
 export class Effects implements WriteListener {
-  readonly #list: TellingList
+  readonly #list: RecordLists[ListName]
   before: WriteListener | null
   /** A bit a row that was written, and one a row of which only the version was: never both. */
-  #written: Uint32Array = new Uint32Array(0)
-  #versions: Uint32Array = new Uint32Array(0)
+  #written: Uint32Array = EMPTY_WORDS
+  #versions: Uint32Array = EMPTY_WORDS
   #marks = 0
   readonly #removed = new Set<Guid>()
   /** Called when something is owed where nothing was. */
   onOwed: (() => void) | null = null
 
   /** The list tells it from now on. */
-  constructor(list: TellingList) {
+  constructor(list: RecordLists[ListName]) {
     this.#list = list
     this.before = list.effects
     list.effects = this

@@ -8,7 +8,7 @@ import type { Withheld } from '../domain/withheld.ts'
 import { guidText, readGuidWords } from './guid-table.ts'
 import { FAULTS } from './packed-withheld.ts'
 import { type RecordList, slotOf } from './record-list.ts'
-import { type Shard, SERVED } from './shard.ts'
+import { SERVED } from './shard.ts'
 
 /** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
@@ -24,20 +24,12 @@ export interface Frame {
   readonly text: string
 }
 
-/** What of a list its frames are made of. */
-export interface FramedList {
-  readonly kind: { readonly name: ListName }
-  readonly shards: readonly Shard[]
-  find(id: Guid): number
-  shardAt(row: number): Shard
-}
-
 export interface RecordLists {
   readonly events: RecordList<EventRecord>
   readonly venues: RecordList<VenueRecord>
 }
 
-export function frameOf(list: FramedList, row: number, isVersionAlone = false): Frame {
+export function frameOf(list: RecordLists[ListName], row: number, isVersionAlone = false): Frame {
   const shard = list.shardAt(row)
   const slot = slotOf(row)
   const [id, version] = [shard.guid(slot), shard.version[slot] ?? Number.NaN]
@@ -108,39 +100,35 @@ const words = new Uint32Array(4)
 export class FrameWriter {
   count = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
-  #used = 0
-
-  get sizeBytes(): number {
-    return this.#used
-  }
+  sizeBytes = 0
 
   /** Good until the next frame is added. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#used)
+    return this.#bytes.subarray(0, this.sizeBytes)
   }
 
   add({ list, says, id, version, text }: Frame): void {
     const length = Buffer.byteLength(text)
-    const end = this.#used + TEXT_AT + length
+    const end = this.sizeBytes + TEXT_AT + length
     if (end > this.#bytes.length) {
       const bytes = Buffer.allocUnsafeSlow(Math.max(end, this.#bytes.length * 2))
-      this.#bytes.copy(bytes, 0, 0, this.#used)
+      this.#bytes.copy(bytes, 0, 0, this.sizeBytes)
       this.#bytes = bytes
     }
     const bytes = this.#bytes
-    const at = this.#used
+    const at = this.sizeBytes
     bytes[at] = SAYS.indexOf(says) * 2 + (list === 'events' ? 1 : 2)
     readGuidWords(id, words)
     for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[word] ?? 0, at + ID_AT + word * 4)
     bytes.writeDoubleBE(version, at + VERSION_AT)
     bytes.writeUInt32BE(length, at + LENGTH_AT)
     bytes.write(text, at + TEXT_AT, length, 'utf8')
-    this.#used = end
+    this.sizeBytes = end
     this.count++
   }
 
   clear(): void {
-    this.count = this.#used = 0
+    this.count = this.sizeBytes = 0
   }
 }
 

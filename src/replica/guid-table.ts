@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer'
 import type { Guid } from '../domain/guid.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
 
 const EMPTY = -1
-const NO_KEYS = new Uint32Array(0)
 const NO_BUCKETS = new Int32Array(0)
 
 /** GUID → slot: an open-addressing hash table of numbers, linear probing, at most half full. Slots are reused. */
 export class GuidTable {
   /** Four words a slot. */
-  #keys: Uint32Array = NO_KEYS
+  #keys: Uint32Array = EMPTY_WORDS
   #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0
@@ -98,8 +98,7 @@ export class GuidTable {
   }
 
   #grow(capacity: number): void {
-    const keys = new Uint32Array(capacity * 4)
-    keys.set(this.#keys)
+    const keys = grown(this.#keys, new Uint32Array(capacity * 4))
     this.#keys = keys
     this.capacity = capacity
     let size = 8
@@ -111,9 +110,6 @@ export class GuidTable {
     for (let slot = 0; slot < this.slots; slot++) this.#place(slot, hashWords(keys, slot * 4))
   }
 }
-
-/** A GUID as four 32-bit words, the form an index of numbers can compare. Reused between calls: copy what must last. */
-export type GuidWords = Uint32Array
 
 const DIGITS = '0123456789abcdef'
 const DASH = 0x2d
@@ -127,8 +123,8 @@ for (let value = 0; value < 16; value++) {
   CODE_OF[value] = code
 }
 
-/** Reads a canonical GUID into `words`. */
-export function readGuidWords(id: Guid, words: GuidWords): void {
+/** Reads a canonical GUID into `words`: four of 32 bits, the form that an index of numbers can compare. */
+export function readGuidWords(id: Guid, words: Uint32Array): void {
   words[0] = (fourDigits(id, 0) << 16) | fourDigits(id, 4)
   words[1] = (fourDigits(id, 9) << 16) | fourDigits(id, 14)
   words[2] = (fourDigits(id, 19) << 16) | fourDigits(id, 24)

@@ -46,6 +46,7 @@ export class IndexBlock {
   venues: Uint32Array = new Uint32Array(0)
   marks: Uint32Array = new Uint32Array(0)
   ticks: Uint16Array = new Uint16Array(0)
+  #columns: Columns = [this.starts, this.ends, this.handles, this.venues, this.marks, this.ticks]
   /** 1 for each venue, tag and pair of them that an entry has, and some that one had. */
   readonly #bits = new Uint32Array(BITS / 32)
   /** How many entries were replaced or removed since those were set. */
@@ -108,7 +109,7 @@ export class IndexBlock {
     const at = this.count
     this.count += next.count - from
     this.#resize(roundedUp(this.count))
-    copyColumns(next.#columns(), this.#columns(), from, next.count, at)
+    copyColumns(next.#columns, this.#columns, from, next.count, at)
     this.#summarize()
   }
 
@@ -158,17 +159,12 @@ export class IndexBlock {
 
   #move(to: number, from: number, until: number): void {
     if (from === until) return
-    this.starts.copyWithin(to, from, until)
-    this.ends.copyWithin(to, from, until)
-    this.handles.copyWithin(to, from, until)
-    this.venues.copyWithin(to, from, until)
-    this.marks.copyWithin(to, from, until)
-    this.ticks.copyWithin(to, from, until)
+    for (const column of this.#columns) column.copyWithin(to, from, until)
   }
 
   #resize(capacity: number): void {
     if (capacity === this.starts.length) return
-    const before = this.#columns()
+    const before = this.#columns
     // One buffer for all: a small one of its own for each column would cost more than what lies in it.
     const buffer = new ArrayBuffer(capacity * ENTRY_BYTES)
     this.starts = new Float64Array(buffer, 0, capacity)
@@ -177,11 +173,8 @@ export class IndexBlock {
     this.venues = new Uint32Array(buffer, capacity * 20, capacity)
     this.marks = new Uint32Array(buffer, capacity * 24, capacity)
     this.ticks = new Uint16Array(buffer, capacity * 28, capacity)
-    copyColumns(before, this.#columns(), 0, Math.min(capacity, before[0].length), 0)
-  }
-
-  #columns(): Columns {
-    return [this.starts, this.ends, this.handles, this.venues, this.marks, this.ticks]
+    this.#columns = [this.starts, this.ends, this.handles, this.venues, this.marks, this.ticks]
+    copyColumns(before, this.#columns, 0, Math.min(capacity, before[0].length), 0)
   }
 }
 

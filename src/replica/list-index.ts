@@ -1,7 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { RowPlace, Placing } from './row-places.ts'
+import type { Placing } from './list-kinds.ts'
+import type { RowPlace } from './packing.ts'
 import { type Shard, SERVED } from './shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
@@ -74,7 +75,7 @@ export class ListIndex {
     const place = this.#placing.placeOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
-    entry.endMs = place.endMs
+    entry.endMs = place.end.ms
     entry.handle = handle
     entry.venue = this.venues.hold(place.venue)
     entry.mark = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
@@ -160,7 +161,7 @@ export class ListIndex {
   }
 
   #find(shard: Shard, slot: number, start: Tick): readonly [IndexBlock, number] {
-    shard.readWords(slot, this.#words)
+    shard.ids.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
     if (block === undefined || block.handles[at] !== handleOf(shard, slot))
@@ -169,7 +170,7 @@ export class ListIndex {
   }
 
   #insert(shard: Shard, slot: number, { start }: RowPlace): void {
-    shard.readWords(slot, this.#words)
+    shard.ids.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]
     if (block !== undefined) {
@@ -210,7 +211,7 @@ export class ListIndex {
     const startTicks = block.ticks[at] ?? 0
     if (startTicks !== ticks) return startTicks < ticks ? -1 : 1
     const [shard, slot] = this.rowOf(block.handles[at] ?? 0)
-    return shard.compare(slot, words)
+    return shard.ids.compare(slot, words)
   }
 }
 

@@ -1,11 +1,11 @@
 import { type EventRecord, EVENTS } from '../domain/event.ts'
 import { type Field, type ListName, type RecordTable, LINKS } from '../domain/field.ts'
-import type { Guid } from '../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import type { Tick } from '../domain/tick.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { type Packing, eventPacking, venuePacking } from './packing.ts'
-import { type Placing, eventPlacing, venuePlacing } from './row-places.ts'
+import { type Packing, type RowPlace, eventPacking, readPlace, readStart, venuePacking } from './packing.ts'
 
 /** What a list needs to know of its kind of record. */
 export interface ListKind<Item> {
@@ -20,6 +20,17 @@ export interface ListKind<Item> {
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
 
+export interface Placing {
+  readonly placeOf: (packed: string) => RowPlace
+  /** Its Start alone. */
+  readonly startOf: (packed: string) => Tick
+}
+
+const ALWAYS: Tick = { ms: 0, ticks: 0 }
+const NEVER: Tick = { ms: Infinity, ticks: 0 }
+/** Venues stand by their ids alone, and are never over. */
+const VENUE: RowPlace = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
+
 interface Availability {
   readonly TicketCapacity: number
   readonly TicketsAvailable: number
@@ -28,7 +39,7 @@ interface Availability {
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking(EVENTS, eventPacking),
-    placing: eventPlacing,
+    placing: { placeOf: readPlace, startOf: readStart },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
@@ -41,7 +52,7 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking(VENUES, venuePacking),
-    placing: venuePlacing,
+    placing: { placeOf: () => VENUE, startOf: () => ALWAYS },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }

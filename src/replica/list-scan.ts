@@ -3,7 +3,7 @@ import { type Tick, isBefore } from '../domain/tick.ts'
 import { readGuidWords } from './guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import { endOf } from './row-places.ts'
+import { readPlace } from './packing.ts'
 import type { FittingMarks } from './tag-sets.ts'
 
 /** What is asked of a list (contract §4.1). */
@@ -116,7 +116,7 @@ function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): 
 
 function isOver(index: ListIndex, handle: number, from: Tick): boolean {
   const [shard, slot] = index.rowOf(handle)
-  return isBefore(endOf(shard.read(slot)), from)
+  return isBefore(readPlace(shard.read(slot)).end, from)
 }
 
 /** Where so many bits are asked for, most blocks have one of them. */

@@ -1,11 +1,8 @@
 import { Buffer } from 'node:buffer'
+import { EMPTY_BYTES, EMPTY_WORDS, grown } from './columns.ts'
 
 /** The shared place a text is encoded in to be compared; grown for the odd giant. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
-
-// Shared by all that are still empty.
-const NO_BYTES = Buffer.alloc(0)
-const NO_NUMBERS = new Uint32Array(0)
 
 /**
  * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
@@ -14,26 +11,20 @@ const NO_NUMBERS = new Uint32Array(0)
 export class PackedTexts {
   /** Kept rather than worked out: after each page it is asked of all shards. */
   sizeBytes = 0
-  #bytes: Buffer = NO_BYTES
+  #bytes: Buffer = EMPTY_BYTES
   #used = 0
   #live = 0
   /** How many texts there are that hold anything. */
   #count = 0
-  #offset: Uint32Array = NO_NUMBERS
-  #length: Uint32Array = NO_NUMBERS
+  #offset: Uint32Array = EMPTY_WORDS
+  #length: Uint32Array = EMPTY_WORDS
   /** 1 where the text is ASCII, which is read back some times faster. */
-  #ascii: Uint8Array = NO_BYTES
+  #ascii: Uint8Array = EMPTY_BYTES
 
   grow(capacity: number): void {
-    const offset = new Uint32Array(capacity)
-    const length = new Uint32Array(capacity)
-    const ascii = new Uint8Array(capacity)
-    offset.set(this.#offset)
-    length.set(this.#length)
-    ascii.set(this.#ascii)
-    this.#offset = offset
-    this.#length = length
-    this.#ascii = ascii
+    this.#offset = grown(this.#offset, new Uint32Array(capacity))
+    this.#length = grown(this.#length, new Uint32Array(capacity))
+    this.#ascii = grown(this.#ascii, new Uint8Array(capacity))
     this.#size()
   }
 

@@ -1,7 +1,7 @@
-import type { DateTime } from '../domain/date-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { Link } from '../domain/link.ts'
+import { type Tick, isBefore, tickOfDateTime } from '../domain/tick.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 
 /** How one kind of record is kept as a single text and read back; `unpack(id, pack(record))` equals the record. */
@@ -144,32 +144,35 @@ class Texts {
   }
 }
 
-/** What decides where an event stands in a list, and who finds it there. */
-export interface EventKeys {
+/** What decides where a row stands in its list, and who finds it there. */
+export interface RowPlace {
+  readonly start: Tick
+  /** The later of Start and Finish, exactly (contract §4.1). */
+  readonly end: Tick
   readonly venue: Guid
-  readonly ticketsAvailable: number
-  readonly start: DateTime
-  readonly finish: DateTime
   /** Its tags as they are packed, for `unpackTags`: equal texts are equal tags. */
   readonly tags: string
+  readonly isAvailable: boolean
 }
 
 /** Reads that of a packed event, and leaves the rest as it is: a list's index does so at each change. */
-export function readEventKeys(packed: string): EventKeys {
+export function readPlace(packed: string): RowPlace {
   const venue = after(packed, 0)
   const available = after(packed, after(packed, venue))
-  const start = after(packed, available)
-  const finish = after(packed, start)
-  const price = after(packed, finish)
+  const startAt = after(packed, available)
+  const finishAt = after(packed, startAt)
+  const price = after(packed, finishAt)
   const tags = after(packed, price)
   let end = after(packed, tags)
   for (let left = end === 0 ? 0 : Number(packed.slice(tags, end - 1)); left > 0; left--) end = after(packed, end)
+  const start = tickOfDateTime(trusted(packed.slice(startAt, finishAt - 1)))
+  const finish = tickOfDateTime(trusted(packed.slice(finishAt, price - 1)))
   return {
+    start,
+    end: isBefore(start, finish) ? finish : start,
     venue: trusted(packed.slice(venue, venue + 36)),
-    ticketsAvailable: Number(packed.slice(available, start - 1)),
-    start: trusted(packed.slice(start, finish - 1)),
-    finish: trusted(packed.slice(finish, price - 1)),
     tags: packed.slice(tags, end === 0 ? packed.length : end - 1),
+    isAvailable: Number(packed.slice(available, startAt - 1)) > 0,
   }
 }
 
@@ -178,9 +181,9 @@ export function readVenueId(packed: string): Guid {
   return trusted(packed.slice(venue, venue + 36))
 }
 
-export function readStart(packed: string): DateTime {
+export function readStart(packed: string): Tick {
   const start = after(packed, after(packed, after(packed, after(packed, 0))))
-  return trusted(packed.slice(start, after(packed, start) - 1))
+  return tickOfDateTime(trusted(packed.slice(start, after(packed, start) - 1)))
 }
 
 export function unpackTags(packed: string): readonly string[] {

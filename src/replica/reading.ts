@@ -318,7 +318,8 @@ export class Reading<Item> {
     const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
     const heldVersion = shard.version[slot] ?? Number.NaN
     if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
-    else if (heldVersion === version) drift.count(id, columns)
+    // The row had changed while its version had not: no read of changes can name it any more.
+    else if (heldVersion === version) drift.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 }
 

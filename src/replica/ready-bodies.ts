@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { Body } from '../formats/body.ts'
-import { bodyOf } from '../formats/body.ts'
-import { ETAG_LENGTH, etagOf } from '../formats/body.ts'
+import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 
 /** Small enough to be taken one by one, as bodies are asked for. */
 const SEGMENT_BYTES = 1024 * 1024
@@ -70,15 +69,10 @@ export class ReadyBodies {
 
 const NOWHERE = -1
 
-// Shared by all that are still empty.
-const NO_STARTS = new Float64Array(0)
-const NO_LENGTHS = new Uint32Array(0)
-const NO_BYTES = Buffer.alloc(0)
-
 /** Where the bodies of one shard lie in the ring, by place. */
 export class ReadyPlaces {
-  starts: Float64Array = NO_STARTS
-  lengths: Uint32Array = NO_LENGTHS
+  starts: Float64Array = EMPTY_FLOATS
+  lengths: Uint32Array = EMPTY_WORDS
   /** Those that lie on their own. */
   readonly large: Map<number, Body> = new Map()
 
@@ -91,12 +85,8 @@ export class ReadyPlaces {
   }
 
   grow(places: number): void {
-    const starts = new Float64Array(places).fill(NOWHERE)
-    const lengths = new Uint32Array(places)
-    starts.set(this.starts)
-    lengths.set(this.lengths)
-    this.starts = starts
-    this.lengths = lengths
+    this.starts = grown(this.starts, new Float64Array(places).fill(NOWHERE))
+    this.lengths = grown(this.lengths, new Uint32Array(places))
   }
 }
 
@@ -144,16 +134,14 @@ export class LargeBodies {
  */
 export class PackedEtags {
   /** A place that begins with 0 is not yet known. */
-  #bytes: Buffer = NO_BYTES
+  #bytes: Buffer = EMPTY_BYTES
 
-  read(place: number): string | null {
+  /** The tag of the body at a place, which is digested where it is not yet known. */
+  of(place: number, body: Body): string {
     const at = place * ETAG_LENGTH
-    return this.#bytes[at] === 0 ? null : this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
-  }
-
-  write(place: number, body: Body): string {
+    if (this.#bytes[at] !== 0) return this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
     const etag = etagOf(body)
-    this.#bytes.write(etag, place * ETAG_LENGTH, 'latin1')
+    this.#bytes.write(etag, at, 'latin1')
     return etag
   }
 
@@ -164,8 +152,6 @@ export class PackedEtags {
   }
 
   grow(places: number): void {
-    const bytes = Buffer.alloc(places * ETAG_LENGTH)
-    this.#bytes.copy(bytes)
-    this.#bytes = bytes
+    this.#bytes = grown(this.#bytes, Buffer.alloc(places * ETAG_LENGTH))
   }
 }

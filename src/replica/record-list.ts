@@ -113,7 +113,7 @@ export class RecordList<Item> implements Held {
     const slot = slotOf(row)
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
     const body = this.bodyAt(shard, slot, shape, id)
-    return body === null ? null : { body, etag: shard.etag(place, body) }
+    return body === null ? null : { body, etag: shard.etags.of(place, body) }
   }
 
   /** The bytes of one shape of the row in a slot, null where it is not served. */
@@ -161,7 +161,7 @@ export class RecordList<Item> implements Held {
   /** The row of an id, -1 where it is not held. */
   find(id: Guid): number {
     const hash = this.#hashOf(id)
-    const slot = this.shardAt(hash >>> SHARD_SHIFT).find(this.#words, hash)
+    const slot = this.shardAt(hash >>> SHARD_SHIFT).ids.find(this.#words, hash)
     return slot === -1 ? -1 : rowOf(hash >>> SHARD_SHIFT, slot)
   }
 

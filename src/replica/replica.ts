@@ -2,20 +2,17 @@
 // of pages (port.ts), each of which a Reading applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
 
 import type { EventRecord } from '../domain/event.ts'
-import type { Guid } from '../domain/guid.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
 import type { BaseLists, Carried } from './base.ts'
 import type { RecordLists } from './frames.ts'
-import type { RefreshSettings } from './list-replica.ts'
-import { ListReplica } from './list-replica.ts'
+import { type RefreshSettings, ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { readVenueId } from './packing.ts'
-import type { Crm } from './port.ts'
-import { failureOf } from './port.ts'
+import { type Crm, failureOf } from './port.ts'
 import { RecordList } from './record-list.ts'
 import type { Time } from './time.ts'
 

@@ -1,7 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
-import { type Body, ETAG_LENGTH } from '../formats/body.ts'
+import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
+import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 import { GuidTable } from './guid-table.ts'
 import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
@@ -12,11 +13,6 @@ export const FREE = 0
 export const SERVED = 1
 export const WITHHELD = 2
 
-// Shared by all that are still empty: a list has 256 shards, and a typed array each for their columns took 10 ms at start.
-const NO_BYTES = new Uint8Array(0)
-const NO_WORDS = new Uint32Array(0)
-const NO_FLOATS = new Float64Array(0)
-
 /**
  * A part of a list small enough that growing or compacting it stalls nobody: columns of numbers beside one buffer of packed
  * records, a slot a row. Times are monotonic milliseconds in the source's time (its lag subtracted).
@@ -24,21 +20,23 @@ const NO_FLOATS = new Float64Array(0)
 export class Shard {
   /** Which of its list's shards it is. */
   readonly number: number
-  readonly #table = new GuidTable()
+  /** The GUID of each slot. */
+  readonly ids: GuidTable = new GuidTable()
   readonly #texts = new PackedTexts()
-  state: Uint8Array = NO_BYTES
+  state: Uint8Array = EMPTY_BYTES
   /** When the details, and the availability, were last written: only a read that began later may change them. */
-  detailsAt: Float64Array = NO_FLOATS
-  availabilityAt: Float64Array = NO_FLOATS
+  detailsAt: Float64Array = EMPTY_FLOATS
+  availabilityAt: Float64Array = EMPTY_FLOATS
   /** When the row was last mentioned by any read. */
-  seenAt: Float64Array = NO_FLOATS
+  seenAt: Float64Array = EMPTY_FLOATS
   /** The number of the refresh, and of the audit beside it, that last mentioned the row. */
-  seenIn: Uint32Array = NO_WORDS
-  auditedIn: Uint32Array = NO_WORDS
+  seenIn: Uint32Array = EMPTY_WORDS
+  auditedIn: Uint32Array = EMPTY_WORDS
   /** When what is held became what it is. */
-  changedAt: Float64Array = NO_FLOATS
-  version: Float64Array = NO_FLOATS
-  readonly #etags = new PackedEtags()
+  changedAt: Float64Array = EMPTY_FLOATS
+  version: Float64Array = EMPTY_FLOATS
+  /** The entity tags of bodies that were asked for, four places a slot. */
+  readonly etags: PackedEtags = new PackedEtags()
   /** Where bodies that were asked for lately lie, four places a slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
 
@@ -47,26 +45,21 @@ export class Shard {
   }
 
   get slots(): number {
-    return this.#table.slots
+    return this.ids.slots
   }
 
   get sizeBytes(): number {
     return (
       this.#texts.sizeBytes +
-      this.#table.sizeBytes +
+      this.ids.sizeBytes +
       this.state.length * (1 + 2 * 4 + 5 * 8 + SHAPES.length * (ETAG_LENGTH + 8 + 4))
     )
   }
 
-  /** The slot of the GUID, -1 where it is not held. */
-  find(words: Uint32Array, hash: number): number {
-    return this.#table.find(words, hash)
-  }
-
   /** A new slot for a GUID that is not held. */
   insert(words: Uint32Array, hash: number): number {
-    const slot = this.#table.insert(words, hash)
-    if (slot >= this.state.length) this.#grow(this.#table.capacity)
+    const slot = this.ids.insert(words, hash)
+    if (slot >= this.state.length) this.#grow(this.ids.capacity)
     this.seenAt[slot] = this.detailsAt[slot] = this.availabilityAt[slot] = Number.NEGATIVE_INFINITY
     this.seenIn[slot] = this.auditedIn[slot] = 0
     this.version[slot] = Number.NaN
@@ -75,20 +68,15 @@ export class Shard {
 
   /** Makes room for so many rows in all. */
   reserve(slots: number): void {
-    this.#table.reserve(slots)
-    if (this.#table.capacity > this.state.length) this.#grow(this.#table.capacity)
+    this.ids.reserve(slots)
+    if (this.ids.capacity > this.state.length) this.#grow(this.ids.capacity)
   }
 
   remove(slot: number): void {
-    this.clear(slot)
-    this.state[slot] = FREE
-    this.#table.remove(slot)
-  }
-
-  /** Takes the record out of a slot that stays. */
-  clear(slot: number): void {
     this.#texts.remove(slot)
     this.forgetBodies(slot, 1)
+    this.state[slot] = FREE
+    this.ids.remove(slot)
   }
 
   /** Stores a packed record; returns whether it differs from what the slot held. */
@@ -123,25 +111,11 @@ export class Shard {
   }
 
   guid(slot: number): Guid {
-    return this.#table.guid(slot)
-  }
-
-  readWords(slot: number, into: Uint32Array): void {
-    this.#table.readWords(slot, into)
-  }
-
-  /** How the slot's GUID stands to `words` in the order of ids. */
-  compare(slot: number, words: Uint32Array): number {
-    return this.#table.compare(slot, words)
-  }
-
-  /** The entity tag of the body at a place, four places a slot; `body` is digested where it is not yet known. */
-  etag(place: number, body: Body): string {
-    return this.#etags.read(place) ?? this.#etags.write(place, body)
+    return this.ids.guid(slot)
   }
 
   forgetBodies(slot = 0, slots: number = this.state.length): void {
-    this.#etags.forget(slot * SHAPES.length, slots * SHAPES.length)
+    this.etags.forget(slot * SHAPES.length, slots * SHAPES.length)
     this.ready.forget(slot * SHAPES.length, slots * SHAPES.length)
   }
 
@@ -154,13 +128,8 @@ export class Shard {
     this.auditedIn = grown(this.auditedIn, new Uint32Array(capacity))
     this.changedAt = grown(this.changedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
-    this.#etags.grow(capacity * SHAPES.length)
+    this.etags.grow(capacity * SHAPES.length)
     this.ready.grow(capacity * SHAPES.length)
     this.#texts.grow(capacity)
   }
-}
-
-export function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
-  to.set(from)
-  return to
 }

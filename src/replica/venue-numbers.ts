@@ -1,11 +1,11 @@
 import type { Guid } from '../domain/guid.ts'
-import { GuidTable } from './guid-table.ts'
-import { hashWords, readGuidWords } from './guid-table.ts'
+import { GuidTable, hashWords, readGuidWords } from './guid-table.ts'
+import { EMPTY_WORDS, grown } from './columns.ts'
 
 /** Numbers for the venues that events name, each while an event names it. */
 export class VenueNumbers {
   readonly #table = new GuidTable()
-  #uses: Uint32Array = new Uint32Array(0)
+  #uses: Uint32Array = EMPTY_WORDS
   readonly #words = new Uint32Array(4)
 
   get sizeBytes(): number {
@@ -28,11 +28,7 @@ export class VenueNumbers {
     let number = this.find(id)
     if (number === -1) {
       number = this.#table.insert(this.#words, hashWords(this.#words, 0))
-      if (number >= this.#uses.length) {
-        const uses = new Uint32Array(this.#table.capacity)
-        uses.set(this.#uses)
-        this.#uses = uses
-      }
+      if (number >= this.#uses.length) this.#uses = grown(this.#uses, new Uint32Array(this.#table.capacity))
       this.#uses[number] = 0
     }
     this.#uses[number] = (this.#uses[number] ?? 0) + 1

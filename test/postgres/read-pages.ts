@@ -15,7 +15,7 @@ const opener = new Opener({
   limits: { requestTimeoutMs: limitMs },
   time: systemTime,
 })
-const lane = new Lane({ opener, time: systemTime, limits: { requestTimeoutMs: limitMs } })
+const lane = new Lane(opener)
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)
@@ -23,12 +23,12 @@ function well<Value>(given: Value | Fault): Value {
 }
 
 const transaction = well(await lane.begin())
-const scan = well(await transaction.scan(PG_SELECT))
+const scan = transaction.scan(PG_SELECT)
 const sizes: number[] = []
 let most = 0
 let sum = 0
 for (;;) {
-  const page = well(await scan.next())
+  const page = well((await scan.next()).value)
   if (page === null) break
   const size = page.rows.reduce((all, row) => all + row.reduce((wide, text) => wide + (text?.length ?? 0), 0), 0)
   sizes.push(page.rows.length)

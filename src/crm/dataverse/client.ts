@@ -22,7 +22,7 @@ export interface ClientSettings {
 
 /** An answer that was a success, or what it was instead. */
 export type Got =
-  | { readonly kind: 'text'; readonly text: string; readonly preferenceApplied: string; readonly begunAt: Moment }
+  | { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment }
   | { readonly kind: 'nothing'; readonly begunAt: Moment }
   | Refused
 
@@ -46,18 +46,16 @@ const DEFAULT_WAIT_MS = 10_000
 
 /** All requests to one environment: with its token, few at once, and none while it has asked to wait. */
 export class DataverseClient {
-  readonly origin: string
   readonly #settings: ClientSettings
   readonly #gate: Gate
 
   constructor(settings: ClientSettings) {
     this.#settings = settings
-    this.origin = settings.origin
     this.#gate = new Gate(settings.time, MOST_AT_ONCE)
   }
 
   urlOf(path: string): string {
-    return `${this.origin}${API}${path}`
+    return `${this.#settings.origin}${API}${path}`
   }
 
   /** Why a link of an answer cannot be followed, as the rest of a sentence; null where it can. The token goes nowhere else. */
@@ -65,7 +63,7 @@ export class DataverseClient {
     // A link goes back as it came, and so must be what a request line can carry (RFC 9112 §3): node:http throws at the rest.
     if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'holds a link that no request can carry'
     const url = URL.parse(link)
-    const isOwn = url?.origin === this.origin && url.username === '' && link.startsWith(url.protocol)
+    const isOwn = url?.origin === this.#settings.origin && url.username === '' && link.startsWith(url.protocol)
     return isOwn ? null : 'holds a link to another host, where the token must not go'
   }
 
@@ -115,12 +113,10 @@ export class DataverseClient {
   }
 
   #gotOf({ reply, begunAt }: Answered): Got {
-    const { status, headers, body } = reply
+    const { status, body } = reply
     const text = textOf(body)
     if (status === 204) return { kind: 'nothing', begunAt }
-    if (status === 200 && text !== null) {
-      return { kind: 'text', text, preferenceApplied: headers['preference-applied'] ?? '', begunAt }
-    }
+    if (status === 200 && text !== null) return { kind: 'text', text, begunAt }
     if (text === null) return unanswered(failureOf('broken', `the answer (${status}) is not UTF-8`))
     const parsed = parseErrorBody(text)
     const error = errorKind(status, parsed)
@@ -132,7 +128,7 @@ export class DataverseClient {
       error,
       status,
       body: parsed,
-      failure: answerFailure({ status, error, body: parsed, ...this.#settings }, retryMs),
+      failure: answerFailure(error, { status, body: parsed, ...this.#settings }, retryMs),
     }
   }
 

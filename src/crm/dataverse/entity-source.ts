@@ -1,21 +1,23 @@
 import { type CrmLimits, patienceOf } from '../crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type {
-  CrmFailure,
-  Cursor,
-  Failed,
-  PageStream,
-  ReadEnd,
-  ReadOutcome,
-  ReadRequest,
-  Source,
+import {
+  type CrmFailure,
+  type Cursor,
+  type Failed,
+  type PageStream,
+  type ReadOutcome,
+  type ReadRequest,
+  type Source,
+  cursorOf,
+  failed,
+  failureOf,
 } from '../../replica/port.ts'
-import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
 import { pause } from '../../replica/waiting.ts'
+import type { CellObject } from '../mapping/cell.ts'
 import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
-import { type StreamOptions, rowChanges, streamPages } from './page-stream.ts'
+import { type RowChange, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
 
@@ -39,6 +41,8 @@ const TRACK_CHANGES = 'odata.track-changes'
  * much changes that the next read goes on.
  */
 const MOST_ROUNDS = 5
+
+const ENDED = { ok: true, complete: false, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
 
 /** Errors that are the link's fault, or that a full read says more of. */
 const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
@@ -117,7 +121,7 @@ export class EntitySource<Item> implements Source<Item> {
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
     if (unlabelled !== null) return { ok: false, failure: unlabelled }
     const { finds } = reader.table.labels
-    const ended = yield* streamPages(first, this.#options(prefer, signal, { isPatient: true }))
+    const ended = yield* streamPages(first, { reader, prefer, signal, isPatient: true })
     if (!ended.ok) return ended
     reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
@@ -127,7 +131,8 @@ export class EntitySource<Item> implements Source<Item> {
       else tracking.began()
     }
     const link = tracking.why === null ? ended.deltaLink : null
-    return endOf({ cursor: link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link), complete: true })
+    const next = link === null ? pace.ended(begunAt, ended.requests) : cursorOf(link)
+    return { ...ENDED, cursor: next, complete: true }
   }
 
   #firstOfAll(prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
@@ -141,7 +146,7 @@ export class EntitySource<Item> implements Source<Item> {
   async #tooEarly(cursor: Cursor | null, signal: AbortSignal): Promise<ReadOutcome | null> {
     const { reader, pace, time } = this.#settings
     const turn = pace.turn(cursor)
-    if (turn.kind === 'rest') return endOf({ cursor, asOf: turn.asOf })
+    if (turn.kind === 'rest') return { ...ENDED, cursor, asOf: turn.asOf }
     if (turn.kind === 'read') return null
     const { waitMs } = turn
     if (waitMs > SHORT_WAIT_MS) {
@@ -166,7 +171,7 @@ export class EntitySource<Item> implements Source<Item> {
       const first = await reader.page(link, prefer, signal)
       const refusal = refusalOf(first)
       if (refusal !== null) return this.#linkRefused(refusal)
-      const ended = yield* streamPages(first, this.#options(prefer, signal, { valueMayBeMissing: true }))
+      const ended = yield* streamPages(first, { reader, prefer, signal, valueMayBeMissing: true })
       if (!ended.ok) return this.#changesFailed(ended.failure)
       const isWhole = ended.requests === 1
       if (ended.deltaLink === null && !isWhole) {
@@ -179,7 +184,7 @@ export class EntitySource<Item> implements Source<Item> {
       if (!isWhole && round < MOST_ROUNDS) continue
       tracking.followed()
       const asOf = first.kind === 'page' ? first.begunAt : null
-      return endOf({ cursor: cursorOf(link), asOf, confirms: isWhole })
+      return { ...ENDED, cursor: cursorOf(link), asOf, confirms: isWhole }
     }
   }
 
@@ -202,28 +207,13 @@ export class EntitySource<Item> implements Source<Item> {
     const { table } = reader
     const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
     const first = await reader.first(table.availabilityColumns, prefer, signal)
-    const options = this.#options(prefer, signal, {
-      changesOf: (rows) =>
-        rows.flatMap((row) => {
-          const change = table.mapAvailability(row)
-          return change === null ? [] : [{ row, change }]
-        }),
-    })
-    const ended = yield* streamPages(first, options)
-    return ended.ok ? endOf({}) : ended
-  }
-
-  #options(prefer: readonly string[], signal: AbortSignal, given: Partial<StreamOptions<Item>>): StreamOptions<Item> {
-    const { reader } = this.#settings
-    return {
-      reader,
-      prefer,
-      signal,
-      valueMayBeMissing: false,
-      isPatient: false,
-      changesOf: (rows) => rowChanges(rows, reader.table),
-      ...given,
-    }
+    const changesOf = (rows: readonly CellObject[]): readonly RowChange<Item>[] =>
+      rows.flatMap((row) => {
+        const change = table.mapAvailability(row)
+        return change === null ? [] : [{ row, change }]
+      })
+    const ended = yield* streamPages(first, { reader, prefer, signal, changesOf })
+    return ended.ok ? { ...ENDED, cursor: null } : ended
   }
 }
 
@@ -237,19 +227,6 @@ function refusalOf(first: PageAnswer): string | null {
   const { rows, isDelta } = first.page
   // A full read then tells what is there, and by its own absence what is not: of this one nobody knows how whole it is.
   return rows !== null && !isDelta ? 'the whole list came, not what has changed in it' : null
-}
-
-function endOf(given: Partial<ReadEnd>): ReadEnd {
-  return {
-    ok: true,
-    cursor: null,
-    complete: false,
-    oneMoment: false,
-    unchanged: false,
-    asOf: null,
-    confirms: true,
-    ...given,
-  }
 }
 
 function cursorRefused(why: string): Failed {

@@ -5,8 +5,7 @@ import { type CellObject, Reason } from '../mapping/cell.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
 import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
-import { TableRows } from './table-rows.ts'
-import { UnlabelledRows } from './unlabelled-rows.ts'
+import { TableRows, UnlabelledRows } from './table-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
 /** One list as Dataverse holds it, and how its rows become records. */

@@ -1,4 +1,3 @@
-import { unreachable } from '../../domain/unreachable.ts'
 import type { FailureKind } from '../../observe/observation.ts'
 import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import { isObject } from '../mapping/cell.ts'
@@ -28,20 +27,6 @@ function hexadecimal(code: string): string {
   const text = code.trim().toLowerCase()
   return /^-?\d+$/.test(text) && text !== '0' ? `0x${(Number(text) >>> 0).toString(16)}` : text
 }
-
-export type ErrorKind =
-  | 'expired-token'
-  | 'not-tracked'
-  | 'unknown-column'
-  | 'unknown-table'
-  | 'no-application-user'
-  | 'missing-privilege'
-  | 'throttled'
-  | 'outage'
-  | 'redirect'
-  | 'unasked'
-  | 'refused'
-  | 'other'
 
 const EXPIRED_VERSION_STAMP = '0x80044352'
 const NOT_TRACKED = '0x80072491'
@@ -88,70 +73,59 @@ function unknownTable(message: string): string | null {
 }
 
 /** The privilege that a message says is missing, such as `prvReadmsevtmgt_Event`; a longer name is left out. */
-function missingPrivilege(message: string): string | null {
-  return /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0] ?? null
+function missingPrivilege(message: string): string {
+  const privilege = /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0]
+  return privilege === undefined ? 'a privilege' : `the privilege ${privilege}`
 }
 
 interface ErrorAnswer {
   readonly status: number
-  readonly error: ErrorKind
   readonly body: ErrorBody
   readonly origin: string
   readonly clientId: string
 }
 
+/** What each error is to the replica, and in an admin's words. */
+const MEANINGS = {
+  throttled: ['throttled', ({ body }) => `${limitOf(body.code)}, and Dataverse asks to wait`],
+  'expired-token': ['cursor-refused', () => 'Dataverse no longer knows what changed since the last read'],
+  'not-tracked': ['cursor-refused', () => 'the table has no change tracking'],
+  'unknown-column': ['misconfigured', () => 'a column does not exist'],
+  'unknown-table': ['misconfigured', () => 'the table does not exist'],
+  'no-application-user': [
+    'refused',
+    ({ clientId, origin }) =>
+      `the app registration ${clientId} has no application user in ${origin}: add one in the Power Platform admin center and give it a security role`,
+  ],
+  'missing-privilege': [
+    'refused',
+    ({ body }) =>
+      `the application user lacks ${missingPrivilege(body.message)}: give its security role Read at organization level`,
+  ],
+  refused: [
+    'refused',
+    ({ clientId, origin }) =>
+      `${origin} refuses the token: does the app registration ${clientId} have an application user there, and is crm.url right?`,
+  ],
+  redirect: ['broken', ({ origin }) => `${origin} answered with a redirect, which is not followed: is crm.url right?`],
+  unasked: [
+    'broken',
+    ({ origin }) =>
+      `${origin} answered with a status that fits no request of Marquee: does something in between answer for it?`,
+  ],
+  outage: ['unreachable', ({ origin }) => `${origin} answered with a server error`],
+  other: ['broken', ({ origin }) => `${origin} refused the request`],
+} as const satisfies Readonly<Record<string, readonly [FailureKind, (answer: ErrorAnswer) => string]>>
+
+export type ErrorKind = keyof typeof MEANINGS
+
 /** An answer that is no success, in an admin's words; of its text only names are quoted. */
-export function answerFailure(
-  { status, error, body, origin, clientId }: ErrorAnswer,
-  retryAfterMs: number | null,
-): CrmFailure {
+export function answerFailure(error: ErrorKind, answer: ErrorAnswer, retryAfterMs: number | null): CrmFailure {
+  const { status, body } = answer
   // What is not a code might be a text that quotes what it was sent.
   const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)
-  const failure = (kind: FailureKind, message: string): CrmFailure =>
-    failureOf(kind, `${message} (${code})`, retryAfterMs)
-  switch (error) {
-    case 'throttled':
-      return failure('throttled', `${limitOf(body.code)}, and Dataverse asks to wait`)
-    case 'expired-token':
-      return failure('cursor-refused', 'Dataverse no longer knows what changed since the last read')
-    case 'not-tracked':
-      return failure('cursor-refused', 'the table has no change tracking')
-    case 'unknown-column':
-      return failure('misconfigured', 'a column does not exist')
-    case 'unknown-table':
-      return failure('misconfigured', 'the table does not exist')
-    case 'no-application-user':
-      return failure(
-        'refused',
-        `the app registration ${clientId} has no application user in ${origin}: add one in the Power Platform admin center and give it a security role`,
-      )
-    case 'missing-privilege': {
-      const privilege = missingPrivilege(body.message)
-      const named = privilege === null ? 'a privilege' : `the privilege ${privilege}`
-      return failure(
-        'refused',
-        `the application user lacks ${named}: give its security role Read at organization level`,
-      )
-    }
-    case 'refused':
-      return failure(
-        'refused',
-        `${origin} refuses the token: does the app registration ${clientId} have an application user there, and is crm.url right?`,
-      )
-    case 'redirect':
-      return failure('broken', `${origin} answered with a redirect, which is not followed: is crm.url right?`)
-    case 'unasked':
-      return failure(
-        'broken',
-        `${origin} answered with a status that fits no request of Marquee: does something in between answer for it?`,
-      )
-    case 'outage':
-      return failure('unreachable', `${origin} answered with a server error`)
-    case 'other':
-      return failure('broken', `${origin} refused the request`)
-    default:
-      return unreachable(error)
-  }
+  const [kind, messageOf] = MEANINGS[error]
+  return failureOf(kind, `${messageOf(answer)} (${code})`, retryAfterMs)
 }
 
 function limitOf(code: string): string {

@@ -8,7 +8,7 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi'
 import type { Secret } from '../../config/secret.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, type Failed, failed, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { ask } from '../web/ask.ts'
 import { type Web, type WebReply, retryAfterMs } from '../web/web.ts'
@@ -24,10 +24,17 @@ export interface TokenSettings {
   readonly scope: string
 }
 
-export type Granted =
-  | { readonly kind: 'token'; readonly text: string; readonly since: Moment; readonly lifeMs: number }
-  | { readonly kind: 'secret-refused'; readonly failure: CrmFailure }
-  | { readonly kind: 'failed'; readonly failure: CrmFailure }
+export interface Token {
+  readonly ok: true
+  readonly text: string
+  readonly since: Moment
+  readonly lifeMs: number
+}
+
+export interface NoToken extends Failed {
+  /** Another secret might be taken. */
+  readonly isSecretRefused?: boolean
+}
 
 const MOST_BYTES = 256 * 1024
 /** What a token is taken to live where nobody says: far less than any does. */
@@ -39,7 +46,7 @@ const TOKEN = /^[\w.~+/-]+=*$/
 const LONGEST_TOKEN = 12_288
 
 /** Asks the directory for a token by the client credentials grant (RFC 6749 §4.4). */
-export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Granted> {
+export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Token | NoToken> {
   const { web, time, limits, authority, tenant, clientId, scope } = settings
   const server = { issuer: authority, token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token` }
   const client = { client_id: clientId }
@@ -74,22 +81,22 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
         },
       },
     )
-    if (exchange.failure !== null) return { kind: 'failed', failure: exchange.failure }
+    if (exchange.failure !== null) return { ok: false, failure: exchange.failure }
     const { access_token: text, expires_in: lifeS } = await processClientCredentialsResponse(server, client, response)
     if (text.length > LONGEST_TOKEN || !TOKEN.test(text)) return noToken(authority)
     const lifeMs = Math.max(lifeS ?? DEFAULT_LIFE_S, LEAST_LIFE_S) * 1000
-    return { kind: 'token', text, since: exchange.begunAt, lifeMs }
+    return { ok: true, text, since: exchange.begunAt, lifeMs }
   } catch (cause) {
     if (!(cause instanceof ResponseBodyError)) return noToken(authority)
     const refusal = { error: cause.error, description: cause.error_description ?? '' }
     const failure = grantRefusal(refusal, settings, secret.from)
-    return { kind: isSecretRefused(refusal) ? 'secret-refused' : 'failed', failure }
+    return { ok: false, failure, isSecretRefused: isSecretRefused(refusal) }
   }
 }
 
-function noToken(authority: string): Granted {
+function noToken(authority: string): NoToken {
   const message = `${new URL(authority).host} answered the request for a token with something else; is crm.authority right?`
-  return { kind: 'failed', failure: failureOf('broken', message) }
+  return failed('broken', message)
 }
 
 /** What is no answer to the question at all. */

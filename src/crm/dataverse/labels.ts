@@ -1,8 +1,8 @@
-import type { CrmFailure } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import type { Moment, Time } from '../../replica/time.ts'
 import { type Cell, sourceDigits } from '../mapping/cell.ts'
 import type { DataverseClient } from './client.ts'
-import { type ChoiceType, readLabels, readLogicalName } from './metadata.ts'
+import { type ChoiceType, readLabels, readTables } from './metadata.ts'
 
 export interface LabelsSettings {
   readonly client: DataverseClient
@@ -36,22 +36,19 @@ const LONGEST_CODE = 11
 export class Labels {
   readonly #settings: LabelsSettings
   readonly #columns = new Map<string, Column>()
-  #logicalName: string | null = null
+  /** The table's logical name, once it is known. */
+  #tables: ReadonlyMap<string, string> | null = null
   /** When the last read of words began, and the last one that succeeded. */
   #triedAtMs = Number.NEGATIVE_INFINITY
   #readAtMs = Number.NEGATIVE_INFINITY
   #pauseMs = FIRST_PAUSE_MS
-  #finds = 0
+  /** How often a code that had been missing was found: rows that were read before that are shown without its word. */
+  finds = 0
   #appliedFinds = 0
 
   constructor(settings: LabelsSettings) {
     this.#settings = settings
     for (const name of settings.columns) this.#columns.set(name, { words: new Map(), type: null, missing: new Set() })
-  }
-
-  /** How often a code that had been missing was found: rows that were read before that are shown without its word. */
-  get finds(): number {
-    return this.#finds
   }
 
   /** All rows were read with the words as they were after so many finds. */
@@ -65,9 +62,11 @@ export class Labels {
     const { client, time, from, language } = this.#settings
     const begunAtMs = time.now().monotonicMs
     this.#triedAtMs = begunAtMs
-    const table = this.#logicalName ?? (await readLogicalName(client, from, signal))
-    if (typeof table !== 'string') return table
-    this.#logicalName = table
+    const tables = this.#tables ?? (await readTables(client, signal, from))
+    if ('kind' in tables) return tables
+    const table = tables.get(from)
+    if (table === undefined) return failureOf('broken', `the definition of ${from} was not found`)
+    this.#tables = tables
     let hasFound = false
     for (const [name, column] of this.#columns) {
       const found = await readLabels(client, { table, column: name, type: column.type, language }, signal)
@@ -76,7 +75,7 @@ export class Labels {
       column.type = found.type
       for (const code of column.missing) if (found.words.has(code)) hasFound = column.missing.delete(code)
     }
-    if (hasFound) this.#finds++
+    if (hasFound) this.finds++
     this.#readAtMs = begunAtMs
     return null
   }
@@ -105,7 +104,7 @@ export class Labels {
       // Where that fails nothing is lost: what is missing was told, and is looked for again.
       await this.read(signal)
     }
-    return this.#finds > this.#appliedFinds
+    return this.finds > this.#appliedFinds
   }
 
   /** Each code's word, null where it has no word. */

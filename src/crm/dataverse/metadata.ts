@@ -9,25 +9,21 @@ import { parsePageBody } from './page-body.ts'
 /** The definitions of a table's columns: their type by logical name. */
 export type Attributes = ReadonlyMap<string, string>
 
-/** The tables of the environment: the logical name of each by the name of its entity set. */
+/** The tables of the environment, or that of one entity set: the logical name of each by the name of its entity set. */
 export async function readTables(
   client: DataverseClient,
   signal: AbortSignal,
+  entitySet: string | null = null,
 ): Promise<ReadonlyMap<string, string> | CrmFailure> {
-  return tablesOf(await readRows(client, client.urlOf('EntityDefinitions?$select=LogicalName,EntitySetName'), signal))
-}
-
-export async function readLogicalName(
-  client: DataverseClient,
-  entitySet: string,
-  signal: AbortSignal,
-): Promise<string | CrmFailure> {
-  const filter = `EntitySetName%20eq%20'${encodeURIComponent(entitySet)}'`
-  const path = `EntityDefinitions?$select=LogicalName,EntitySetName&$filter=${filter}`
-  const tables = tablesOf(await readRows(client, client.urlOf(path), signal))
-  if ('kind' in tables) return tables
-  const name = tables.get(entitySet)
-  return name ?? failureOf('broken', `the definition of ${entitySet} was not found`)
+  const filter = entitySet === null ? '' : `&$filter=EntitySetName%20eq%20'${encodeURIComponent(entitySet)}'`
+  const path = `EntityDefinitions?$select=LogicalName,EntitySetName${filter}`
+  const rows = await readRows(client, path, signal)
+  if ('kind' in rows) return rows
+  const tables = new Map<string, string>()
+  for (const { LogicalName = null, EntitySetName = null } of rows) {
+    if (isName(LogicalName) && isName(EntitySetName)) tables.set(EntitySetName, LogicalName)
+  }
+  return tables
 }
 
 export async function readAttributes(
@@ -36,7 +32,7 @@ export async function readAttributes(
   signal: AbortSignal,
 ): Promise<Attributes | CrmFailure> {
   const path = `EntityDefinitions(LogicalName='${table}')/Attributes?$select=LogicalName,AttributeType`
-  const rows = await readRows(client, client.urlOf(path), signal)
+  const rows = await readRows(client, path, signal)
   if ('kind' in rows) return rows
   const attributes = new Map<string, string>()
   for (const { LogicalName = null, AttributeType = null } of rows) {
@@ -89,15 +85,6 @@ function isName(cell: Cell): cell is string {
   return typeof cell === 'string' && /^\w{1,128}$/.test(cell)
 }
 
-function tablesOf(rows: readonly CellObject[] | CrmFailure): ReadonlyMap<string, string> | CrmFailure {
-  if ('kind' in rows) return rows
-  const tables = new Map<string, string>()
-  for (const { LogicalName = null, EntitySetName = null } of rows) {
-    if (isName(LogicalName) && isName(EntitySetName)) tables.set(EntitySetName, LogicalName)
-  }
-  return tables
-}
-
 /** Null where there are no options at all: not the definition of a column of choices. */
 function labelsOf(definition: Cell, language: number): ReadonlyMap<string, string> | null {
   if (!isObject(definition)) return null
@@ -133,11 +120,11 @@ const MOST_PAGES = 20
 /** All rows of a short list, such as metadata; its pages are followed, few of them. */
 export async function readRows(
   client: DataverseClient,
-  url: string,
+  path: string,
   signal: AbortSignal,
 ): Promise<readonly CellObject[] | CrmFailure> {
   const rows: CellObject[] = []
-  let next: string | null = url
+  let next: string | null = client.urlOf(path)
   for (let pages = 0; next !== null && pages < MOST_PAGES; pages++) {
     const got = await client.get(next, [], signal)
     if (got.kind === 'error') return got.failure

@@ -10,9 +10,7 @@ import { type PageBody, parsePageBody } from './page-body.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 
 /** A page that came, or what came instead. */
-export type PageAnswer =
-  | { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment; readonly preferenceApplied: string }
-  | Refused
+export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
@@ -23,18 +21,14 @@ export class PageReader<Item> {
   readonly client: DataverseClient
   readonly table: EntityTable<Item>
   readonly #time: Time
-  #pageRows = PAGE_ROWS
+  /** How many rows of a mapping a page has: fewer once so many were too large. */
+  pageRows: number = PAGE_ROWS
   #definitionKnown = false
 
   constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
     this.client = client
     this.table = table
     this.#time = time
-  }
-
-  /** How many rows of a mapping a page has: fewer once so many were too large. */
-  get pageRows(): number {
-    return this.#pageRows
   }
 
   /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
@@ -62,18 +56,13 @@ export class PageReader<Item> {
     if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
     const { begunAt } = got
     if (got.kind === 'nothing') {
-      return {
-        kind: 'page',
-        page: { rows: null, isDelta: true, nextLink: null, deltaLink: null },
-        begunAt,
-        preferenceApplied: '',
-      }
+      return { kind: 'page', page: { rows: null, isDelta: true, nextLink: null, deltaLink: null }, begunAt }
     }
     const page = parsePageBody(got.text)
     if (typeof page === 'string') return this.#broken(`the answer ${page}`)
     const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
     if (fault !== null) return this.#broken(`the answer ${fault}`)
-    return { kind: 'page', page, begunAt, preferenceApplied: got.preferenceApplied }
+    return { kind: 'page', page, begunAt }
   }
 
   /** The next page of a long read: where Dataverse is busy or gone for a moment, what was read so far is not thrown away. */
@@ -92,10 +81,10 @@ export class PageReader<Item> {
   }
 
   #tooLarge(answer: Refused): Refused {
-    const before = this.#pageRows
-    this.#pageRows = Math.max(1, Math.floor(before / 10))
+    const before = this.pageRows
+    this.pageRows = Math.max(1, Math.floor(before / 10))
     const what = before === 1 ? 'a row' : `a page of ${before} rows`
-    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.#pageRows}`
+    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.pageRows}`
     return { ...answer, failure: { ...answer.failure, message } }
   }
 

@@ -9,12 +9,12 @@ export interface StreamOptions<Item> {
   /** The same with every page: a size that changes midway is refused. */
   readonly prefer: readonly string[]
   readonly signal: AbortSignal
-  /** What a page without `value` means: no change, or a fault. */
-  readonly valueMayBeMissing: boolean
+  /** What a page without `value` means: no change, or a fault where it is not said. */
+  readonly valueMayBeMissing?: boolean
   /** Whether to wait for a while where a further page does not come. */
-  readonly isPatient: boolean
-  /** Null where the rows cannot be understood. */
-  readonly changesOf: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
+  readonly isPatient?: boolean
+  /** What the rows say, all they hold where it is not said; null where they cannot be understood. */
+  readonly changesOf?: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
 }
 
 export type StreamEnd = { readonly ok: true; readonly deltaLink: string | null; readonly requests: number } | Failed
@@ -24,7 +24,8 @@ const MOST_PAGES = 20_000
 
 /** The pages from a first one on, each in slices that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
-  const { reader, prefer, signal, valueMayBeMissing, isPatient, changesOf } = options
+  const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false } = options
+  const { changesOf = (rows): readonly RowChange<Item>[] | null => rowChanges(rows, reader.table) } = options
   const { from } = reader.table
   // A link is kept until twice as many pages came: links that go round meet it again, whatever their number (Brent).
   let kept = { link: '', until: 1 }
@@ -56,16 +57,13 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
 }
 
 /** What a row says. */
-interface RowChange<Item> {
+export interface RowChange<Item> {
   readonly row: CellObject
   readonly change: Change<Item>
 }
 
 /** What some rows of one answer say, each id once: of a row that came twice the later counts. Null where a deletion names nothing. */
-export function rowChanges<Item>(
-  rows: readonly CellObject[],
-  table: EntityTable<Item>,
-): readonly RowChange<Item>[] | null {
+function rowChanges<Item>(rows: readonly CellObject[], table: EntityTable<Item>): readonly RowChange<Item>[] | null {
   const byId = new Map<Guid, RowChange<Item>>()
   const withoutId: RowChange<Item>[] = []
   for (const row of rows) {

@@ -1,9 +1,7 @@
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure, Failed } from '../../replica/port.ts'
+import type { CrmFailure } from '../../replica/port.ts'
 import { type Moment, elapsedMs } from '../../replica/time.ts'
-import { type Granted, type TokenSettings, grantToken } from './grant.ts'
-
-export type TokenText = { readonly ok: true; readonly text: string } | Failed
+import { type NoToken, type Token, type TokenSettings, grantToken } from './grant.ts'
 
 const LONGEST_MARGIN_MS = 300_000
 const RENEWAL_PAUSE_MS = 30_000
@@ -13,8 +11,8 @@ const REFUSAL_PAUSE_MS = 1000
 export class Tokens {
   readonly #settings: TokenSettings
   #secret: Secret
-  #held: Extract<Granted, { readonly kind: 'token' }> | null = null
-  #asking: Promise<TokenText> | null = null
+  #held: Token | null = null
+  #asking: Promise<Token | NoToken> | null = null
   /** An early renewal, or credentials that were refused, are not tried again at once; a directory that asked to wait, not before. */
   #failed: { readonly at: Moment; readonly failure: CrmFailure } | null = null
 
@@ -23,15 +21,12 @@ export class Tokens {
     this.#secret = settings.clientSecret
   }
 
-  async current(): Promise<TokenText> {
+  async current(): Promise<Token | NoToken> {
     const ageMs = this.#held === null ? 0 : elapsedMs(this.#held.since, this.#settings.time.now())
     const held = this.#held !== null && ageMs < this.#held.lifeMs ? this.#held : null
-    const isEarly = held !== null
-    if (held !== null && ageMs < held.lifeMs - Math.min(LONGEST_MARGIN_MS, held.lifeMs / 5))
-      return { ok: true, text: held.text }
-    const failed = this.#recentFailure(isEarly)
-    const asked = failed ?? (await this.#ask())
-    return asked.ok || held === null ? asked : { ok: true, text: held.text }
+    if (held !== null && ageMs < held.lifeMs - Math.min(LONGEST_MARGIN_MS, held.lifeMs / 5)) return held
+    const asked = this.#recentFailure(held !== null) ?? (await this.#ask())
+    return asked.ok ? asked : (held ?? asked)
   }
 
   /** The CRM refused this token: the next request needs another. */
@@ -39,7 +34,7 @@ export class Tokens {
     if (this.#held?.text === text) this.#held = null
   }
 
-  #recentFailure(isEarly: boolean): TokenText | null {
+  #recentFailure(isEarly: boolean): NoToken | null {
     if (this.#failed === null) return null
     const { at, failure } = this.#failed
     const pauseMs = isEarly ? RENEWAL_PAUSE_MS : failure.kind === 'refused' ? REFUSAL_PAUSE_MS : 0
@@ -48,16 +43,16 @@ export class Tokens {
     return { ok: false, failure: { ...failure, retryAfterMs: failure.retryAfterMs === null ? null : leftMs } }
   }
 
-  #ask(): Promise<TokenText> {
+  #ask(): Promise<Token | NoToken> {
     this.#asking ??= this.#askDirectory().finally(() => {
       this.#asking = null
     })
     return this.#asking
   }
 
-  async #askDirectory(): Promise<TokenText> {
+  async #askDirectory(): Promise<Token | NoToken> {
     let granted = await grantToken(this.#settings, this.#secret)
-    if (granted.kind === 'secret-refused') {
+    if (!granted.ok && granted.isSecretRefused === true) {
       // Rotation without a restart: the file may hold another one by now.
       const fresh = await this.#secret.refresh()
       if (fresh.ok && fresh.secret !== this.#secret) {
@@ -65,17 +60,8 @@ export class Tokens {
         granted = await grantToken(this.#settings, this.#secret)
       }
     }
-    return this.#take(granted)
-  }
-
-  #take(granted: Granted): TokenText {
-    const { time } = this.#settings
-    if (granted.kind !== 'token') {
-      this.#failed = { at: time.now(), failure: granted.failure }
-      return { ok: false, failure: granted.failure }
-    }
-    this.#failed = null
-    this.#held = granted
-    return { ok: true, text: granted.text }
+    if (granted.ok) this.#held = granted
+    this.#failed = granted.ok ? null : { at: this.#settings.time.now(), failure: granted.failure }
+    return granted
   }
 }

@@ -12,7 +12,8 @@ const MOST_FAILURES = 5
 export class Tracking {
   readonly #time: Time
   readonly #onOff: (why: NoTracking) => void
-  #why: NoTracking | null = null
+  /** Why reads of changes are not worth a try, null where they are. */
+  why: NoTracking | null = null
   #offSinceMs = Number.NEGATIVE_INFINITY
   /** Links that led to nothing, since one was last followed to its end. */
   #failures = 0
@@ -25,14 +26,9 @@ export class Tracking {
     this.#onOff = onOff
   }
 
-  /** Why reads of changes are not worth a try, null where they are. */
-  get why(): NoTracking | null {
-    return this.#why
-  }
-
   /** Whether a full read asks for it: seldom where it was found not to work. */
   get isAsked(): boolean {
-    return this.#why === null || this.#time.now().monotonicMs - this.#offSinceMs >= AGAIN_AFTER_MS
+    return this.why === null || this.#time.now().monotonicMs - this.#offSinceMs >= AGAIN_AFTER_MS
   }
 
   /** The link before led to nothing: where this one fails too, the list is read in full without further tries. */
@@ -42,7 +38,7 @@ export class Tracking {
 
   /** A full read gave a link to go on from. */
   began(): void {
-    this.#why = null
+    this.why = null
   }
 
   /** A link was followed to its end. */
@@ -69,7 +65,7 @@ export class Tracking {
   }
 
   isOff(why: NoTracking): void {
-    this.#why = why
+    this.why = why
     this.#offSinceMs = this.#time.now().monotonicMs
     if (this.#told !== why) this.#onOff(why)
     this.#told = why

@@ -1,7 +1,7 @@
 import type { Zone } from '../../domain/zone.ts'
 import type { CrmFailure } from '../../replica/port.ts'
 import type { Time } from '../../replica/time.ts'
-import { type Cell, sourceDigits } from '../mapping/cell.ts'
+import { type Cell, plainText } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import type { DataverseClient } from './client.ts'
 import { readRows } from './metadata.ts'
@@ -25,16 +25,16 @@ export class ZoneCodes {
   }
 
   zoneOf(cell: Cell): Zone | null {
-    const text = textOf(cell)
-    if (text === null) return null
+    const text = plainText(cell)?.trim()
+    if (text === undefined) return null
     return this.#zoneNamed(this.#codes.get(text) ?? text)
   }
 
   /** Looks the codes up where one of these cells holds one that is not known; a failure where that must be tried again. */
   async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<CrmFailure | null> {
     for (const cell of cells) {
-      const text = textOf(cell)
-      if (text === null || !/^-?\d+$/.test(text) || this.zoneOf(cell) !== null) continue
+      const text = plainText(cell)?.trim()
+      if (text === undefined || !/^-?\d+$/.test(text) || this.zoneOf(cell) !== null) continue
       return this.#time.now().monotonicMs - this.#askedAtMs < AGAIN_AFTER_MS ? null : this.#lookUp(signal)
     }
     return null
@@ -42,18 +42,15 @@ export class ZoneCodes {
 
   async #lookUp(signal: AbortSignal): Promise<CrmFailure | null> {
     const path = 'timezonedefinitions?$select=timezonecode,standardname'
-    const rows = await readRows(this.#client, this.#client.urlOf(path), signal)
-    if ('kind' in rows) {
-      // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
-      if (rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
-      this.#askedAtMs = this.#time.now().monotonicMs
-      return null
-    }
+    const rows = await readRows(this.#client, path, signal)
+    // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
+    if ('kind' in rows && rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
     this.#askedAtMs = this.#time.now().monotonicMs
+    if ('kind' in rows) return null
     const codes = new Map<string, string>()
     for (const { timezonecode = null, standardname = null } of rows) {
-      const code = textOf(timezonecode)
-      if (code !== null && typeof standardname === 'string') codes.set(code, standardname)
+      const code = plainText(timezonecode)?.trim()
+      if (code !== undefined && typeof standardname === 'string') codes.set(code, standardname)
     }
     this.#codes = codes
     return null
@@ -67,8 +64,4 @@ export class ZoneCodes {
     if (this.#named.size < MOST_NAMES) this.#named.set(name, zone)
     return zone
   }
-}
-
-function textOf(cell: Cell): string | null {
-  return typeof cell === 'string' ? cell.trim() : sourceDigits(cell)
 }

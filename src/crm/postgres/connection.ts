@@ -4,13 +4,19 @@ import type { ConnectionOptions } from 'node:tls'
 import { type QueryArrayResult, Client } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
-import type { Descriptors } from '../descriptors.ts'
+import { type Descriptors, PLENTY } from '../descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
 import { type Portion, type TextRow, Portions } from './portions.ts'
 import { TOO_LATE, within } from '../../replica/waiting.ts'
 
 /** A way to connect: false is without encryption. */
 export type Encryption = false | ConnectionOptions
+
+export interface ConnectionSettings {
+  readonly time: Time
+  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly descriptors?: Descriptors
+}
 
 /** What a statement was answered. */
 export type QueryAnswer = Pick<Portion, 'rows' | 'oids'>
@@ -24,20 +30,14 @@ export class Connection {
   onLost: () => void = () => {}
   lost = false
   readonly where: string
+  readonly time: Time
   readonly #client: Client
   readonly #socket: Socket
-  readonly time: Time
-  readonly #limits: Pick<CrmLimits, 'requestTimeoutMs'>
+  readonly #limits: ConnectionSettings['limits']
   #lastFault: Fault | null = null
   #portions: Portions | null = null
 
-  private constructor(
-    client: Client,
-    socket: Socket,
-    where: string,
-    time: Time,
-    limits: Pick<CrmLimits, 'requestTimeoutMs'>,
-  ) {
+  private constructor(client: Client, socket: Socket, where: string, { time, limits }: ConnectionSettings) {
     this.#client = client
     this.#socket = socket
     this.where = where
@@ -60,13 +60,9 @@ export class Connection {
   static async open(
     address: PostgresAddress,
     encryption: Encryption,
-    {
-      time,
-      limits,
-      descriptors,
-    }: { readonly time: Time; readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>; readonly descriptors: Descriptors },
+    settings: ConnectionSettings,
   ): Promise<Connection | Fault> {
-    const socket = descriptors.newSocket()
+    const socket = (settings.descriptors ?? PLENTY).newSocket()
     const client = new Client({
       host: address.host,
       port: address.port,
@@ -79,10 +75,10 @@ export class Connection {
       stream: () => socket,
     })
     const where = placeOf(address)
-    const connection = new Connection(client, socket, where, time, limits)
+    const connection = new Connection(client, socket, where, settings)
     const { limitMs } = connection
     try {
-      const connected = await within(time, limitMs, client.connect())
+      const connected = await within(settings.time, limitMs, client.connect())
       if (connected !== TOO_LATE) return connection
     } catch (cause) {
       connection.destroy()
@@ -161,12 +157,8 @@ export class Connection {
 
 /** The answer of the last of several statements. */
 function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): QueryAnswer {
-  const last = isList(result) ? result.at(-1) : result
+  const last = [result].flat().at(-1)
   return { rows: last?.rows ?? [], oids: (last?.fields ?? []).map((field) => field.dataTypeID) }
-}
-
-function isList<Item>(result: Item | readonly Item[]): result is readonly Item[] {
-  return Array.isArray(result)
 }
 
 function placeOf({ host, port, database }: PostgresAddress): string {

@@ -1,24 +1,22 @@
 import type { Time } from '../../replica/time.ts'
 import { Fault } from './fault.ts'
-import type { KnownTable } from './known-table.ts'
-import { type ListTable, quote } from './list-table.ts'
+import type { ListTable } from './list-table.ts'
 import { stampOf } from './stamp.ts'
 import type { Opened } from './table-reader.ts'
 
-const RIGHTS = `SELECT
-  has_table_privilege(c.oid, 'INSERT') OR has_table_privilege(c.oid, 'UPDATE') OR has_table_privilege(c.oid, 'DELETE')
-    OR has_table_privilege(c.oid, 'TRUNCATE'),
-  row_security_active(c.oid), c.relkind = 'v'
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))`
-
 // A view's own policy is that of the tables below it, as the view's owner or, with security_invoker, as the role.
-const BELOW = `WITH RECURSIVE parts AS (
-    SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))
+const RIGHTS = `WITH RECURSIVE named AS (
+    SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))),
+  parts AS (SELECT oid FROM named
     UNION SELECT d.refobjid FROM parts p JOIN pg_rewrite r ON r.ev_class = p.oid
       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass)
-  SELECT bool_or(c.relrowsecurity) FROM parts p JOIN pg_class c ON c.oid = p.oid`
+  SELECT
+  has_table_privilege(oid, 'INSERT') OR has_table_privilege(oid, 'UPDATE') OR has_table_privilege(oid, 'DELETE')
+    OR has_table_privilege(oid, 'TRUNCATE'),
+  row_security_active(oid), relkind = 'v',
+  (SELECT bool_or(c.relrowsecurity) FROM parts p JOIN pg_class c ON c.oid = p.oid)
+  FROM named`
 
 /** A stamp that no row has, and that is easily told from others in a plan. */
 const NEVER = stampOf(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
@@ -38,17 +36,14 @@ export async function examineTable<Item>(
   { boundMs, time, warn }: Examining,
 ): Promise<Fault | null> {
   const { transaction } = opened
-  const names = [table.name, table.schema ?? '']
-  const rights = await transaction.query(RIGHTS, names)
+  const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
   if (rights instanceof Fault) return rights
-  const below = await transaction.query(BELOW, names)
-  if (below instanceof Fault) return below
-  const [canWrite, narrowed, isView] = rights.rows[0] ?? []
+  const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
   const { written } = table
   if (canWrite === 't') warn(`the role may write to ${written}; Marquee only reads: grant it SELECT and nothing else`)
   if (narrowed === 't') {
     warn(`row-level security applies to ${written}: rows that a policy hides are not served, and look deleted`)
-  } else if (below.rows[0]?.[0] === 't') {
+  } else if (narrowedBelow === 't') {
     warn(`a table below ${written} has row-level security: rows that it hides from the view look deleted`)
   }
   if (changedAt === null) {
@@ -62,24 +57,16 @@ export async function examineTable<Item>(
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
     warn(`${written} has no index that begins with ${changedAt}${orUseless}, so every refresh scans all of it`)
   }
-  const costs = await costsOf(opened, time)
-  if (costs instanceof Fault) return costs
-  const slow = slowness(costs, boundMs)
+  const slow = await slowness(opened, time, boundMs)
+  if (slow instanceof Fault) return slow
   if (slow !== null) warn(`${written} ${slow}`)
   return null
-}
-
-function emptyDelta<Item>(known: KnownTable<Item>): string {
-  const stamp = quote(known.stampColumn)
-  return `${known.select()} WHERE ${stamp} > '${NEVER}' AND ${stamp} <= '${NEVER}'`
 }
 
 /** Whether the server can find changes by an index: one may be there, and of no use to a view that computes its rows. */
 async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
   // A small table is scanned all the same, so the question is what the server would do had it the choice.
-  const off = await transaction.query('SET LOCAL enable_seqscan = off')
-  if (off instanceof Fault) return off
-  const plan = await transaction.query(`EXPLAIN ${emptyDelta(known)}`)
+  const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectStamped(NEVER, NEVER)}`)
   if (plan instanceof Fault) return plan
   const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
   if (on instanceof Fault) return on
@@ -89,35 +76,29 @@ async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<bo
   return isIndexed || lines.some((line) => line.includes('Foreign Scan'))
 }
 
-interface Costs {
-  /** Of a refresh that finds nothing, less the way to the server and back. */
-  readonly refreshMs: number
-  /** Of all ids and stamps. */
-  readonly sweepMs: number
-}
-
-async function costsOf<Item>({ transaction, known }: Opened<Item>, time: Time): Promise<Costs | Fault> {
+/** What is to be said of reads that take long; null where they do not. */
+async function slowness<Item>(
+  { transaction, known }: Opened<Item>,
+  time: Time,
+  boundMs: number,
+): Promise<string | null | Fault> {
   const moments = [time.now().monotonicMs]
   // The first tells how far away the server is.
-  for (const statement of ['SELECT 1', emptyDelta(known)]) {
+  for (const statement of ['SELECT 1', known.selectStamped(NEVER, NEVER)]) {
     const answer = await transaction.query(statement)
     if (answer instanceof Fault) return answer
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
-  const scan = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
-  if (scan instanceof Fault) return scan
+  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
   for (;;) {
-    const answer = await scan.next()
+    const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     if (answer === null) break
   }
+  // Of a refresh that finds nothing, less the way to the server and back; then of all ids and stamps.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
-  return { refreshMs, sweepMs: Math.round(time.now().monotonicMs - refreshed) }
-}
-
-/** What is to be said of reads that take long; null where they do not. */
-function slowness({ refreshMs, sweepMs }: Costs, boundMs: number): string | null {
+  const sweepMs = Math.round(time.now().monotonicMs - refreshed)
   const leastBoundMs = Math.ceil((refreshMs + sweepMs) / 250) * 1000
   if (refreshMs <= SLOW_MS && leastBoundMs <= boundMs) return null
   const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${sweepMs} ms to compare all rows`

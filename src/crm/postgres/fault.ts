@@ -18,51 +18,41 @@ export class Fault {
   }
 }
 
-interface Meaning {
-  readonly kind: FailureKind
-  readonly message: string
-  /** The server ends the connection after it. */
-  readonly lost?: boolean
-}
+/** `lost`: the server ends the connection after it. */
+type Meaning = readonly [kind: FailureKind, message: string, ends?: 'lost']
 
 /** What the states mean that an operator can do something about (PostgreSQL documentation, appendix A). */
 const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ['28P01', { kind: 'refused', message: 'the server refuses the password of crm.url', lost: true }],
-  [
-    '28000',
-    { kind: 'refused', message: 'the server refuses this role from here (pg_hba.conf, or no such role)', lost: true },
-  ],
-  ['42501', { kind: 'refused', message: 'the role lacks a right: GRANT USAGE on the schema and SELECT on both views' }],
-  ['3D000', { kind: 'misconfigured', message: 'the server has no database of the name in crm.url', lost: true }],
-  ['42P01', { kind: 'misconfigured', message: 'a table or view is missing' }],
-  ['42703', { kind: 'misconfigured', message: 'a column is missing' }],
-  ['3F000', { kind: 'misconfigured', message: 'a schema is missing' }],
-  ['42883', { kind: 'misconfigured', message: 'the id or changedAt column is of a type that cannot be compared' }],
-  ['42809', { kind: 'misconfigured', message: 'what `from` names is neither a table nor a view' }],
-  ['57014', { kind: 'timeout', message: 'a statement took longer than crm.requestTimeout' }],
-  ['55P03', { kind: 'timeout', message: 'a lock on the table was held for longer than crm.requestTimeout' }],
-  [
-    '25P04',
-    { kind: 'timeout', message: 'the server ended a transaction that took long (transaction_timeout)', lost: true },
-  ],
-  ['25P03', { kind: 'timeout', message: 'the server ended a transaction that stood idle', lost: true }],
-  ['53300', { kind: 'unreachable', message: 'the server has no connection left for this role', lost: true }],
-  ['57P01', { kind: 'unreachable', message: 'the server ended the connection', lost: true }],
-  ['57P02', { kind: 'unreachable', message: 'the server ended the connection after a crash', lost: true }],
-  ['57P03', { kind: 'unreachable', message: 'the server is starting or stopping', lost: true }],
-  ['57P05', { kind: 'unreachable', message: 'the server ended an idle connection', lost: true }],
-  ['40001', { kind: 'unreachable', message: 'the standby cancelled the read to go on replaying' }],
-  ['25006', { kind: 'misconfigured', message: 'the server is a standby, which cannot LISTEN' }],
+  ['28P01', ['refused', 'the server refuses the password of crm.url', 'lost']],
+  ['28000', ['refused', 'the server refuses this role from here (pg_hba.conf, or no such role)', 'lost']],
+  ['42501', ['refused', 'the role lacks a right: GRANT USAGE on the schema and SELECT on both views']],
+  ['3D000', ['misconfigured', 'the server has no database of the name in crm.url', 'lost']],
+  ['42P01', ['misconfigured', 'a table or view is missing']],
+  ['42703', ['misconfigured', 'a column is missing']],
+  ['3F000', ['misconfigured', 'a schema is missing']],
+  ['42883', ['misconfigured', 'the id or changedAt column is of a type that cannot be compared']],
+  ['42809', ['misconfigured', 'what `from` names is neither a table nor a view']],
+  ['57014', ['timeout', 'a statement took longer than crm.requestTimeout']],
+  ['55P03', ['timeout', 'a lock on the table was held for longer than crm.requestTimeout']],
+  ['25P04', ['timeout', 'the server ended a transaction that took long (transaction_timeout)', 'lost']],
+  ['25P03', ['timeout', 'the server ended a transaction that stood idle', 'lost']],
+  ['53300', ['unreachable', 'the server has no connection left for this role', 'lost']],
+  ['57P01', ['unreachable', 'the server ended the connection', 'lost']],
+  ['57P02', ['unreachable', 'the server ended the connection after a crash', 'lost']],
+  ['57P03', ['unreachable', 'the server is starting or stopping', 'lost']],
+  ['57P05', ['unreachable', 'the server ended an idle connection', 'lost']],
+  ['40001', ['unreachable', 'the standby cancelled the read to go on replaying']],
+  ['25006', ['misconfigured', 'the server is a standby, which cannot LISTEN']],
 ])
 
 const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ['08', { kind: 'unreachable', message: 'the connection failed', lost: true }],
-  ['22', { kind: 'broken', message: 'the view cannot compute one of its rows' }],
-  ['28', { kind: 'refused', message: 'the server refuses the role', lost: true }],
-  ['53', { kind: 'unreachable', message: 'the server is out of resources' }],
-  ['57', { kind: 'unreachable', message: 'the server was stopped', lost: true }],
-  ['58', { kind: 'unreachable', message: 'the server has trouble with its files' }],
-  ['XX', { kind: 'unreachable', message: 'the server has an internal error' }],
+  ['08', ['unreachable', 'the connection failed', 'lost']],
+  ['22', ['broken', 'the view cannot compute one of its rows']],
+  ['28', ['refused', 'the server refuses the role', 'lost']],
+  ['53', ['unreachable', 'the server is out of resources']],
+  ['57', ['unreachable', 'the server was stopped', 'lost']],
+  ['58', ['unreachable', 'the server has trouble with its files']],
+  ['XX', ['unreachable', 'the server has an internal error']],
 ])
 
 /** What an error of `pg` means. Its own message is never passed on: it may hold a value of a row. */
@@ -75,8 +65,8 @@ export function faultOf(error: unknown, where: string): Fault {
     return new Fault('refused', `${where}: ${message}`, code, true)
   }
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
-    const meaning = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? { kind: 'broken', message: 'the query failed' }
-    return new Fault(meaning.kind, `${where}: ${meaning.message} (${code})`, code, meaning.lost ?? false)
+    const [kind, message, ends] = STATES.get(code) ?? CLASSES.get(code.slice(0, 2)) ?? ['broken', 'the query failed']
+    return new Fault(kind, `${where}: ${message} (${code})`, code, ends === 'lost')
   }
   if (code === 'ENOENT') return new Fault('unreachable', `${where}: there is no such socket`, code, true)
   const why = code === null ? null : whyNotReached(code)

@@ -1,4 +1,3 @@
-import type { Guid } from '../../domain/guid.ts'
 import type { Change, Page } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
@@ -25,15 +24,15 @@ export function emptyPage({ begunAt, sourceLagMs }: Pick<Snapshot, 'begunAt' | '
 
 /** A table as one server has it: what is asked of it, and how its answers become pages. */
 export class KnownTable<Item> {
-  /** The list's own part of the configuration. */
-  readonly key: string
+  readonly list: ListTable<Item>
   readonly server: string
+  readonly reading: RowReading<Item>
   readonly idColumn: string
+  /** The type of the id's column, in words. */
+  readonly idType: string
   /** Empty where nothing tells of changes. */
   readonly stampColumn: string
-  readonly #list: ListTable<Item>
-  readonly #shape: TableShape
-  readonly #reading: RowReading<Item>
+  readonly #arrays: TableShape['arrays']
   readonly #stampAt: number
   /** In which zone stamps without one are wall time; null where they have theirs. */
   readonly zone: string | null
@@ -47,44 +46,38 @@ export class KnownTable<Item> {
     zone: string | null,
     reading: RowReading<Item>,
   ) {
-    this.#list = list
-    this.key = `crm.${list.name}`
+    this.list = list
     this.server = server
-    this.#shape = shape
+    this.reading = reading
     this.zone = zone
-    this.#reading = reading
     this.idColumn = reading.columns[0] ?? ''
+    this.idType = shape.columns.get(this.idColumn) ?? ''
     this.stampColumn = list.changedAt ?? ''
+    this.#arrays = shape.arrays
     this.#stampAt = list.changedAt === null ? -1 : reading.columns.indexOf(list.changedAt)
   }
 
-  /** What is read of each row: the id's column first. */
-  get columns(): readonly string[] {
-    return this.#reading.columns
-  }
-
-  /** The type of the id's column, in words. */
-  get idType(): string {
-    return this.#shape.columns.get(this.idColumn) ?? ''
-  }
-
-  /** The id of a row by its cell alone, null where it is not one. */
-  idOf(cell: Cell): Guid | null {
-    return this.#reading.idOf(cell)
-  }
-
   /** The statement that reads columns of all rows; conditions go behind it. */
-  select(columns: readonly string[] = this.columns): string {
-    return `SELECT ${columns.map(quote).join(', ')} FROM ${this.#list.table.quoted}`
+  select(columns: readonly string[] = this.reading.columns): string {
+    return `SELECT ${columns.map(quote).join(', ')} FROM ${this.list.table.quoted}`
+  }
+
+  /**
+   * The statement that reads the rows whose stamp is in a window. That both its ends are named matters where the server has no
+   * statistics of the column: it then expects few rows and uses the index, where without the second it would expect a third of all.
+   */
+  selectStamped(after: string, last: string): string {
+    const stamp = quote(this.stampColumn)
+    return `${this.select()} WHERE ${stamp} > '${after}' AND ${stamp} <= '${last}'`
   }
 
   /** The rows of an answer to `select`, which is used up: its texts become cells in place. */
   rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item>[] {
-    const types = decoders(oids, this.#shape.arrays)
+    const types = decoders(oids, this.#arrays)
     return rows.map((row) => {
       const id = row[0] ?? null
       const version = this.#stampAt === -1 ? Number.NaN : microsOf(row[this.#stampAt] ?? null)
-      const change = this.#reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
+      const change = this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
       return { change, version, id }
     })
   }
@@ -120,7 +113,7 @@ export class KnownTable<Item> {
 
   /** Where the row of an id stands. */
   placeOf(id: string | null): string {
-    const { written } = this.#list.table
+    const { written } = this.list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }
 }
@@ -143,6 +136,13 @@ function decoders(oids: readonly number[], ownArrays: ReadonlySet<number>): read
   })
 }
 
+const decodeFlag: Decode = (text) => (text === 't' ? true : text === 'f' ? false : text)
+const decodeArray: Decode = (text) => parseArray(text) ?? text
+const decodeJson: Decode = (text) => {
+  const parsed = parseCell(text)
+  return parsed.ok ? parsed.cell : text
+}
+
 /** The cells of a row; a text that is not what its type says stays a text. */
 function decodeRow(row: TextRow, columns: readonly (Decode | null)[]): readonly Cell[] {
   const cells: Cell[] = row
@@ -151,17 +151,4 @@ function decodeRow(row: TextRow, columns: readonly (Decode | null)[]): readonly 
     if (decode !== null && text !== null && text !== undefined) cells[index] = decode(text)
   }
   return cells
-}
-
-function decodeFlag(text: string): Cell {
-  return text === 't' ? true : text === 'f' ? false : text
-}
-
-function decodeJson(text: string): Cell {
-  const parsed = parseCell(text)
-  return parsed.ok ? parsed.cell : text
-}
-
-function decodeArray(text: string): Cell {
-  return parseArray(text) ?? text
 }

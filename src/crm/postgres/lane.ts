@@ -1,6 +1,5 @@
-import type { CrmLimits } from '../crm-limits.ts'
 import { PAGE_ROWS } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import type { Moment } from '../../replica/time.ts'
 import { Turns } from '../../replica/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
@@ -18,14 +17,6 @@ export interface Snapshot {
   readonly server: string
 }
 
-export interface LaneSettings {
-  readonly opener: Opener
-  readonly time: Time
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  /** Runs on each new connection before anything is read on it. */
-  readonly greet?: (connection: Connection) => Promise<void>
-}
-
 /** The server ends a transaction that stands still for longer, and lets go of its locks and of what it kept for it. */
 const STANDSTILL_MS = 60_000
 
@@ -39,14 +30,17 @@ const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
 
 /** One connection, opened when it is needed, on which one transaction after another reads: first come, first served. */
 export class Lane {
-  readonly #settings: LaneSettings
+  readonly #opener: Opener
+  readonly #greet: ((connection: Connection) => Promise<void>) | null
   readonly #turns = new Turns()
   #connection: Connection | null = null
   #connections = 0
   #closed = false
 
-  constructor(settings: LaneSettings) {
-    this.#settings = settings
+  /** @param greet runs on each new connection before anything is read on it */
+  constructor(opener: Opener, greet: ((connection: Connection) => Promise<void>) | null = null) {
+    this.#opener = opener
+    this.#greet = greet
   }
 
   /** Waits for its turn and begins a transaction; where the connection turns out to be dead, once more on a fresh one. */
@@ -76,7 +70,7 @@ export class Lane {
   async #tryBegin(letGo: () => void): Promise<Transaction | Fault> {
     const connection = await this.#connect()
     if (connection instanceof Fault) return connection
-    const begunAt = this.#settings.time.now()
+    const begunAt = this.#opener.settings.time.now()
     const state = await connection.query(this.#begin)
     if (state instanceof Fault) {
       await connection.query('ROLLBACK')
@@ -87,7 +81,7 @@ export class Lane {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
       serverNow: serverNow ?? '',
-      server: serverOf(startedAt ?? '', this.#settings.opener.process, this.#connections),
+      server: serverOf(startedAt ?? '', this.#opener.process, this.#connections),
     }
     return new Transaction(connection, snapshot, letGo)
   }
@@ -100,7 +94,7 @@ export class Lane {
   get #begin(): string {
     // The server gives up a little earlier than this side, so a slow statement does not cost the connection; and a lock
     // before the statement that waits for it.
-    const { requestTimeoutMs } = this.#settings.limits
+    const { requestTimeoutMs } = this.#opener.settings.limits
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex';
@@ -113,7 +107,7 @@ export class Lane {
     if (this.#connection !== null && !this.#connection.lost) return this.#connection
     const closed = new Fault('unreachable', 'the connection was closed', null, true)
     if (this.#closed) return closed
-    const connection = await this.#settings.opener.open()
+    const connection = await this.#opener.open()
     if (connection instanceof Fault) return connection
     this.#connection = connection
     this.#connections++
@@ -121,7 +115,7 @@ export class Lane {
       await this.#hangUp()
       return closed
     }
-    await this.#settings.greet?.(connection)
+    await this.#greet?.(connection)
     return connection
   }
 
@@ -148,20 +142,39 @@ export class Transaction {
     return this.#connection.query(text, values)
   }
 
-  /** The rows that a `SELECT` finds, by pages. Names tell scans apart that go on side by side. */
-  async scan(
+  /**
+   * The rows that a `SELECT` finds, in pages of one row at the least and of limited size; the server holds them until the
+   * transaction ends. Names tell scans apart that go on side by side.
+   */
+  async *scan(
     select: string,
     values: readonly (readonly string[])[] = [],
     name = 'marquee_scan',
-  ): Promise<Scan | Fault> {
+  ): AsyncGenerator<QueryAnswer, Fault | null, void> {
+    const connection = this.#connection
     const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
-    return declared instanceof Fault ? declared : new Scan(this.#connection, name)
-  }
-
-  /** Forgets a scan, whose name may then be used again. */
-  async close(name: string): Promise<Fault | null> {
-    const closed = await this.query(`CLOSE ${name}`)
-    return closed instanceof Fault ? closed : null
+    if (declared instanceof Fault) return declared
+    let pageRows = FIRST_ROWS
+    // Of the rows that were asked for at once, those that are still to come.
+    let toCome = 0
+    let hasEnded = false
+    while (!hasEnded || connection.isBusy) {
+      const begunAt = connection.time.now().monotonicMs
+      if (!connection.isBusy) toCome = pageRows
+      const portion = connection.isBusy
+        ? await connection.nextPortion()
+        : await connection.portion(`FETCH FORWARD ${pageRows} FROM ${name}`)
+      if (portion instanceof Fault) return portion
+      const { rows, bytes } = portion
+      const tookMs = connection.time.now().monotonicMs - begunAt
+      toCome -= rows.length
+      if (portion.isLast && toCome > 0) hasEnded = true
+      if (rows.length === 0) continue
+      const part = Math.max(bytes / PAGE_BYTES, tookMs / (connection.limitMs * PAGE_TIME))
+      pageRows = rowsWhere(part / rows.length)
+      yield portion
+    }
+    return null
   }
 
   async end(): Promise<void> {
@@ -178,44 +191,6 @@ const FIRST_ROWS = 125
 const PAGE_BYTES = 1_000_000
 /** Rows that take the server long, too: a page may take this part of what a statement may. */
 const PAGE_TIME = 0.25
-
-/** The rows of a cursor that the server holds until its transaction ends, in pages of limited length and size. */
-export class Scan {
-  readonly #connection: Connection
-  readonly #cursor: string
-  #rows = FIRST_ROWS
-  /** Of the rows that were asked for at once, those that are still to come. */
-  #toCome = 0
-  #hasEnded = false
-
-  constructor(connection: Connection, cursor: string) {
-    this.#connection = connection
-    this.#cursor = cursor
-  }
-
-  /** The next page, of one row at the least; null behind the last one. */
-  async next(): Promise<QueryAnswer | Fault | null> {
-    while (!this.#hasEnded || this.#connection.isBusy) {
-      const begunAt = this.#connection.time.now().monotonicMs
-      const portion = this.#connection.isBusy ? await this.#connection.nextPortion() : await this.#fetch()
-      if (portion instanceof Fault) return portion
-      const { rows, bytes } = portion
-      const tookMs = this.#connection.time.now().monotonicMs - begunAt
-      this.#toCome -= rows.length
-      if (portion.isLast && this.#toCome > 0) this.#hasEnded = true
-      if (rows.length === 0) continue
-      const part = Math.max(bytes / PAGE_BYTES, tookMs / (this.#connection.limitMs * PAGE_TIME))
-      this.#rows = rowsWhere(part / rows.length)
-      return portion
-    }
-    return null
-  }
-
-  #fetch(): ReturnType<Connection['portion']> {
-    this.#toCome = this.#rows
-    return this.#connection.portion(`FETCH FORWARD ${this.#rows} FROM ${this.#cursor}`)
-  }
-}
 
 /** How many rows make a page of which each is that part; of a few numbers, for a server may keep statistics of each statement's text. */
 function rowsWhere(part: number): number {

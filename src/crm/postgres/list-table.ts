@@ -75,23 +75,19 @@ export function listTable<Item extends { readonly Id: Guid }>(
 class ColumnAccess implements RowAccess<Cells> {
   readonly columns: string[] = []
 
-  cell(column: string): (row: Cells) => Cells[number] {
-    const index = this.#indexOf(column)
+  cell(column: string): (row: Cells) => Cell {
+    const known = this.columns.indexOf(column)
+    const index = known === -1 ? this.columns.push(column) - 1 : known
     return (row) => row[index] ?? null
   }
 
   /** A database has no words for its codes; the configuration does not let anyone ask. */
-  label(column: string): (row: Cells) => Cells[number] {
+  label(column: string): (row: Cells) => Cell {
     return this.cell(column)
   }
 
-  zoneOf(cell: Cells[number]): Zone | null {
+  zoneOf(cell: Cell): Zone | null {
     return typeof cell === 'string' ? openNamedZone(cell.trim()) : null
-  }
-
-  #indexOf(column: string): number {
-    const known = this.columns.indexOf(column)
-    return known === -1 ? this.columns.push(column) - 1 : known
   }
 }
 

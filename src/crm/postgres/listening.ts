@@ -23,18 +23,14 @@ export interface ListeningSettings {
  */
 export class Listening {
   readonly #settings: ListeningSettings
-  readonly #hints: Hints
+  readonly hints: Hints
   #isRefused = false
   #cancelReconnect: () => void = () => {}
   #closed = false
 
   constructor(settings: ListeningSettings) {
     this.#settings = settings
-    this.#hints = new Hints(settings.time)
-  }
-
-  onHint(callback: () => void): () => void {
-    return this.#hints.add(callback)
+    this.hints = new Hints(settings.time)
   }
 
   /** Listens on a connection that was just opened. */
@@ -42,16 +38,16 @@ export class Listening {
     const { channel, time, onPayload, notice } = this.#settings
     connection.onNotification(channel, (payload) => {
       onPayload(payload)
-      this.#hints.hint()
+      this.hints.hint()
     })
     // A read opens the next one.
     connection.onLost = () => {
       if (!this.#closed)
-        this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.#hints.hint())
+        this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.hints.hint())
     }
     const listening = await connection.query(`LISTEN ${quote(channel)}`)
     // What was notified while nobody listened is lost: one look makes up for it.
-    if (!(listening instanceof Fault)) return this.#hints.hint()
+    if (!(listening instanceof Fault)) return this.hints.hint()
     if (this.#isRefused || listening.lost) return
     this.#isRefused = true
     notice(`crm.listen: ${listening.failure.message}: changes are seen with the next refresh`)
@@ -72,7 +68,7 @@ export class Listening {
   close(): void {
     this.#closed = true
     this.#cancelReconnect()
-    this.#hints.close()
+    this.hints.close()
   }
 }
 

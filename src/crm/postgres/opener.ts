@@ -3,32 +3,27 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { Time } from '../../replica/time.ts'
-import type { CrmLimits } from '../crm-limits.ts'
-import { type Descriptors, PLENTY } from '../descriptors.ts'
-import { type Encryption, Connection } from './connection.ts'
+import { PLENTY } from '../descriptors.ts'
+import { type ConnectionSettings, type Encryption, Connection } from './connection.ts'
 import { Fault } from './fault.ts'
 
-export interface OpenerSettings {
+export interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
   /** Further certificates to trust, an absolute path; null for those of the URL or the runtime. */
   readonly ca: string | null
   /** Makes a path of the URL absolute. */
   readonly absolute: (path: string) => string
-  readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  readonly time: Time
-  readonly descriptors?: Descriptors
 }
 
 /** Opens connections as the URL says, with the password that its file holds now. */
 export class Opener {
   /** Tells this process's connections from those of others. */
   readonly process: string
-  readonly #settings: OpenerSettings
+  readonly settings: OpenerSettings
   #url: Secret
 
   constructor(settings: OpenerSettings) {
-    this.#settings = settings
+    this.settings = settings
     this.process = Math.floor(settings.time.random() * 2 ** 48).toString(36)
     this.#url = settings.url
   }
@@ -50,17 +45,16 @@ export class Opener {
     }
     const certificates = this.#certificates(address)
     if (certificates instanceof Fault) return certificates
-    const { time, limits, descriptors = PLENTY } = this.#settings
     let last: Connection | Fault | null = null
     for (const encryption of tlsAttempts(address, certificates)) {
-      last = await Connection.open(address, encryption, { time, limits, descriptors })
+      last = await Connection.open(address, encryption, this.settings)
       if (!(last instanceof Fault) || !isAboutEncryption(last, encryption)) break
     }
     return last ?? new Fault('internal', 'no way to connect', null, true)
   }
 
   #certificates({ sslRootCert, sslCert, sslKey }: PostgresAddress): Certificates | Fault {
-    const { ca, absolute, descriptors = PLENTY } = this.#settings
+    const { ca, absolute, descriptors = PLENTY } = this.settings
     const root = sslRootCert === null || sslRootCert === 'system' ? ca : absolute(sslRootCert)
     const paths = [root, sslCert === null ? null : absolute(sslCert), sslKey === null ? null : absolute(sslKey)]
     const texts: (string | null)[] = []
@@ -87,7 +81,7 @@ function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): bo
 }
 
 /** Certificates and keys as their files hold them; `ca` is null for those the runtime trusts by itself. */
-export interface Certificates {
+interface Certificates {
   readonly ca: string | null
   readonly cert: string | null
   readonly key: string | null

@@ -33,7 +33,8 @@ export class Portions implements Submittable {
   /** What came of a message that is not whole yet. */
   #unread = 0
   #oids: readonly number[] = []
-  #isOver = false
+  /** Whether nothing more is to come from the server. */
+  isOver = false
   #fault: unknown = null
   #waiting: PromiseWithResolvers<Portion> | null = null
 
@@ -41,16 +42,11 @@ export class Portions implements Submittable {
     this.#text = text
   }
 
-  /** Whether nothing more is to come from the server. */
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
   /** The next portion; only one may be waited for. */
   next(): Promise<Portion> {
     this.#waiting = Promise.withResolvers<Portion>()
     const { promise } = this.#waiting
-    if (this.#isOver) this.#give()
+    if (this.isOver) this.#give()
     else this.#stream?.resume()
     return promise
   }
@@ -62,7 +58,7 @@ export class Portions implements Submittable {
     if (this.#fault !== null) return waiting.reject(this.#fault)
     const [rows, bytes] = [this.#rows, this.#bytes]
     ;[this.#rows, this.#bytes] = [[], 0]
-    waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.#isOver })
+    waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.isOver })
   }
 
   readonly #count = (chunk: Buffer): void => {
@@ -71,7 +67,7 @@ export class Portions implements Submittable {
   }
 
   #end(): void {
-    this.#isOver = true
+    this.isOver = true
     this.#stream?.off('data', this.#count)
     // Whatever is asked next must be heard.
     this.#stream?.resume()

@@ -32,21 +32,16 @@ export function openPostgresCrm(
     suspects.venues.add(payload)
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
-  const lane = {
-    opener: new Opener({ url, ca, absolute, limits, time, descriptors }),
-    time,
-    limits,
-  }
-  const eventsLane = new Lane(lane)
+  const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
+  const eventsLane = new Lane(opener)
   // Venues are fewer and their transactions shorter, so notifications wait less behind them.
-  const greet = listening === null ? {} : { greet: listening.greet.bind(listening) }
-  const venuesLane = new Lane({ ...lane, ...greet })
-  const auditLane = new Lane(lane)
+  const venuesLane = new Lane(opener, listening === null ? null : listening.greet.bind(listening))
+  const auditLane = new Lane(opener)
   let isTested = false
   function onHint(callback: () => void): () => void {
     if (!isTested) void listening?.test(venuesLane, auditLane)
     isTested = true
-    return listening?.onHint(callback) ?? (() => {})
+    return listening?.hints.add(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
   // Half of the bound that holds now.

@@ -24,10 +24,9 @@ async function* scan<Item>(
   select: string,
   { pageOf, values, name, givesWay }: Scanning<Item>,
 ): PageStream<Item, Fault | null> {
-  const scanned = await transaction.scan(select, values, name)
-  if (scanned instanceof Fault) return scanned
+  const answers = transaction.scan(select, values, name)
   for (;;) {
-    const answer = await scanned.next()
+    const { value: answer } = await answers.next()
     if (answer === null || answer instanceof Fault) return answer
     yield pageOf(answer)
     if (givesWay?.() === true) return new Fault('timeout', GAVE_WAY, null, false)
@@ -59,15 +58,10 @@ export async function* readFull<Item>(
   })
 }
 
-/**
- * Reads the rows whose stamp is in the window. That both its ends are named matters where the server has no statistics of the
- * column: it then expects few rows and uses the index, where without the second it would expect a third of all.
- */
+/** Reads the rows whose stamp is in the window. */
 export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  const stamp = quote(known.stampColumn)
-  const inWindow = `${stamp} > '${stampOf(window.after)}' AND ${stamp} <= '${stampOf(window.last)}'`
-  return scan(opened, `${known.select()} WHERE ${inWindow}`, {
+  return scan(opened, known.selectStamped(stampOf(window.after), stampOf(window.last)), {
     name: 'marquee_delta',
     pageOf(answer) {
       const rows = known.rowsOf(answer)
@@ -88,11 +82,10 @@ export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Str
   const { snapshot } = transaction
   // A table without rows has no other page to tell how far behind it was read.
   yield { ...emptyPage(snapshot), pass: PASS }
-  const scanned = await transaction.scan(known.select([known.idColumn, known.stampColumn]))
-  if (scanned instanceof Fault) return scanned
+  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
   let wanted: string[] = []
   for (;;) {
-    const answer = await scanned.next()
+    const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     const { ids, texts } = compare(answer, known, held, strays, wanted)
     const changes = ids.map((id): Change<Item> => ({ kind: 'unchanged', id }))
@@ -117,7 +110,7 @@ function compare<Item>(
   const ids: Guid[] = []
   const texts: string[] = []
   for (const [text = null, stamp = null] of answer?.rows ?? []) {
-    const id = text === null ? null : known.idOf(text)
+    const id = text === null ? null : known.reading.idOf(text)
     if (text === null || id === null) continue
     const version = held.version(id)
     const micros = microsOf(stamp)
@@ -140,7 +133,9 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   const name = 'marquee_rows'
   const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.snapshot, known.rowsOf(answer), PASS)
   const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
-  return fault ?? (await transaction.close(name))
+  // The name may then be used again.
+  const closed = fault ?? (await transaction.query(`CLOSE ${name}`))
+  return closed instanceof Fault ? closed : null
 }
 
 /** Looks for the rows that may be gone; one that is not there is told as deleted. Whether all rows are to be looked at. */
@@ -149,12 +144,12 @@ export async function* seekSuspects<Item>(
   suspicion: Suspicion,
   held: Held,
 ): PageStream<Item, Fault | boolean> {
-  const { wanted, hasOthers } = heldOf(suspicion, held, (text) => known.idOf(text), known.idType)
+  const { wanted, hasOthers } = heldOf(suspicion, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
   const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
   if (answer instanceof Fault) return answer
-  const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.idOf(text))))
+  const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
   const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))
   if (changes.length > 0) yield known.pageOfIds(transaction.snapshot, changes, (index) => gone[index]?.[1] ?? null)

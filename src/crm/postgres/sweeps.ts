@@ -87,14 +87,9 @@ export class StrayNotices {
     this.#tell = tell
   }
 
-  /** All rows were looked at. */
-  readInFull(strays: Strays, known: KnownTable<unknown>): void {
-    this.#sayAhead(strays, known)
-  }
-
   /** All rows were compared with what is held. */
   swept(strays: Strays, known: KnownTable<unknown>): void {
-    this.#sayAhead(strays, known)
+    this.readInFull(strays, known)
     const { count, id, byMicros } = strays.behind
     this.#lateSweeps = count === 0 ? 0 : this.#lateSweeps + 1
     if (this.#lateSweeps !== USUAL_AFTER) return
@@ -103,7 +98,8 @@ export class StrayNotices {
     )
   }
 
-  #sayAhead({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
+  /** All rows were looked at. */
+  readInFull({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
     if (count === 0) this.#ahead = 0
     if (count < Math.max(1, this.#ahead * 2)) return
     this.#ahead = count
@@ -117,10 +113,10 @@ export class StrayNotices {
     return `its changes are seen only when all rows are compared, every ${this.#sweepsEveryMs() / 1000} s`
   }
 
-  #zone({ zone, key }: KnownTable<unknown>): string {
+  #zone({ zone, list }: KnownTable<unknown>): string {
     return zone === null
       ? ''
-      : `. It is taken for wall time in ${zone}: if it is another zone's, name that in ${key}.changedAtIn`
+      : `. It is taken for wall time in ${zone}: if it is another zone's, name that in crm.${list.name}.changedAtIn`
   }
 }
 

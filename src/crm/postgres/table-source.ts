@@ -143,12 +143,9 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { suspects } = this.#settings
-    // What an addition would find gone is left to the refresh after it.
-    if (request.purpose === 'addition') {
-      return yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, NO_SUSPICION))
-    }
-    // Named before the transaction begins, which then sees what became of them.
-    const suspicion = suspects.take()
+    // Named before the transaction begins, which then sees what became of them. What an addition would find gone is left to
+    // the refresh after it.
+    const suspicion = request.purpose === 'addition' ? NO_SUSPICION : suspects.take()
     let outcome: ReadOutcome | null = null
     try {
       outcome = yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, suspicion))
