@@ -228,8 +228,8 @@ export class Member {
     const now = time.now()
     if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.standIns.includes(instance)) return
-    const isNew = !isConnected && this.swap.served.events.ageMs(now) === null
-    if (elapsedMs(this.#beatenAt, now) < (isNew ? this.silence.lengthMs : settings.boundMs / 2)) return
+    const hasNothing = !isConnected && this.swap.isNew
+    if (elapsedMs(this.#beatenAt, now) < (hasNothing ? this.silence.lengthMs : settings.boundMs / 2)) return
     this.#readFrom()
     this.target = null
     this.rebase.begin(false)

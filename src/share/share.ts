@@ -190,12 +190,13 @@ export class Share {
   }
 
   /**
-   * At once first; then as `Cycle` does, but a try costs nobody a read: all wait for the reader to be back within a beat of the
-   * store, and for the others no longer than for a claim. Where an operator has to act there is time.
+   * At once first; then as `Cycle` does, but a try costs nobody a read: the reader, whom all wait for, and who has nothing yet try
+   * again within a beat, the others within a silence. Where an operator has to act there is time.
    */
   #backOffMs(isRefused: boolean): number {
-    const { publisher, silence } = this.member
-    const ceilingMs = isRefused ? REFUSED_MS : publisher === null ? silence.lengthMs : this.#options.beatMs
+    const { publisher, silence, swap } = this.member
+    const soonMs = publisher !== null || swap.isNew ? this.#options.beatMs : silence.lengthMs
+    const ceilingMs = isRefused ? REFUSED_MS : soonMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
   }

@@ -33,6 +33,11 @@ export class Swap {
     return true
   }
 
+  /** Nobody was answered from anything yet. */
+  get isNew(): boolean {
+    return !this.#isKnown(this.served.events)
+  }
+
   /** Notes that what is served has changed since the last look: the nearer to the change, the sooner something else may be later. */
   look(): void {
     const { events, venues } = this.served
@@ -43,11 +48,13 @@ export class Swap {
 
   isLater(next: ServedLists): boolean {
     const { events, venues } = this.served
-    // Of a list without an age nobody was ever shown anything: any age is later.
-    const isKnown = <Item>({ freshness }: ServedList<Item>): boolean =>
-      freshness.confirmedAgeMs(this.#changedAt) !== null
     const isAhead = <Item>(old: ServedList<Item>, other: ServedList<Item>): boolean =>
-      old.list.changes === 0 || (!isKnown(old) && isKnown(other)) || other.isConfirmedSince(this.#changedAt)
+      old.list.changes === 0 || (!this.#isKnown(old) && this.#isKnown(other)) || other.isConfirmedSince(this.#changedAt)
     return isAhead(events, next.events) && isAhead(venues, next.venues)
+  }
+
+  /** Of a list without an age nobody was ever shown anything: any age is later. */
+  #isKnown<Item>({ freshness }: ServedList<Item>): boolean {
+    return freshness.confirmedAgeMs(this.#changedAt) !== null
   }
 }
