@@ -67,11 +67,13 @@ export class ListReplica<Item> implements ToldList<Item> {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      this.refresh.start(options.carried?.firstReadInMs ?? 0)
+      const { failure = null } = options.carried ?? {}
+      const askedMs = failure?.retryAfterMs ?? 0
+      this.refresh.start(0, failure)
       // Where another went on auditing, the next one is due when its own would have been.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
-      if (source.reportsChanges) this.audit.start(Math.max(0, settings.fullReadEveryMs - auditedMs))
-      if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
+      if (source.reportsChanges) this.audit.start(Math.max(askedMs, settings.fullReadEveryMs - auditedMs))
+      if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
       this.#endHints = source.onHint?.(() => {
         this.refresh.hint()
         reader.hint()
@@ -135,7 +137,7 @@ export class ListReplica<Item> implements ToldList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.reader.braked || this.#confirming.some((cycle) => cycle.failures > 0)
+    return this.reader.braked || this.#confirming.some(({ lastFailure }) => lastFailure !== null)
   }
 
   /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
@@ -171,6 +173,11 @@ export class ListReplica<Item> implements ToldList<Item> {
 
   get nextReadInMs(): number {
     return this.refresh.nextTryInMs
+  }
+
+  /** How much longer the CRM asked that nobody reads the list; 0 where it did not. */
+  get askedMs(): number {
+    return Math.max(...this.#confirming.map(({ askedMs }) => askedMs))
   }
 
   get nextTryInMs(): number {

@@ -21,6 +21,7 @@ const WHOLE: ListState = {
   accepting: false,
   lastError: null,
   nextTryMs: 0,
+  askedMs: 0,
 }
 
 function followed(isReached: boolean): ServedLists & { readonly events: FollowedList<EventRecord> } {

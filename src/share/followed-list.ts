@@ -2,7 +2,7 @@ import type { Freshness } from '../replica/freshness.ts'
 import type { Carried } from '../replica/base.ts'
 import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
-import { cursorOf } from '../replica/port.ts'
+import { cursorOf, failureOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { earlierBy, elapsedMs } from '../replica/time.ts'
@@ -79,7 +79,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** What a reader goes on from that begins with these rows. */
   get carried(): Carried {
-    const { whole, cursor, extras, braked, accepting } = this.#state
+    const { whole, cursor, extras, braked, accepting, lastError, askedMs } = this.#state
     return {
       freshness: this.freshness,
       isLoaded: whole,
@@ -87,7 +87,7 @@ export class FollowedList<Item> implements ServedList<Item> {
       extras,
       braked,
       accepting,
-      firstReadInMs: this.nextReadInMs,
+      failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
     }
   }
 
@@ -107,7 +107,12 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** The reader's next try of this list. */
   get nextReadInMs(): number {
-    return Math.max(0, this.#state.nextTryMs - elapsedMs(this.#told, this.#time.now()))
+    return this.#leftOf(this.#state.nextTryMs)
+  }
+
+  /** What was told in milliseconds from then on. */
+  #leftOf(toldMs: number): number {
+    return Math.max(0, toldMs - elapsedMs(this.#told, this.#time.now()))
   }
 
   get nextTryInMs(): number {

@@ -23,6 +23,7 @@ const UNREAD: ListState = {
   accepting: false,
   lastError: null,
   nextTryMs: 0,
+  askedMs: 0,
 }
 
 export interface FollowingOptions {

@@ -349,7 +349,7 @@ describe('a hand-over (instances: Taking over)', () => {
     const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({
       ...carried,
       braked: null,
-      firstReadInMs: 0,
+      failure: null,
     }))
     try {
       expect(await vouchesBraked(1)).toBeTrue()
