@@ -45,14 +45,12 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#state = state
     this.list.extras = PackedRows.counted(state.extras)
     this.#told = this.#time.now()
-    if (this.isFailing) this.help()
   }
 
   confirm(noted: Moment, { details, availability, audited }: Ages): void {
     if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
     if (availability !== null) this.freshness.confirmAvailability(earlierBy(noted, availability), 0)
     if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
-    this.help()
   }
 
   get braked(): boolean {

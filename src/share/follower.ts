@@ -53,6 +53,8 @@ export class Following implements ServedLists {
   readonly #until: LogPosition
   readonly #time: Time
   readonly #marks: OwnMarks
+  /** Something was taken for which it is worth while to look again. */
+  #hasNews = false
 
   constructor(options: FollowingOptions) {
     const { lists, time, marks, beatMs, position, until, states, freshness } = options
@@ -86,6 +88,12 @@ export class Following implements ServedLists {
       list.isLost = lost
       if (lost) list.help()
     }
+  }
+
+  /** Who waits looks again, now that all is taken that came at once: behind the word that a read failed may stand a beat that helps. */
+  help(): void {
+    if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
+    this.#hasNews = false
   }
 
   /** Takes the entry, in one turn; false where something may be missing between it and what is held. `isInLog`: whether an entry still is. */
@@ -136,12 +144,14 @@ export class Following implements ServedLists {
       }
       case 'read':
         this[head.list].tell(head)
+        this.#hasNews ||= this[head.list].isFailing
         if (head.braked !== null) this.brakeToldAt = position
         return
       case 'beat': {
         const noted = this.#marks.notedIn(body)
         if (noted === null) return
         this.beatenAt = this.#time.now()
+        this.#hasNews = true
         this.events.confirm(noted, head.ages.events)
         this.venues.confirm(noted, head.ages.venues)
         return
