@@ -6,7 +6,7 @@ import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
 import type { Bounds, Freshness } from './freshness.ts'
-import type { ToldList } from './held-lists.ts'
+import type { ServedList, ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -18,7 +18,7 @@ export interface RefreshSettings extends Bounds {
 }
 
 /** One list as it is held here, and the cycles of reads that keep it up to date. */
-export class ListReplica<Item> implements ToldList<Item> {
+export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly refresh: Cycle
@@ -26,6 +26,8 @@ export class ListReplica<Item> implements ToldList<Item> {
   readonly availability: Cycle
   readonly #start: () => void
   #endHints: (() => void) | undefined
+  /** What wakes each of those who wait for reads. */
+  readonly #waiting = new Set<() => void>()
   readonly #time: Time
   readonly #settings: RefreshSettings
   /** What the list was taken over from, until it is confirmed. */
@@ -185,10 +187,20 @@ export class ListReplica<Item> implements ToldList<Item> {
     return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((cycle) => cycle.nextTryInMs))
   }
 
-  async readOnce(): Promise<void> {
+  readOnce(): Promise<void> {
     // A read that confirms nothing would help nobody who waits.
     this.reader.confirmSince(this.#time.now())
-    await Promise.all(this.#confirming.map((cycle) => cycle.attempt()))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    void Promise.all(this.#confirming.map((cycle) => cycle.attempt())).finally(() => {
+      this.#waiting.delete(resolve)
+      resolve()
+    })
+    return promise
+  }
+
+  help(): void {
+    for (const resolve of this.#waiting) resolve()
   }
 
   /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read: why. */
