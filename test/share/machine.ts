@@ -14,6 +14,9 @@ export class Machine implements ModelTime {
   #wallOffsetMs: number
   #sleptMs = 0
   isDead = false
+  /** Until when it slept, and when its wall clock was last set back: what one clock does not show the other has to. */
+  sleptUntilMs: number = Number.NEGATIVE_INFINITY
+  setBackAtMs: number = Number.NEGATIVE_INFINITY
   #runsAgainMs = 0
   /** What came while it did not run. */
   #held: (() => void)[] = []
@@ -85,11 +88,13 @@ export class Machine implements ModelTime {
   /** The machine sleeps, and its monotonic clock with it. */
   sleep(ms: number): void {
     this.#sleptMs += ms * this.#rate
+    this.sleptUntilMs = this.trueMs + ms
     this.stop(ms)
   }
 
   setWallClock(byMs: number): void {
     this.#wallOffsetMs += byMs
+    if (byMs < 0) this.setBackAtMs = this.trueMs
   }
 
   kill(): void {
