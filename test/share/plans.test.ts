@@ -58,22 +58,40 @@ function showsChange({ tables }: Fleet, { share }: Instance): boolean {
   return event !== undefined && Number(share.served.events.list.get(event.id)?.Name) === event.state?.epoch
 }
 
-/** A log is cut under a stopped follower, before a claim that goes on from what is no longer there. */
-async function logIsCut(seed: number): Promise<readonly string[]> {
-  const fleet = new Fleet(token, seed)
+/** A follower is stopped while all events change, and something happens to the log before it wakes. */
+async function sleepsThrough(
+  seed: number,
+  happens: (fleet: Fleet, first: Instance, second: Instance) => Promise<void>,
+): Promise<readonly string[]> {
+  // The log is cut by the next base, which takes its time.
+  const fleet = new Fleet({ ...token, sliceMs: 500 }, seed)
   const first = await begun(fleet)
   const second = await follower(fleet)
   const sleeper = await follower(fleet)
   sleeper.machine.stop(20 * BOUND_MS)
   changeAll(fleet)
   expect(await fleet.until(() => showsChange(fleet, second), BOUND_MS)).toBeTrue()
-  fleet.kill(first)
-  expect(await fleet.until(() => second.share.role === 'reader', BOUND_MS)).toBeTrue()
-  const [term] = topOf(fleet)
-  fleet.store.trimBefore(`${term}-0`)
+  await happens(fleet, first, second)
   sleeper.machine.wake()
   await fleet.pass(3 * BOUND_MS)
   return fleet.checker.wrong
+}
+
+/** The log is cut before a claim that goes on from what is no longer there. */
+function logIsCut(seed: number): Promise<readonly string[]> {
+  return sleepsThrough(seed, async (fleet, first, second) => {
+    fleet.kill(first)
+    expect(await fleet.until(() => second.share.role === 'reader', BOUND_MS)).toBeTrue()
+    fleet.store.trimBefore(`${topOf(fleet)[0]}-0`)
+  })
+}
+
+/** The log is lost, and the reader claims anew: it goes on from what the sleeper does not hold. */
+function logIsLost(seed: number): Promise<readonly string[]> {
+  return sleepsThrough(seed, async (fleet) => {
+    fleet.store.empty()
+    expect(await fleet.until(() => fleet.store.log !== null, BOUND_MS)).toBeTrue()
+  })
 }
 
 /** The reader wakes and writes between a claimant's look at the log and its claim; one who follows both was stopped meanwhile. */
@@ -281,6 +299,17 @@ describe('a log that is cut under a stopped follower (instances: What a follower
           },
       )
     expect(await missedBy(logIsCut, breakIt)).toEqual([])
+  }, 600_000)
+})
+
+describe('a log that is lost under a stopped follower (instances: What a follower accepts)', () => {
+  it('is not gone on from', async () => {
+    for (const seed of SEEDS) expect(await logIsLost(seed)).toEqual([])
+  }, 600_000)
+
+  it('shows where any claim anew is taken for one that goes on from what is held', async () => {
+    const breakIt = (): (() => void) => override(Following.prototype, 'isGoneOnFrom', () => () => true)
+    expect(await missedBy(logIsLost, breakIt)).toEqual([])
   }, 600_000)
 })
 
