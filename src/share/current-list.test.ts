@@ -3,7 +3,6 @@ import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
 import { Admissions } from '../replica/admission.ts'
-import { Freshness } from '../replica/freshness.ts'
 import type { Source } from '../replica/port.ts'
 import { newLists, Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
@@ -36,8 +35,8 @@ function followed(
   time: Time = systemTime,
 ): ServedLists & { readonly events: FollowedList<EventRecord> } {
   const lists = newLists(formatter)
-  const events = new FollowedList(lists.events, WHOLE, new Freshness(), time, 100)
-  const venues = new FollowedList(lists.venues, WHOLE, new Freshness(), time, 100)
+  const events = new FollowedList(lists.events, WHOLE, time, 100)
+  const venues = new FollowedList(lists.venues, WHOLE, time, 100)
   events.isReached = venues.isReached = isReached
   return { events, venues }
 }

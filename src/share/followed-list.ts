@@ -1,4 +1,4 @@
-import type { Freshness } from '../replica/freshness.ts'
+import { Freshness } from '../replica/freshness.ts'
 import type { Carried } from '../replica/base.ts'
 import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
@@ -14,7 +14,7 @@ const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map()
 /** A list that is brought up to date by the log. Operators get what its reader told. */
 export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
-  readonly freshness: Freshness
+  readonly freshness: Freshness = new Freshness()
   /** The store cannot be read: nothing will help soon. */
   isLost = false
   /** Its base is complete. */
@@ -27,9 +27,8 @@ export class FollowedList<Item> implements ServedList<Item> {
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
-  constructor(list: RecordList<Item>, state: ListState, freshness: Freshness, time: Time, beatMs: number) {
+  constructor(list: RecordList<Item>, state: ListState, time: Time, beatMs: number) {
     this.list = list
-    this.freshness = freshness
     this.#state = state
     this.#time = time
     this.#told = time.now()

@@ -4,9 +4,7 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import { applyFrame, readFrames } from '../replica/frames.ts'
-import { Freshness } from '../replica/freshness.ts'
 import type { ServedLists } from '../replica/held-lists.ts'
-import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { LogEntry, ListState, LogPosition } from './entries.ts'
 import { compareIds, isSame } from './entries.ts'
@@ -36,8 +34,6 @@ export interface FollowingOptions {
   /** Nothing is served before this entry. */
   readonly until: LogPosition
   readonly states?: Readonly<Record<ListName, ListState>>
-  /** Of rows that were served by other means before. */
-  readonly freshness?: Readonly<Record<ListName, Freshness>>
 }
 
 /** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
@@ -57,7 +53,7 @@ export class Following implements ServedLists {
   #hasNews = false
 
   constructor(options: FollowingOptions) {
-    const { lists, time, marks, beatMs, position, until, states, freshness } = options
+    const { lists, time, marks, beatMs, position, until, states } = options
     this.lists = lists
     this.#time = time
     this.#marks = marks
@@ -65,12 +61,8 @@ export class Following implements ServedLists {
     this.position = position
     this.brakeToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
-    const followed = <Item>(list: RecordList<Item>): FollowedList<Item> => {
-      const { name } = list.kind
-      return new FollowedList(list, states?.[name] ?? UNREAD, freshness?.[name] ?? new Freshness(), time, beatMs)
-    }
-    this.events = followed(lists.events)
-    this.venues = followed(lists.venues)
+    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, beatMs)
+    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, beatMs)
     this.#reach()
   }
 
