@@ -85,10 +85,11 @@ export class Machine implements ModelTime {
     for (const then of this.#held.splice(0)) this.#world.after(0, () => this.#run(then))
   }
 
-  /** The machine sleeps, and its monotonic clock with it. */
+  /** The machine sleeps, and its monotonic clock with it; one that sleeps already goes on for so long. */
   sleep(ms: number): void {
-    this.#sleptMs += ms * this.#rate
-    this.sleptUntilMs = this.trueMs + ms
+    const fromMs = Math.max(this.trueMs, this.sleptUntilMs)
+    this.sleptUntilMs = Math.max(fromMs, this.trueMs + ms)
+    this.#sleptMs += (this.sleptUntilMs - fromMs) * this.#rate
     this.stop(ms)
   }
 
