@@ -2,7 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from './frames.ts'
 import type { Freshness } from './freshness.ts'
 import { FAULTS } from './packed-withheld.ts'
-import { type Cursor, cursorOf } from './port.ts'
+import { type CrmFailure, type Cursor, cursorOf } from './port.ts'
 
 /** Raised where frames, chunks or heads are written otherwise: no instance reads another format, and none writes an older one. */
 export const BASE_FORMAT = 1
@@ -27,8 +27,8 @@ export interface Carried extends Pick<BaseList, 'cursor' | 'extras'> {
   /** Why the list is not believed to have got so short; and whether the operator said that it is right. */
   readonly braked: string | null
   readonly accepting: boolean
-  /** The first read must not begin before: what the CRM asked for is obeyed by whoever comes next. */
-  readonly firstReadInMs: number
+  /** How the last read failed, with what is left of the time that the CRM asked for: whoever comes next obeys that. */
+  readonly failure: CrmFailure | null
 }
 
 export type BaseLists = Readonly<Record<ListName, BaseList>>

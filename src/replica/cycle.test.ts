@@ -88,6 +88,37 @@ describe('Cycle', () => {
     expect(state.begun).toHaveLength(2)
   })
 
+  it('goes on from how another failed: at once, but for what is left of the time that the CRM asked for', async () => {
+    const before = { kind: 'unreachable', message: 'down', retryAfterMs: null } as const
+    const { time, state, cycle } = scene()
+    cycle.start(0, before)
+    expect([cycle.lastFailure, cycle.isBackingOff, cycle.askedMs]).toEqual([before, false, 0])
+    await time.pass(150)
+    expect([state.begun, cycle.lastFailure]).toEqual([[0], null])
+    const asked = scene()
+    asked.cycle.start(0, { ...before, retryAfterMs: 20_000 })
+    asked.cycle.hint()
+    asked.cycle.hasten(100)
+    expect([asked.cycle.isBackingOff, asked.cycle.failures]).toEqual([true, 0])
+    expect(asked.cycle.askedMs).toBeCloseTo(20_000, 0)
+    await asked.time.pass(20_050)
+    expect(asked.state.begun).toEqual([20_000])
+  })
+
+  it('tells what the CRM asked for apart from its own back-off, which is longer by then', async () => {
+    const { time, state, cycle } = scene({ random: 0.999 })
+    state.outcome = failing('throttled', 1000)
+    cycle.start(0)
+    while (cycle.failures < 5) await time.step()
+    expect(cycle.nextTryInMs).toBeCloseTo(15_984, 0)
+    expect(cycle.askedMs).toBeCloseTo(1000, 0)
+    await time.pass(1001)
+    expect([cycle.isBackingOff, cycle.askedMs]).toEqual([true, 0])
+    state.outcome = failing('refused')
+    while (cycle.failures < 6) await time.step()
+    expect(cycle.askedMs).toBeCloseTo(32_000, 0)
+  })
+
   it('believes no Retry-After beyond an hour', async () => {
     const { time, state, cycle } = scene({ random: 0 })
     state.outcome = failing('throttled', 1e12)

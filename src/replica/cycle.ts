@@ -20,8 +20,9 @@ const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** One kind of read, again and again: one at a time, shared by all who wait, with a random back-off after a failure. */
 export class Cycle {
-  /** Failures since the last success. */
+  /** Failures since the last success, here. */
   failures = 0
+  /** How the last attempt failed, here or elsewhere. */
   lastFailure: CrmFailure | null = null
   readonly #settings: CycleSettings
   #running: Promise<Attempt> | null = null
@@ -29,6 +30,8 @@ export class Cycle {
   #cancelLook: (() => void) | null = null
   /** When the timer fires, by the monotonic clock as timers do: setting the wall clock brings it no nearer. */
   #dueAtMs = 0
+  /** Until when the CRM asked that nobody tries, by the same clock. */
+  #askedUntilMs = 0
   #hinted = false
   #retries = false
   #stopped = true
@@ -37,9 +40,13 @@ export class Cycle {
     this.#settings = settings
   }
 
-  start(firstAfterMs: number): void {
+  /** `before`: how the last attempt elsewhere failed. What the CRM asked for then is obeyed here; another's own back-off is not. */
+  start(firstAfterMs: number, before: CrmFailure | null = null): void {
     this.#stopped = false
-    this.#schedule(firstAfterMs)
+    this.lastFailure = before
+    const askedMs = before?.retryAfterMs ?? 0
+    this.#schedule(Math.max(firstAfterMs, askedMs), askedMs)
+    if (before !== null) this.#lookLater()
   }
 
   /** No further attempt begins; resolves when the one under way has ended. */
@@ -53,7 +60,7 @@ export class Cycle {
   /** What is due later comes then: where `everyMs` has changed, as soon as it says. A back-off stays. */
   hasten(withinMs: number = this.#settings.everyMs): void {
     const isDueLater = this.#dueAtMs - this.#settings.time.now().monotonicMs > withinMs
-    if (!this.#stopped && this.#running === null && this.failures === 0 && isDueLater) this.#schedule(withinMs)
+    if (!this.#stopped && this.#running === null && !this.isBackingOff && isDueLater) this.#schedule(withinMs)
   }
 
   get isRunning(): boolean {
@@ -62,7 +69,12 @@ export class Cycle {
 
   /** Waiting for the next try after a failure: an attempt now would break the back-off. */
   get isBackingOff(): boolean {
-    return this.failures > 0 && this.#running === null
+    return this.#running === null && (this.failures > 0 || this.askedMs > 0)
+  }
+
+  /** How much longer the CRM asked that nobody tries; 0 where it did not. */
+  get askedMs(): number {
+    return Math.max(0, this.#askedUntilMs - this.#settings.time.now().monotonicMs)
   }
 
   /** Milliseconds until the next attempt; 0 while one runs. */
@@ -104,8 +116,9 @@ export class Cycle {
       this.#schedule(this.#hinted || this.#retries ? 0 : Math.max(0, this.#settings.everyMs - sinceMs))
     } else {
       this.lastFailure = attempt.failure
-      const backOffMs = this.#backOffMs(attempt.failure, this.failures++)
-      this.#schedule(this.#retries ? 0 : backOffMs)
+      const { ownMs, askedMs } = this.#backOff(attempt.failure, this.failures++)
+      if (this.#retries) this.#schedule(0)
+      else this.#schedule(Math.max(ownMs, askedMs), askedMs)
       this.#lookLater()
     }
     return attempt
@@ -126,18 +139,22 @@ export class Cycle {
     else this.#lookLater()
   }
 
-  #backOffMs(failure: CrmFailure, failuresBefore: number): number {
-    const ceilingMs = failure.kind === 'refused' ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
+  #backOff({ kind, retryAfterMs }: CrmFailure, failuresBefore: number): Record<'ownMs' | 'askedMs', number> {
+    const isRefused = kind === 'refused'
+    const ceilingMs = isRefused ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
     const grownMs = Math.min(2 ** Math.min(failuresBefore, 20) * FIRST_BACK_OFF_MS, ceilingMs)
     // Credentials that were refused are not tried again at random: some directories lock an account that does.
-    const part = failure.kind === 'refused' ? 1 : this.#settings.time.random()
-    return Math.max(part * grownMs, Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_CEILING_MS))
+    const ownMs = (isRefused ? 1 : this.#settings.time.random()) * grownMs
+    const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_CEILING_MS)
+    return { ownMs, askedMs: isRefused ? Math.max(ownMs, askedMs) : askedMs }
   }
 
-  #schedule(delayMs: number): void {
+  #schedule(delayMs: number, askedMs = 0): void {
     this.#cancelTimer?.()
     if (this.#stopped) return
-    this.#dueAtMs = this.#settings.time.now().monotonicMs + delayMs
+    const { monotonicMs } = this.#settings.time.now()
+    this.#dueAtMs = monotonicMs + delayMs
+    this.#askedUntilMs = monotonicMs + askedMs
     this.#cancelTimer = this.#settings.time.after(delayMs, () => void this.attempt())
   }
 }

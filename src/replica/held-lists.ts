@@ -35,7 +35,10 @@ export interface ToldList<Item> extends HeldList<Item> {
 }
 
 /** Whoever serves it: here or elsewhere it is read as the configuration says. */
-export type ServedList<Item> = Omit<ToldList<Item>, 'hasOwnAvailability'>
+export interface ServedList<Item> extends Omit<ToldList<Item>, 'hasOwnAvailability'> {
+  /** Who waits looks again. */
+  help(): void
+}
 
 export interface ServedLists extends HeldLists {
   readonly events: ServedList<EventRecord>

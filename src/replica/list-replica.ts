@@ -6,7 +6,7 @@ import type { ListReaderOptions } from './list-reader.ts'
 import { ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
 import type { Bounds, Freshness } from './freshness.ts'
-import type { ToldList } from './held-lists.ts'
+import type { ServedList, ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
 import type { Moment, Time } from './time.ts'
@@ -18,7 +18,7 @@ export interface RefreshSettings extends Bounds {
 }
 
 /** One list as it is held here, and the cycles of reads that keep it up to date. */
-export class ListReplica<Item> implements ToldList<Item> {
+export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
   readonly refresh: Cycle
@@ -26,6 +26,8 @@ export class ListReplica<Item> implements ToldList<Item> {
   readonly availability: Cycle
   readonly #start: () => void
   #endHints: (() => void) | undefined
+  /** What wakes each of those who wait for reads. */
+  readonly #waiting = new Set<() => void>()
   readonly #time: Time
   readonly #settings: RefreshSettings
   /** What the list was taken over from, until it is confirmed. */
@@ -67,11 +69,13 @@ export class ListReplica<Item> implements ToldList<Item> {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      this.refresh.start(options.carried?.firstReadInMs ?? 0)
+      const { failure = null } = options.carried ?? {}
+      const askedMs = failure?.retryAfterMs ?? 0
+      this.refresh.start(0, failure)
       // Where another went on auditing, the next one is due when its own would have been.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
-      if (source.reportsChanges) this.audit.start(Math.max(0, settings.fullReadEveryMs - auditedMs))
-      if (source.availabilityEveryMs !== null) this.availability.start(source.availabilityEveryMs)
+      if (source.reportsChanges) this.audit.start(Math.max(askedMs, settings.fullReadEveryMs - auditedMs))
+      if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
       this.#endHints = source.onHint?.(() => {
         this.refresh.hint()
         reader.hint()
@@ -135,7 +139,7 @@ export class ListReplica<Item> implements ToldList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.reader.braked || this.#confirming.some((cycle) => cycle.failures > 0)
+    return this.reader.braked || this.#confirming.some(({ lastFailure }) => lastFailure !== null)
   }
 
   /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
@@ -173,15 +177,30 @@ export class ListReplica<Item> implements ToldList<Item> {
     return this.refresh.nextTryInMs
   }
 
+  /** How much longer the CRM asked that nobody reads the list; 0 where it did not. */
+  get askedMs(): number {
+    return Math.max(...this.#confirming.map(({ askedMs }) => askedMs))
+  }
+
   get nextTryInMs(): number {
     const resting = this.#confirming.filter((cycle) => cycle.isBackingOff)
     return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((cycle) => cycle.nextTryInMs))
   }
 
-  async readOnce(): Promise<void> {
+  readOnce(): Promise<void> {
     // A read that confirms nothing would help nobody who waits.
     this.reader.confirmSince(this.#time.now())
-    await Promise.all(this.#confirming.map((cycle) => cycle.attempt()))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    void Promise.all(this.#confirming.map((cycle) => cycle.attempt())).finally(() => {
+      this.#waiting.delete(resolve)
+      resolve()
+    })
+    return promise
+  }
+
+  help(): void {
+    for (const resolve of this.#waiting) resolve()
   }
 
   /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read: why. */

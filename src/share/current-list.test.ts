@@ -1,9 +1,11 @@
 import { expect, it } from 'bun:test'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { Formatter } from '../formats/format.ts'
 import { Admissions } from '../replica/admission.ts'
-import { Freshness } from '../replica/freshness.ts'
-import { newLists } from '../replica/replica.ts'
+import type { Source } from '../replica/port.ts'
+import { newLists, Replica } from '../replica/replica.ts'
+import type { Time } from '../replica/time.ts'
 import { systemTime } from '../replica/time.ts'
 import { CurrentList } from './current-list.ts'
 import type { ListState } from './entries.ts'
@@ -21,13 +23,20 @@ const WHOLE: ListState = {
   accepting: false,
   lastError: null,
   nextTryMs: 0,
+  askedMs: 0,
 }
 
-function followed(isReached: boolean): ServedLists & { readonly events: FollowedList<EventRecord> } {
-  const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const BOUNDS = { boundMs: 30_000, staleIfErrorMs: 0 }
+const LIMITS = { waiting: 10, waitForMs: 3_600_000 }
+
+function followed(
+  isReached: boolean,
+  time: Time = systemTime,
+): ServedLists & { readonly events: FollowedList<EventRecord> } {
   const lists = newLists(formatter)
-  const events = new FollowedList(lists.events, WHOLE, new Freshness(), systemTime, 100)
-  const venues = new FollowedList(lists.venues, WHOLE, new Freshness(), systemTime, 100)
+  const events = new FollowedList(lists.events, WHOLE, time, 100)
+  const venues = new FollowedList(lists.venues, WHOLE, time, 100)
   events.isReached = venues.isReached = isReached
   return { events, venues }
 }
@@ -35,11 +44,40 @@ function followed(isReached: boolean): ServedLists & { readonly events: Followed
 it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
   const swap = new Swap(followed(false), systemTime)
   const current = new CurrentList(() => swap.served.events, false)
-  const limits = { waiting: 10, waitForMs: 3_600_000 }
-  const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0 }, limits, systemTime)
+  const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
   const admitted = admissions.wait([current], systemTime.now())
   const next = followed(true)
   next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
+  expect(swap.offer(next)).toBe(true)
+  expect((await admitted).ok).toBe(true)
+})
+
+it('answers who waits for a read that hangs as soon as another list may be answered from', async () => {
+  const time = new VirtualTime(1)
+  const hangs = <Item>(): Source<Item> => ({
+    reportsChanges: true,
+    availabilityEveryMs: null,
+    repeatedId: 'serves-later',
+    patienceMs: 10_000,
+    // oxlint-disable-next-line require-yield -- it never comes to that
+    async *read() {
+      return await new Promise<never>(() => {})
+    },
+  })
+  const replica = new Replica({
+    crm: { events: hangs(), venues: hangs(), close: () => Promise.resolve() },
+    formatter,
+    settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000, brake: true },
+    limits: { memoryBytes: Infinity },
+    time,
+    observe: () => {},
+    pause: () => Promise.resolve(),
+  })
+  const swap = new Swap(replica, time)
+  const current = new CurrentList(() => swap.served.events, false)
+  const admitted = new Admissions(BOUNDS, LIMITS, time).wait([current], time.now())
+  const next = followed(true, time)
+  next.events.confirm(time.now(), { details: 0, availability: 0, audited: 0 })
   expect(swap.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })

@@ -9,6 +9,21 @@ const signing = new Signing('0123456789ab', [KEY])
 const NO_AGES = { details: null, availability: null, audited: null }
 const position = { term: 3, number: 7, reign: '00112233445566ff' }
 
+const READ = {
+  kind: 'read',
+  list: 'events',
+  cursor: 't7',
+  whole: true,
+  served: 2,
+  withheld: 1,
+  extras: [0, 1],
+  braked: null,
+  accepting: false,
+  lastError: 'down',
+  nextTryMs: 7000,
+  askedMs: 5000,
+} as const
+
 describe('an entry of the log (instances: What is on the log)', () => {
   const entries: readonly LogEntry[] = [
     { position, head: { kind: 'claim', instance: 'a', version: '1', anew: true, after: position }, body: NO_BODY },
@@ -29,6 +44,7 @@ describe('an entry of the log (instances: What is on the log)', () => {
       },
       body: Buffer.from('marks'),
     },
+    { position, head: READ, body: NO_BODY },
     { position, head: { kind: 'leave', why: 'it stops' }, body: NO_BODY },
   ]
   for (const entry of entries) {
@@ -45,6 +61,13 @@ describe('an entry of the log (instances: What is on the log)', () => {
       head: { kind: 'unknown' },
       body: NO_BODY,
     })
+  })
+
+  it('of a release that does not tell how long the CRM asked to wait is taken to say that it did', () => {
+    const plain = new Signing('0123456789ab', [])
+    const { askedMs: _, ...older } = READ
+    const h = JSON.stringify({ ...older, reign: position.reign })
+    expect(decodeEntry({ id: '3-7', h, b: null, s: null }, plain)).toHaveProperty('head.askedMs', 7000)
   })
 
   const [first] = entries

@@ -35,6 +35,8 @@ export interface ListState {
   readonly accepting: boolean
   readonly lastError: string | null
   readonly nextTryMs: number
+  /** How long the CRM asked that nobody reads the list; 0 where it did not. */
+  readonly askedMs: number
 }
 
 /** What an entry says. Of another release's kinds nothing is done. */
@@ -172,6 +174,8 @@ export function listStateOf(value: unknown): ListState {
     accepting: given['accepting'] === true,
     lastError: textOrNullAt(given, 'lastError'),
     nextTryMs: numberAt(given, 'nextTryMs'),
+    // A release that does not tell may mean either.
+    askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
   }
 }
 

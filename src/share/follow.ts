@@ -16,9 +16,10 @@ export async function follow(member: Member, session: Session, signal: AbortSign
   if (target !== null) {
     const { position } = target
     const entries = await session.readAfter(idOf(position), beatMs)
-    for (const stored of entries) {
-      if (!(await take(member, session, target, stored))) return
-    }
+    let isTaken = true
+    for (const stored of entries) isTaken &&= await take(member, session, target, stored)
+    target.help()
+    if (!isTaken) return
   } else {
     member.target = await member.rebase.load(session, () => member.mark(session))
     if (member.target !== null) return

@@ -1,8 +1,8 @@
-import type { Freshness } from '../replica/freshness.ts'
+import { Freshness } from '../replica/freshness.ts'
 import type { Carried } from '../replica/base.ts'
 import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
-import { cursorOf } from '../replica/port.ts'
+import { cursorOf, failureOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { earlierBy, elapsedMs } from '../replica/time.ts'
@@ -14,7 +14,7 @@ const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map()
 /** A list that is brought up to date by the log. Operators get what its reader told. */
 export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
-  readonly freshness: Freshness
+  readonly freshness: Freshness = new Freshness()
   /** The store cannot be read: nothing will help soon. */
   isLost = false
   /** Its base is complete. */
@@ -27,9 +27,8 @@ export class FollowedList<Item> implements ServedList<Item> {
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
-  constructor(list: RecordList<Item>, state: ListState, freshness: Freshness, time: Time, beatMs: number) {
+  constructor(list: RecordList<Item>, state: ListState, time: Time, beatMs: number) {
     this.list = list
-    this.freshness = freshness
     this.#state = state
     this.#time = time
     this.#told = time.now()
@@ -45,14 +44,12 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#state = state
     this.list.extras = PackedRows.counted(state.extras)
     this.#told = this.#time.now()
-    if (this.isFailing) this.help()
   }
 
   confirm(noted: Moment, { details, availability, audited }: Ages): void {
     if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
     if (availability !== null) this.freshness.confirmAvailability(earlierBy(noted, availability), 0)
     if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
-    this.help()
   }
 
   get braked(): boolean {
@@ -79,7 +76,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** What a reader goes on from that begins with these rows. */
   get carried(): Carried {
-    const { whole, cursor, extras, braked, accepting } = this.#state
+    const { whole, cursor, extras, braked, accepting, lastError, askedMs } = this.#state
     return {
       freshness: this.freshness,
       isLoaded: whole,
@@ -87,7 +84,7 @@ export class FollowedList<Item> implements ServedList<Item> {
       extras,
       braked,
       accepting,
-      firstReadInMs: this.nextReadInMs,
+      failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
     }
   }
 
@@ -107,7 +104,12 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** The reader's next try of this list. */
   get nextReadInMs(): number {
-    return Math.max(0, this.#state.nextTryMs - elapsedMs(this.#told, this.#time.now()))
+    return this.#leftOf(this.#state.nextTryMs)
+  }
+
+  /** What was told in milliseconds from then on. */
+  #leftOf(toldMs: number): number {
+    return Math.max(0, toldMs - elapsedMs(this.#told, this.#time.now()))
   }
 
   get nextTryInMs(): number {

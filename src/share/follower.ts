@@ -4,9 +4,7 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import { applyFrame, readFrames } from '../replica/frames.ts'
-import { Freshness } from '../replica/freshness.ts'
 import type { ServedLists } from '../replica/held-lists.ts'
-import type { RecordList } from '../replica/record-list.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import type { LogEntry, ListState, LogPosition } from './entries.ts'
 import { compareIds, isSame } from './entries.ts'
@@ -23,6 +21,7 @@ const UNREAD: ListState = {
   accepting: false,
   lastError: null,
   nextTryMs: 0,
+  askedMs: 0,
 }
 
 export interface FollowingOptions {
@@ -35,8 +34,6 @@ export interface FollowingOptions {
   /** Nothing is served before this entry. */
   readonly until: LogPosition
   readonly states?: Readonly<Record<ListName, ListState>>
-  /** Of rows that were served by other means before. */
-  readonly freshness?: Readonly<Record<ListName, Freshness>>
 }
 
 /** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
@@ -52,9 +49,11 @@ export class Following implements ServedLists {
   readonly #until: LogPosition
   readonly #time: Time
   readonly #marks: OwnMarks
+  /** Something was taken for which it is worth while to look again. */
+  #hasNews = false
 
   constructor(options: FollowingOptions) {
-    const { lists, time, marks, beatMs, position, until, states, freshness } = options
+    const { lists, time, marks, beatMs, position, until, states } = options
     this.lists = lists
     this.#time = time
     this.#marks = marks
@@ -62,12 +61,8 @@ export class Following implements ServedLists {
     this.position = position
     this.brakeToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
-    const followed = <Item>(list: RecordList<Item>): FollowedList<Item> => {
-      const { name } = list.kind
-      return new FollowedList(list, states?.[name] ?? UNREAD, freshness?.[name] ?? new Freshness(), time, beatMs)
-    }
-    this.events = followed(lists.events)
-    this.venues = followed(lists.venues)
+    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, beatMs)
+    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, beatMs)
     this.#reach()
   }
 
@@ -85,6 +80,12 @@ export class Following implements ServedLists {
       list.isLost = lost
       if (lost) list.help()
     }
+  }
+
+  /** Who waits looks again, now that all is taken that came at once: behind the word that a read failed may stand a beat that helps. */
+  help(): void {
+    if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
+    this.#hasNews = false
   }
 
   /** Takes the entry, in one turn; false where something may be missing between it and what is held. `isInLog`: whether an entry still is. */
@@ -135,12 +136,14 @@ export class Following implements ServedLists {
       }
       case 'read':
         this[head.list].tell(head)
+        this.#hasNews ||= this[head.list].isFailing
         if (head.braked !== null) this.brakeToldAt = position
         return
       case 'beat': {
         const noted = this.#marks.notedIn(body)
         if (noted === null) return
         this.beatenAt = this.#time.now()
+        this.#hasNews = true
         this.events.confirm(noted, head.ages.events)
         this.venues.confirm(noted, head.ages.venues)
         return

@@ -7,7 +7,7 @@ export const LISTS: readonly ListName[] = ['venues', 'events']
 
 /** What the reader knows of a list besides its rows, as of now. */
 export function stateOf(replica: Replica, name: ListName): ListState {
-  const { reader, list, lastFailure, nextTryInMs } = replica[name]
+  const { reader, list, lastFailure, nextTryInMs, askedMs } = replica[name]
   return {
     cursor: reader.travellingCursor,
     whole: reader.isLoaded,
@@ -18,6 +18,7 @@ export function stateOf(replica: Replica, name: ListName): ListState {
     accepting: reader.belief.acceptsShorter,
     lastError: lastFailure?.message ?? null,
     nextTryMs: nextTryInMs,
+    askedMs,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Time } from '../replica/time.ts'
 import { OwnMarks, SeenMarks } from './marks.ts'
 import { Signing } from './signing.ts'
 
-const NOTES = { version: '0.1.0', isFit: true, needsBase: false, accepts: null }
+const NOTES = { version: '0.1.0', isFit: true, needsBase: false, beatMs: 500, accepts: null }
 const signing = new Signing('scope', ['k'.repeat(32)])
 
 function clock(): Time & { ms: number } {
@@ -47,23 +47,39 @@ describe('the echoed mark (instances: How old)', () => {
     expect(own.notedIn(Buffer.from(`${own.instance}0123456789abcdef`, 'hex'))).toBeNull()
   })
 
-  it('is dropped where it stood still for 30 s, and not before', () => {
+  it('is dropped where it stood still for 30 s, or four of its beats, and not before', () => {
+    for (const [beatMs, livesMs] of [
+      [500, 30_000],
+      [60_000, 240_000],
+    ] as const) {
+      const time = clock()
+      const own = new OwnMarks('aa00000000000001', randomBytes, time, signing)
+      const seen = new SeenMarks(signing, time, 500)
+      const marks = new Map([[own.instance, own.next({ ...NOTES, beatMs })]])
+      expect(seen.take(marks)).toEqual([])
+      time.ms += livesMs
+      expect(seen.take(marks)).toEqual([])
+      time.ms += 1
+      expect(seen.take(marks)).toEqual([own.instance])
+      expect(seen.size).toBe(0)
+    }
+  })
+
+  it('is that of a release which does not tell its beats as well', () => {
     const time = clock()
     const own = new OwnMarks('aa00000000000001', randomBytes, time, signing)
     const seen = new SeenMarks(signing, time, 500)
-    const marks = new Map([[own.instance, own.next(NOTES)]])
-    expect(seen.take(marks)).toEqual([])
-    time.ms += 30_000
-    expect(seen.take(marks)).toEqual([])
-    time.ms += 1
-    expect(seen.take(marks)).toEqual([own.instance])
-    expect(seen.size).toBe(0)
+    const { beatMs: _, ...older } = NOTES
+    const mark = JSON.stringify({ number: '0123456789abcdef', ...older })
+    seen.take(new Map([[own.instance, JSON.stringify({ mark, s: signing.sign('marks', own.instance, mark) })]]))
+    expect(seen.size).toBe(1)
   })
 
-  it('is not counted, named or asked by where it stood still for 2 s, or four beats where they are longer', () => {
-    for (const [beatMs, livesMs] of [
-      [50, 2000],
-      [1000, 4000],
+  it('is not counted, named or asked by where it stood still for 2 s, or four beats where they are longer, its own or those of the reader', () => {
+    for (const [beatMs, ownBeatMs, livesMs] of [
+      [50, 50, 2000],
+      [1000, 50, 4000],
+      [50, 3000, 12_000],
     ] as const) {
       const time = clock()
       const seen = new SeenMarks(signing, time, beatMs)
@@ -71,7 +87,7 @@ describe('the echoed mark (instances: How old)', () => {
         (name) => new OwnMarks(name, randomBytes, time, signing),
       )
       if (dead === undefined || alive === undefined) throw new Error('there are two')
-      const last = dead.next({ ...NOTES, needsBase: true, version: '0.0.9' })
+      const last = dead.next({ ...NOTES, beatMs: ownBeatMs, needsBase: true, version: '0.0.9' })
       const take = (ms: number): unknown => {
         time.ms += ms
         seen.take(

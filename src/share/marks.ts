@@ -3,7 +3,7 @@ import type { Moment, Time } from '../replica/time.ts'
 import { elapsedMs } from '../replica/time.ts'
 import { fieldsOf } from '../replica/frames.ts'
 import type { LogPosition } from './entries.ts'
-import { logPositionOf, textAt, textOrNullAt } from './entries.ts'
+import { logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
 import type { Signing } from './signing.ts'
 
 /** As many random bytes as asked for, that nobody can guess. */
@@ -20,6 +20,8 @@ export interface MarkNotes {
   /** It could read the CRM. */
   readonly isFit: boolean
   readonly needsBase: boolean
+  /** How often it writes one. */
+  readonly beatMs: number
   /** The entry that told of the brake which an operator said is to be let go; null where none did. */
   readonly accepts: LogPosition | null
 }
@@ -31,7 +33,7 @@ const MOST_LOOKS = 1000
 /** Ours have some 300. */
 const MOST_CHARACTERS = 4096
 const STANDS_STILL_MS = 30_000
-/** Whose mark did not move for so long, and four beats, is taken to be gone. */
+/** Whose mark did not move for so long, and four beats, theirs and the reader's, is taken to be gone. */
 const LEAST_LIVING_MS = 2000
 const PAIR_BYTES = 16
 
@@ -139,7 +141,8 @@ export class SeenMarks {
       const before = seen ?? this.#strange.get(instance)
       if (before?.text === text) {
         const mayStay = seen !== undefined || !isCrowded
-        if (mayStay && elapsedMs(before.movedAt, now) <= STANDS_STILL_MS) continue
+        const mostMs = seen === undefined ? STANDS_STILL_MS : Math.max(STANDS_STILL_MS, 4 * seen.beatMs)
+        if (mayStay && elapsedMs(before.movedAt, now) <= mostMs) continue
         dropped.push(instance)
         this.#seen.delete(instance)
         this.#strange.delete(instance)
@@ -162,7 +165,9 @@ export class SeenMarks {
     }
     this.strange = marks.size - this.#seen.size
     // By the monotonic clock: a wall clock that is set is no silence of theirs.
-    this.#living = [...this.#seen].filter(([, { movedAt }]) => now.monotonicMs - movedAt.monotonicMs <= this.#livingMs)
+    this.#living = [...this.#seen].filter(
+      ([, { movedAt, beatMs }]) => now.monotonicMs - movedAt.monotonicMs <= Math.max(this.#livingMs, 4 * beatMs),
+    )
     return dropped
   }
 
@@ -185,6 +190,8 @@ export class SeenMarks {
         version: textAt(fields, 'version'),
         isFit: fields['isFit'] === true,
         needsBase: fields['needsBase'] === true,
+        // Another release may not tell.
+        beatMs: fields['beatMs'] === undefined ? 0 : numberAt(fields, 'beatMs'),
         accepts: logPositionOf(fields['accepts']),
       }
     } catch {

@@ -105,7 +105,7 @@ export class Member {
     if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < beatMs) return
     this.#markedAt = now
     const accepts = this.accepting.entryFor(this.#reached)
-    const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, accepts }
+    const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, beatMs, accepts }
     await session.ask((store) => store.writeMark(this.instance, this.#marks.next(notes)))
   }
 

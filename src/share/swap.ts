@@ -1,6 +1,5 @@
 import type { Moment, Time } from '../replica/time.ts'
 import type { ServedList, ServedLists } from '../replica/held-lists.ts'
-import { FollowedList } from './followed-list.ts'
 
 /**
  * What callers get, and when something else may take its place: once that is confirmed as of a moment after the old one last
@@ -28,7 +27,7 @@ export class Swap {
     const { events, venues } = this.served
     this.served = next
     // Who waits for what was served until now looks again.
-    for (const list of [events, venues]) if (list instanceof FollowedList) list.help()
+    for (const list of [events, venues]) list.help()
     if (!isSame) this.#changes = -1
     return true
   }

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, FleetSetting } from './fleet.ts'
 import { fleetSettingOf } from './fleet.ts'
 import type { Instance } from './instance.ts'
 
@@ -25,8 +25,8 @@ export async function begun(fleet: Fleet): Promise<Instance> {
 }
 
 /** One more, which follows. */
-export async function follower(fleet: Fleet): Promise<Instance> {
-  const instance = fleet.start()
+export async function follower(fleet: Fleet, given: Partial<FleetSetting> = {}): Promise<Instance> {
+  const instance = fleet.start(undefined, given)
   await must(fleet, () => instance.share.role === 'follower' && fleet.answers(instance), 4 * BOUND_MS)
   return instance
 }

@@ -68,3 +68,20 @@ describe('the check of an event and its venue', () => {
     expect(look(held().served)).toEqual([])
   })
 })
+
+describe('the check of one row', () => {
+  it('does not hold an age that reaches back before the beginning against who shows that it was gone once', () => {
+    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000 }), 1)
+    const { tables, time, checker } = fleet
+    const event = tables.events.create(EVENT, EMPTY_GUID, told(0))
+    tables.events.change(event, { shown: false }, told(10))
+    tables.events.change(event, { shown: true }, told(20))
+    time.trueMs = 30
+    const instance = fleet.start()
+    checker.event(instance, instance.share.served, EVENT, 40)
+    expect(checker.wrong).toEqual([])
+    time.trueMs = 60_000
+    checker.event(instance, instance.share.served, EVENT, 40)
+    expect(checker.wrong.join()).toContain('404 for')
+  })
+})

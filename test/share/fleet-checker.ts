@@ -140,7 +140,7 @@ export class FleetChecker {
     const sinceMs = this.#time.trueMs - ageMs - toleranceMs(ageMs)
     const epoch = shown?.epoch ?? absentEpoch(story, sinceMs, last.epoch)
     // What the CRM did not tell, one reader may have found and another not.
-    if (knownUntil(story.epochs, epoch) <= (story.epochs[last.epoch]?.from ?? 0)) {
+    if (epoch < last.epoch && knownUntil(story.epochs, epoch) <= (story.epochs[last.epoch]?.from ?? 0)) {
       this.fault(`${list} ${id} went back from ${last.epoch} to ${epoch}`)
     }
     const sold = shown !== null && shown.sold >= 0 ? shown.sold : last.sold

@@ -14,6 +14,9 @@ export class Machine implements ModelTime {
   #wallOffsetMs: number
   #sleptMs = 0
   isDead = false
+  /** Until when it slept, and when its wall clock was last set back: what one clock does not show the other has to. */
+  sleptUntilMs: number = Number.NEGATIVE_INFINITY
+  setBackAtMs: number = Number.NEGATIVE_INFINITY
   #runsAgainMs = 0
   /** What came while it did not run. */
   #held: (() => void)[] = []
@@ -82,14 +85,17 @@ export class Machine implements ModelTime {
     for (const then of this.#held.splice(0)) this.#world.after(0, () => this.#run(then))
   }
 
-  /** The machine sleeps, and its monotonic clock with it. */
+  /** The machine sleeps, and its monotonic clock with it; one that sleeps already goes on for so long. */
   sleep(ms: number): void {
-    this.#sleptMs += ms * this.#rate
+    const fromMs = Math.max(this.trueMs, this.sleptUntilMs)
+    this.sleptUntilMs = Math.max(fromMs, this.trueMs + ms)
+    this.#sleptMs += (this.sleptUntilMs - fromMs) * this.#rate
     this.stop(ms)
   }
 
   setWallClock(byMs: number): void {
     this.#wallOffsetMs += byMs
+    if (byMs < 0) this.setBackAtMs = this.trueMs
   }
 
   kill(): void {

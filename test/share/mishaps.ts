@@ -99,9 +99,18 @@ export class Mishaps {
         if (fleet.instances.length < 5) fleet.start()
       },
       stop: () => one()?.machine.stop(forMs()),
-      sleep: () => one()?.machine.sleep(forMs()),
-      'set the clock': () =>
-        one()?.machine.setWallClock(chance.between(-1, 1) * chance.pick([boundMs / 10, boundMs, 3_600_000])),
+      // Where it is set back about the time that it sleeps, no clock of its own shows that it slept.
+      sleep: () => {
+        const machine = one()?.machine
+        const ms = forMs()
+        if (machine !== undefined && fleet.time.trueMs - machine.setBackAtMs > 3 * boundMs) machine.sleep(ms)
+      },
+      'set the clock': () => {
+        const machine = one()?.machine
+        const byMs = chance.between(-1, 1) * chance.pick([boundMs / 10, boundMs, 3_600_000])
+        const hasSlept = machine !== undefined && fleet.time.trueMs - machine.sleptUntilMs <= 3 * boundMs
+        machine?.setWallClock(hasSlept ? Math.abs(byMs) : byMs)
+      },
       'cut from the store': () => {
         const instance = one()
         if (instance === undefined) return

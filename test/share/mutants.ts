@@ -9,7 +9,6 @@ import { Member } from '../../src/share/member.ts'
 import { Publisher } from '../../src/share/publisher.ts'
 import { Session } from '../../src/share/session.ts'
 import { Signing } from '../../src/share/signing.ts'
-import { Swap } from '../../src/share/swap.ts'
 import type { Fleet, FleetSetting } from './fleet.ts'
 import { fleetSettingOf } from './fleet.ts'
 
@@ -63,14 +62,6 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
         undoNoted()
       }
     },
-  },
-  {
-    name: 'swaps at once',
-    setting: {
-      ...busy,
-      mishaps: ['store saved', 'store older', 'tail lost', 'cut from the store', 'store down', 'stop'],
-    },
-    breakIt: () => override(Swap.prototype, 'isLater', () => () => true),
   },
   {
     name: 'takes an entry over a gap',

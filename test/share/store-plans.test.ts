@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'bun:test'
+import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { Replica } from '../../src/replica/replica.ts'
 import { StoreFailure } from '../../src/share/store.ts'
 import { Publisher } from '../../src/share/publisher.ts'
+import { guidOf } from '../model/records.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
@@ -283,4 +285,33 @@ describe('the base in the store (instances: The base)', () => {
       undo()
     }
   }, 60_000)
+})
+
+describe('a base that is loaded (instances: The base)', () => {
+  it('gives way after each thousand rows', async () => {
+    const fleet = new Fleet({ ...token, fullReadEveryMs: 100 * BOUND_MS }, 1)
+    const told = { at: 0, untold: false, lateByMs: 0, silent: false }
+    for (let number = 30; number < 4000; number++) {
+      fleet.tables.venues.create(guidOf(0x1000 + number), EMPTY_GUID, told)
+    }
+    await begun(fleet)
+    expect((await follower(fleet)).slices).toBeGreaterThanOrEqual(3)
+  }, 600_000)
+})
+
+/** A list is read in full for the first time while the reader waits for a store that is slow. */
+async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
+  const slow = { storeDelayMs: 300, latencyMs: 100, changeEveryMs: 100, refreshEveryMs: 2500 }
+  const fleet = new Fleet({ ...token, ...slow, fullReadEveryMs: 100 * BOUND_MS, inspectEveryMs: 500 }, seed)
+  await begun(fleet)
+  const late = fleet.start()
+  await fleet.until(() => fleet.checker.wrongs > 0 || fleet.answers(late), 4 * BOUND_MS)
+  await fleet.pass(BOUND_MS)
+  return fleet.checker.wrong
+}
+
+describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
+  it('lacks nothing that the log does not tell', async () => {
+    for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
+  }, 600_000)
 })

@@ -1,0 +1,76 @@
+import { expect, it } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { formatter } from '../../test/model/records.ts'
+import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import { Admissions } from '../replica/admission.ts'
+import { newLists } from '../replica/replica.ts'
+import type { Ages, Head, ListState } from './entries.ts'
+import { NO_BODY } from './entries.ts'
+import { Following } from './follower.ts'
+import { OwnMarks, SeenMarks } from './marks.ts'
+import { Signing } from './signing.ts'
+
+const POSITION = { term: 1, number: 1, reign: '00' }
+const WELL: ListState = {
+  cursor: null,
+  whole: true,
+  served: 0,
+  withheld: 0,
+  extras: [],
+  braked: null,
+  accepting: false,
+  lastError: null,
+  nextTryMs: 0,
+  askedMs: 0,
+}
+const NEW: Ages = { details: 0, availability: 0, audited: 0 }
+
+it('turns nobody away for a read that failed before it has taken the beat that came with it', async () => {
+  const time = new VirtualTime(1)
+  const signing = new Signing('scope', [])
+  const marks = new OwnMarks('aa00000000000001', randomBytes, time, signing)
+  const seen = new SeenMarks(signing, time, 500)
+  const lists = newLists(formatter)
+  const states = { events: WELL, venues: WELL }
+  const following = new Following({ lists, time, marks, beatMs: 500, position: POSITION, until: POSITION, states })
+  const limits = { waiting: 10, waitForMs: 15_000 }
+  const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0 }, limits, time)
+  let answered: boolean | null = null
+  const ask = async (): Promise<void> => {
+    answered = null
+    answered = (await admissions.wait([following.events], time.now())).ok
+  }
+  const take = async (head: Head, body = NO_BODY): Promise<void> => {
+    const position = { ...POSITION, number: following.position.number + 1 }
+    expect(await following.take({ position, head, body }, () => Promise.resolve(true))).toBeTrue()
+    await settled()
+  }
+  const failed: Head = { kind: 'read', list: 'events', ...WELL, lastError: 'down', nextTryMs: 7000 }
+  const asked = ask()
+  await take(failed)
+  expect(answered).toBeNull()
+  seen.take(
+    new Map([
+      [marks.instance, marks.next({ version: '1', isFit: true, needsBase: false, beatMs: 500, accepts: null })],
+    ]),
+  )
+  const told = {
+    instance: 'b',
+    instances: 1,
+    standIns: [],
+    versions: [],
+    refreshEveryMs: 5000,
+    beatMs: 500,
+    accepted: [],
+  }
+  await take({ kind: 'beat', ages: { events: NEW, venues: NEW }, ...told }, seen.pairs())
+  following.help()
+  await asked
+  expect(answered).toBeTrue()
+  await time.pass(60_000)
+  const refused = ask()
+  await take(failed)
+  following.help()
+  await refused
+  expect(answered).toBeFalse()
+})
