@@ -29,6 +29,8 @@ export interface Carried extends Pick<BaseList, 'cursor' | 'extras'> {
   readonly accepting: boolean
   /** How the last read failed, with what is left of the time that the CRM asked for: whoever comes next obeys that. */
   readonly failure: CrmFailure | null
+  /** In a row, by then. */
+  readonly failures: number
 }
 
 export type BaseLists = Readonly<Record<ListName, BaseList>>

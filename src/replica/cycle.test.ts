@@ -105,6 +105,19 @@ describe('Cycle', () => {
     expect(asked.state.begun).toEqual([20_000])
   })
 
+  it('goes on by the back-off of another once it has failed itself', async () => {
+    const before = { kind: 'unreachable', message: 'down', retryAfterMs: null } as const
+    const { time, state, cycle } = scene({ random: 0.999 })
+    state.outcome = failing('unreachable')
+    cycle.start(0, before, 4)
+    await time.pass(150)
+    expect([state.begun, cycle.failures, cycle.failuresInAll]).toEqual([[0], 1, 5])
+    expect(cycle.nextTryInMs).toBeGreaterThan(15_000)
+    state.outcome = OK
+    await time.pass(16_200)
+    expect(cycle.failuresInAll).toBe(0)
+  })
+
   it('tells what the CRM asked for apart from its own back-off, which is longer by then', async () => {
     const { time, state, cycle } = scene({ random: 0.999 })
     state.outcome = failing('throttled', 1000)

@@ -20,8 +20,9 @@ const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** One kind of read, again and again: one at a time, shared by all who wait, with a random back-off after a failure. */
 export class Cycle {
-  /** Failures since the last success, here. */
+  /** Failures since the last success, here; and those before them elsewhere, by which the back-off goes on. */
   failures = 0
+  #failuresElsewhere = 0
   /** How the last attempt failed, here or elsewhere. */
   lastFailure: CrmFailure | null = null
   readonly #settings: CycleSettings
@@ -40,10 +41,14 @@ export class Cycle {
     this.#settings = settings
   }
 
-  /** `before`: how the last attempt elsewhere failed. What the CRM asked for then is obeyed here; another's own back-off is not. */
-  start(firstAfterMs: number, before: CrmFailure | null = null): void {
+  /**
+   * `before`: how the last attempt elsewhere failed, which was the so many-th. What the CRM asked for then is obeyed here, and
+   * another's own back-off is not: from here it may be reached. Where it is not, the back-off goes on as if one had tried all along.
+   */
+  start(firstAfterMs: number, before: CrmFailure | null = null, failures = 0): void {
     this.#stopped = false
     this.lastFailure = before
+    this.#failuresElsewhere = failures
     const askedMs = before?.retryAfterMs ?? 0
     this.#schedule(Math.max(firstAfterMs, askedMs), askedMs)
     if (before !== null) this.#lookLater()
@@ -61,6 +66,10 @@ export class Cycle {
   hasten(withinMs: number = this.#settings.everyMs): void {
     const isDueLater = this.#dueAtMs - this.#settings.time.now().monotonicMs > withinMs
     if (!this.#stopped && this.#running === null && !this.isBackingOff && isDueLater) this.#schedule(withinMs)
+  }
+
+  get failuresInAll(): number {
+    return this.#failuresElsewhere + this.failures
   }
 
   get isRunning(): boolean {
@@ -110,13 +119,14 @@ export class Cycle {
     const attempt = await this.#settings.attempt().catch(failedInternally)
     this.#running = null
     if (attempt.ok) {
-      this.failures = 0
+      this.failures = this.#failuresElsewhere = 0
       this.lastFailure = null
       const sinceMs = elapsedMs(begun, this.#settings.time.now())
       this.#schedule(this.#hinted || this.#retries ? 0 : Math.max(0, this.#settings.everyMs - sinceMs))
     } else {
       this.lastFailure = attempt.failure
-      const { ownMs, askedMs } = this.#backOff(attempt.failure, this.failures++)
+      const { ownMs, askedMs } = this.#backOff(attempt.failure, this.failuresInAll)
+      this.failures++
       if (this.#retries) this.#schedule(0)
       else this.#schedule(Math.max(ownMs, askedMs), askedMs)
       this.#lookLater()

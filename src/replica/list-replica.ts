@@ -69,9 +69,9 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      const { failure = null } = options.carried ?? {}
+      const { failure = null, failures } = options.carried ?? {}
       const askedMs = failure?.retryAfterMs ?? 0
-      this.refresh.start(0, failure)
+      this.refresh.start(0, failure, failures)
       // Where another went on auditing, the next one is due when its own would have been.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
       if (source.reportsChanges) this.audit.start(Math.max(askedMs, settings.fullReadEveryMs - auditedMs))

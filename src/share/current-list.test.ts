@@ -22,6 +22,7 @@ const WHOLE: ListState = {
   braked: null,
   accepting: false,
   lastError: null,
+  failures: 0,
   nextTryMs: 0,
   askedMs: 0,
 }

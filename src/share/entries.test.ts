@@ -20,6 +20,7 @@ const READ = {
   braked: null,
   accepting: false,
   lastError: 'down',
+  failures: 3,
   nextTryMs: 7000,
   askedMs: 5000,
 } as const

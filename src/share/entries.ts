@@ -34,6 +34,8 @@ export interface ListState {
   readonly braked: string | null
   readonly accepting: boolean
   readonly lastError: string | null
+  /** How many reads in a row have failed. */
+  readonly failures: number
   readonly nextTryMs: number
   /** How long the CRM asked that nobody reads the list; 0 where it did not. */
   readonly askedMs: number
@@ -173,6 +175,7 @@ export function listStateOf(value: unknown): ListState {
     braked: textOrNullAt(given, 'braked'),
     accepting: given['accepting'] === true,
     lastError: textOrNullAt(given, 'lastError'),
+    failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
     // A release that does not tell may mean either.
     askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),

@@ -76,7 +76,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** What a reader goes on from that begins with these rows. */
   get carried(): Carried {
-    const { whole, cursor, extras, braked, accepting, lastError, askedMs } = this.#state
+    const { whole, cursor, extras, braked, accepting, lastError, failures, askedMs } = this.#state
     return {
       freshness: this.freshness,
       isLoaded: whole,
@@ -85,6 +85,7 @@ export class FollowedList<Item> implements ServedList<Item> {
       braked,
       accepting,
       failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
+      failures,
     }
   }
 

@@ -20,6 +20,7 @@ const WELL: ListState = {
   braked: null,
   accepting: false,
   lastError: null,
+  failures: 0,
   nextTryMs: 0,
   askedMs: 0,
 }

@@ -20,6 +20,7 @@ const UNREAD: ListState = {
   braked: null,
   accepting: false,
   lastError: null,
+  failures: 0,
   nextTryMs: 0,
   askedMs: 0,
 }

@@ -7,7 +7,7 @@ export const LISTS: readonly ListName[] = ['venues', 'events']
 
 /** What the reader knows of a list besides its rows, as of now. */
 export function stateOf(replica: Replica, name: ListName): ListState {
-  const { reader, list, lastFailure, nextTryInMs, askedMs } = replica[name]
+  const { reader, list, refresh, lastFailure, nextTryInMs, askedMs } = replica[name]
   return {
     cursor: reader.travellingCursor,
     whole: reader.isLoaded,
@@ -17,6 +17,7 @@ export function stateOf(replica: Replica, name: ListName): ListState {
     braked: reader.belief.braked?.message ?? null,
     accepting: reader.belief.acceptsShorter,
     lastError: lastFailure?.message ?? null,
+    failures: refresh.failuresInAll,
     nextTryMs: nextTryInMs,
     askedMs,
   }
