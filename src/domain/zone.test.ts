@@ -2,8 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { Temporal as Polyfill } from 'temporal-polyfill/implementation'
 import { parseDateTimeText } from './date-time.ts'
-import type { Zone } from './zone.ts'
-import { instantOfWall, openZone, showInstant } from './zone.ts'
+import { type Zone, instantOfWall, openZone, showInstant } from './zone.ts'
 
 function zoneOf(id: string): Zone {
   const zone = openZone(id)

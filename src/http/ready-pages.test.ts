@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { ReadyPage } from './ready-pages.ts'
-import { ReadyPages } from './ready-pages.ts'
+import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
 const NOW = Date.UTC(2026, 6, 12, 19, 30)
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { LineStream } from './line-sink.ts'
-import { LineSink } from './line-sink.ts'
+import { type LineStream, LineSink } from './line-sink.ts'
 
 type Then = (cause?: Error | null, written?: number) => void
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { OperationsOptions } from './app.ts'
-import { createOperations } from './app.ts'
+import { type OperationsOptions, createOperations } from './app.ts'
 
 const LOCAL = { Host: 'localhost:8081' }
 

@@ -3,8 +3,7 @@ import { parseGuid } from '../domain/guid.ts'
 import type { WithheldFault } from '../domain/withheld.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 import { SearchTurns } from './search-turns.ts'
-import type { WithheldQuery } from './withheld-search.ts'
-import { searchWithheld, withheldQuery } from './withheld-search.ts'
+import { type WithheldQuery, searchWithheld, withheldQuery } from './withheld-search.ts'
 
 function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
   const id = parseGuid(`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
-import type { Admission, Aged } from './admission.ts'
-import { Admissions } from './admission.ts'
-import type { Moment } from './time.ts'
-import { elapsedMs } from './time.ts'
+import { type Admission, type Aged, Admissions } from './admission.ts'
+import { type Moment, elapsedMs } from './time.ts'
 
 /** A list whose reads take 100 ms; each confirms as of its beginning unless it is told to fail or to prove nothing. */
 class FakeList implements Aged {

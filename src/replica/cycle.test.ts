@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
-import type { Attempt } from './cycle.ts'
-import { Cycle } from './cycle.ts'
+import { type Attempt, Cycle } from './cycle.ts'
 import type { CrmFailure } from './port.ts'
 
 const OK: Attempt = { ok: true }

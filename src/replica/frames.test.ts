@@ -2,11 +2,9 @@ import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
-import type { Frame, RecordLists } from './frames.ts'
-import { applyFrame, frameOf, FrameWriter, readFrames } from './frames.ts'
+import { type Frame, type RecordLists, applyFrame, frameOf, FrameWriter, readFrames } from './frames.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
-import { RecordList } from './record-list.ts'
-import { slotOf } from './record-list.ts'
+import { RecordList, slotOf } from './record-list.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const frame: fc.Arbitrary<Frame> = fc.record({

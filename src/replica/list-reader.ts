@@ -14,8 +14,7 @@ import type { CrmFailure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source }
 import { failed, failureOf } from './port.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
-import type { Moment, Time } from './time.ts'
-import { delaysOf } from './time.ts'
+import { type Moment, type Time, delaysOf } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
 

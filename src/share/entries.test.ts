@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import type { LogEntry } from './entries.ts'
-import { compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
+import { type LogEntry, compareIds, decodeEntry, encodeEntry, isSame, NO_BODY } from './entries.ts'
 import { Signing } from './signing.ts'
 
 const KEY = 'k'.repeat(32)

@@ -4,8 +4,7 @@ import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
 import { cursorOf, failureOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
-import type { Moment, Time } from '../replica/time.ts'
-import { earlierBy, elapsedMs } from '../replica/time.ts'
+import { type Moment, type Time, earlierBy, elapsedMs } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
 /** What its reader found is that one's to tell. */

@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { Moment, Time } from '../replica/time.ts'
-import { elapsedMs } from '../replica/time.ts'
+import { type Moment, type Time, elapsedMs } from '../replica/time.ts'
 import { fieldsOf } from '../replica/frames.ts'
-import type { LogPosition } from './entries.ts'
-import { logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
+import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
 import type { Signing } from './signing.ts'
 
 /** As many random bytes as asked for, that nobody can guess. */

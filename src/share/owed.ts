@@ -5,8 +5,7 @@ import { Effects } from '../replica/effects.ts'
 import { FrameWriter, readFrames } from '../replica/frames.ts'
 import type { Replica } from '../replica/replica.ts'
 import type { Time } from '../replica/time.ts'
-import type { Head, LogEntry } from './entries.ts'
-import { NO_BODY } from './entries.ts'
+import { type Head, type LogEntry, NO_BODY } from './entries.ts'
 import { LISTS, stateOf } from './list-states.ts'
 
 const ENTRY_ROWS = 1000

@@ -1,6 +1,5 @@
 import type { Moment, Time } from '../replica/time.ts'
-import type { LogPosition } from './entries.ts'
-import { compareIds, isSame } from './entries.ts'
+import { type LogPosition, compareIds, isSame } from './entries.ts'
 
 export interface SilenceSettings {
   readonly boundMs: number

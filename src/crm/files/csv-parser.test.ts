@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import type { CsvRow } from './csv-parser.ts'
+import { type CsvRow, CsvParser } from './csv-parser.ts'
 import type { Cell } from '../mapping/cell.ts'
-import { CsvParser } from './csv-parser.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
 interface Outcome {

@@ -16,8 +16,7 @@ import { join } from 'node:path'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
-import { systemTime } from '../../replica/time.ts'
+import { type Time, systemTime } from '../../replica/time.ts'
 import { openFilesCrm } from './files-crm.ts'
 
 const london = openZone('Europe/London')

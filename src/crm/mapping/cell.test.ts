@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { Cell } from './cell.ts'
-import { NumberText, showCell } from './cell.ts'
+import { type Cell, NumberText, showCell } from './cell.ts'
 
 describe('showing a cell to a person', () => {
   it.each<[Cell, string]>([
