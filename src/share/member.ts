@@ -150,10 +150,9 @@ export class Member {
   }
 
   #canAnswer(): boolean {
-    const { served } = this.swap
-    const { boundMs } = this.options.settings
+    const { events, venues } = this.swap.served
     const now = this.#time.now()
-    return [served.events, served.venues].every((list) => (list.ageMs(now) ?? Number.POSITIVE_INFINITY) <= boundMs)
+    return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.boundMs)
   }
 
   /** The claim is followed up: all before it is held. */
@@ -203,12 +202,11 @@ export class Member {
     const { publisher } = this
     if (publisher === null) return
     this.bases?.end()
-    const { options } = this
     const made = (manifest: Manifest): void => {
       this.rebase.knows(manifest)
-      options.tell({ kind: 'base-written', ...sizeOf(manifest) })
+      this.options.tell({ kind: 'base-written', ...sizeOf(manifest) })
     }
-    this.bases = new BaseMaker({ ...options, publisher, made }, last)
+    this.bases = new BaseMaker({ ...this.options, publisher, made }, last)
   }
 
   /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */
@@ -232,6 +230,8 @@ export class Member {
     if (elapsedMs(this.#beatenAt, now) < (hasNothing ? this.silence.lengthMs : settings.boundMs / 2)) return
     this.#readFrom()
     this.target = null
+    // What is read here lacks what stands in the log before a claim that goes on from it.
+    if (this.claimed?.anew === false) this.claimed = null
     this.rebase.begin(false)
     this.offer()
     tell({ kind: 'reads-alone' })

@@ -125,6 +125,20 @@ describe('an instance with a smaller bound (instances: Who reads the CRM)', () =
   }, 60_000)
 })
 
+describe('a claim of one who reads alone by the time that it is heard of (instances: Taking over)', () => {
+  it('is not followed up: what was told before it is not in the rows that are read here', async () => {
+    const fleet = new Fleet(token, 1)
+    await begun(fleet)
+    const second = await follower(fleet)
+    fleet.store.state = 'down'
+    fleet.store.breakConnections()
+    const { member } = second.share
+    member.claimed = { position: { term: 2, number: 0, reign: '00' }, anew: false }
+    await must(fleet, () => second.share.role === 'alone', BOUND_MS)
+    expect(member.claimed).toBeNull()
+  }, 60_000)
+})
+
 describe('an instance that holds nothing any more', () => {
   it('leaves an empty store to those that hold something: it has seen what was written', async () => {
     for (const seed of SEEDS) {
