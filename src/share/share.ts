@@ -20,7 +20,7 @@ const PROVEN_SILENCES = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const KEYS_AGAIN_MS = 10_000
-const REFUSED_MS = 30_000
+const REFUSED_MS = 5000
 
 /** One instance among several that share what one of them reads. `served` is what callers get now. */
 export class Share {
@@ -191,12 +191,13 @@ export class Share {
 
   /**
    * At once first; then as `Cycle` does, but a try costs nobody a read: the reader, whom all wait for, and who has nothing yet try
-   * again within a beat, the others within a silence. Where an operator has to act there is time.
+   * again within a beat, the others within a silence. Where an operator has to act there is more time.
    */
   #backOffMs(isRefused: boolean): number {
+    const { settings, beatMs } = this.#options
     const { publisher, silence, swap } = this.member
-    const soonMs = publisher !== null || swap.isNew ? this.#options.beatMs : silence.lengthMs
-    const ceilingMs = isRefused ? REFUSED_MS : soonMs
+    const soonMs = publisher !== null || swap.isNew ? beatMs : silence.lengthMs
+    const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings.boundMs / 4)) : soonMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
   }
