@@ -148,6 +148,7 @@ function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number,
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
     const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
+    if (ids.length === 0) continue
     out(`\nThe first ${howMany(ids.length, list.slice(0, -1))} as published:`)
     for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
   }

@@ -9,7 +9,7 @@ export const EVENT_NAMES = {
     'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
   ),
   VenueId: words(
-    'venue venueid ort spielort veranstaltungsort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
+    'venueid venue ort spielort veranstaltungsort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
   ),
   Start: words(
     'start startdate starttime beginn anfang datum date termin startet von debut heuredebut inicio fecha aanvang begin inizio data uhrzeit startzeit',
@@ -84,16 +84,33 @@ export function isNamed({ name }: Pick<Column, 'name'>, names: readonly string[]
   return names.includes(bareName(name))
 }
 
-/** The first column that one of the names fits best and that is not taken. */
+const EVENT_FIELDS = new Set(Object.keys(EVENT_NAMES).map(bareName))
+const VENUE_FIELDS = new Set(Object.keys(VENUE_NAMES).map(bareName))
+
+/** The field of the contract whose own name a column has, also behind that of its list; `venue_name` may be an event's venue. */
+function ownField(bare: string): string | null {
+  if (EVENT_FIELDS.has(bare) || VENUE_FIELDS.has(bare)) return bare
+  const rest = bare.slice('event'.length)
+  if (bare.startsWith('event') && EVENT_FIELDS.has(rest)) return rest
+  return bare.startsWith('venue') && VENUE_FIELDS.has(rest) && !EVENT_FIELDS.has(rest) ? rest : null
+}
+
+/** The first column that one of the names fits best and that is not taken; what has a field's own name fits no other loosely. */
 export function named(
   columns: readonly Column[],
   names: readonly string[],
   taken: ReadonlySet<Column> = new Set(),
 ): Column | null {
-  const free = columns.flatMap((column) => (taken.has(column) ? [] : [{ column, bare: bareName(column.name) }]))
+  const free = columns.flatMap((column) => {
+    if (taken.has(column)) return []
+    const bare = bareName(column.name)
+    const own = ownField(bare)
+    return [{ column, bare: own ?? bare, isOwn: own !== null }]
+  })
   for (const name of names) {
     const found = free.find(({ bare }) => bare === name)
     if (found !== undefined) return found.column
   }
-  return free.find(({ bare }) => names.some((name) => name.length > 3 && bare.startsWith(name)))?.column ?? null
+  const loose = free.find(({ bare, isOwn }) => !isOwn && names.some((name) => name.length > 3 && bare.startsWith(name)))
+  return loose?.column ?? null
 }

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'bun:test'
+import { lookAtColumn } from './column.ts'
+import { EVENT_NAMES, named, VENUE_NAMES } from './field-names.ts'
+
+describe.each([
+  ['event', EVENT_NAMES],
+  ['venue', VENUE_NAMES],
+])("a column with the own name of an %s's field", (kind, names) => {
+  const fields = Object.keys(names).filter((field) => field !== 'Sold')
+  const pairs = fields.flatMap((one) => fields.map((other) => [one, other] as const))
+
+  it.each(pairs)('is taken for it alone: %s, %s', (one, other) => {
+    for (const prefix of ['', `${kind}_`]) {
+      if (prefix !== '' && [one, other].some((field) => ['Id', 'Name'].includes(field))) continue
+      const columns = [...new Set([one, other])].map((field) => lookAtColumn(`${prefix}${field}`, []))
+      const found = Object.entries(names).flatMap(([field, called]) => {
+        const column = named(columns, called)
+        return column === null ? [] : [[field, column.name]]
+      })
+      const expected = Object.keys(names).filter((field) => field === one || field === other)
+      expect(found).toEqual(expected.map((field) => [field, `${prefix}${field}`]))
+    }
+  })
+})
