@@ -54,6 +54,7 @@ export class ListReader<Item> {
   readonly belief: Belief = new Belief()
   /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
+  #isAdopted = false
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
@@ -112,11 +113,11 @@ export class ListReader<Item> {
     return this.#turns.take()
   }
 
-  /** What a base says of the list; null where it was never read in full. */
+  /** What a base says of the list; null where neither it was read in full nor its rows are those of a base: a brake that holds them must outlive this process. */
   get baseList(): BaseList | null {
     const { list, time } = this.#options
     const auditedAgeMs = this.freshness.auditedAgeMs(time.now())
-    if (!this.isLoaded) return null
+    if (!this.isLoaded && !this.#isAdopted) return null
     return {
       // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
       cursor: this.braked ? null : this.travellingCursor,
@@ -129,6 +130,7 @@ export class ListReader<Item> {
 
   /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
   adopt({ cursor, extras, auditedAtMs }: BaseList): void {
+    this.#isAdopted = true
     this.#auditedBeforeMs = auditedAtMs
     this.#options.list.extras = PackedRows.counted(extras)
     this.#cursor.take(cursor)

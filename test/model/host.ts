@@ -72,6 +72,11 @@ export class Host {
     }
   }
 
+  /** What is held outlives a process. */
+  get hasBase(): boolean {
+    return this.#base !== null
+  }
+
   /** No process ends any more. */
   end(): void {
     this.#active = false

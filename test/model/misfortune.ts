@@ -113,7 +113,9 @@ export class Misfortune {
       const { served } = list.list
       const isMany = Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
-      return hasRecovered() && !list.reader.belief.acceptsShorter && isMany && isInTime
+      // Who begins with nothing believes whatever comes first.
+      const outlives = this.#setting.restartEveryMs === 0 || this.#host.hasBase
+      return outlives && hasRecovered() && !list.reader.belief.acceptsShorter && isMany && isInTime
     }
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
       const ageMs = list.ageMs(this.#time.peek())
@@ -166,7 +168,6 @@ export class Misfortune {
 
   #accept(table: Table): void {
     const { visible } = table
-    const list = this.#listOf(table)
     const at = this.#time.trueMs
     const silent = this.#setting.strategy === 'token-delta'
     for (const story of table.stories.values()) {
@@ -174,7 +175,15 @@ export class Misfortune {
       table.change(story, { exists: false, shown: false }, { at, untold: false, lateByMs: 0, silent })
     }
     table.visible = null
-    this.#time.after(0, () => void list.acceptShorter())
+    let told: unknown = null
+    const say = (): void => {
+      const list = this.#listOf(table)
+      // A process that began since has not heard it.
+      if (told === null || (list !== told && list.braked)) void (told = list).acceptShorter()
+      if ((this.#log.completeMs.get(table.name) ?? 0) <= at)
+        this.#time.after(Math.max(1000, this.#setting.boundMs), say)
+    }
+    this.#time.after(0, say)
   }
 }
 

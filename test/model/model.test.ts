@@ -4,8 +4,11 @@ import type { Outcome } from './run-model.ts'
 import { runModel } from './run-model.ts'
 import { settingOf } from './setting.ts'
 
-/** MARQUEE_SEED repeats a run; MARQUEE_MODEL_STEPS makes it longer. */
-const seed = Number(process.env['MARQUEE_SEED'] ?? Math.floor(Math.random() * 1e9))
+/**
+ * MARQUEE_SEED makes another run; MARQUEE_MODEL_STEPS makes it longer. It is not drawn here: seed 100000331 (restarts from its base, read in
+ * full) ends with a brake that an operator let go and a process which began since has not heard of.
+ */
+const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
 const steps = Number(process.env['MARQUEE_MODEL_STEPS'] ?? 160_000)
 
 const outcomes: Outcome[] = []
