@@ -64,7 +64,7 @@ export function logLine(seen: Observation): LogLine | null {
       const { list, what, count, where } = seen
       const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${column} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
       return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
