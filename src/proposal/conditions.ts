@@ -18,7 +18,7 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
 
 /** Which rows are active: a column of cancellations says it the other way round. */
 export function activeOf(columns: readonly Column[], taken: Set<Column>, list: 'event' | 'venue'): Line {
-  const few = columns.filter(({ distinct, filled }) => filled.length > 0 && distinct <= FEW)
+  const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= FEW)
   const cancelled = named(few, CANCELLED_NAMES, taken)
   const column = cancelled ?? named(few, ACTIVE_NAMES, taken) ?? named(few, STATUS_NAMES, taken)
   if (column === null) {
@@ -31,23 +31,23 @@ export function activeOf(columns: readonly Column[], taken: Set<Column>, list: '
   const held = `${column.name} holds ${heldBy(column)}`
   const isKnown = yes.length + no.length === column.distinct
   // A blank value is not among those that a condition can name.
-  if (!isKnown || active.length === 0 || column.filled.length < column.values.length) {
+  if (!isKnown || active.length === 0 || column.filled < column.rows) {
     const evidence = `which rows are active? { COLUMN: [VALUE] }, or null for all; ${held}`
     return { key: 'active', value: OPEN, evidence }
   }
   return conditionLine('active', column, active, held)
 }
 
-function wordsIn({ filled }: Column, words: ReadonlySet<string>): readonly string[] {
-  return [...new Set(filled)].filter((value) => words.has(value.toLowerCase()))
+function wordsIn({ texts }: Column, words: ReadonlySet<string>): readonly string[] {
+  return texts.flatMap(({ text }) => (words.has(text.toLowerCase()) ? [text] : []))
 }
 
-function heldBy({ filled }: Column): string {
-  return [...new Set(filled)].map(quoted).join(', ')
+function heldBy({ texts }: Column): string {
+  return texts.map(({ text }) => quoted(text)).join(', ')
 }
 
-function conditionLine(key: string, { name, filled, values }: Column, wanted: readonly string[], held: string): Line {
-  const count = filled.filter((value) => wanted.includes(value)).length
-  const evidence = `${counted(count)} of ${counted(values.length)} rows; ${held}`
+function conditionLine(key: string, { name, texts, rows }: Column, wanted: readonly string[], held: string): Line {
+  const count = texts.reduce((sum, one) => (wanted.includes(one.text) ? sum + one.count : sum), 0)
+  const evidence = `${counted(count)} of ${counted(rows)} rows; ${held}`
   return { key, value: `{ ${quoted(name)}: [${wanted.map(quoted).join(', ')}] }`, evidence }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import { type Line, counted, OPEN, quoted } from './line.ts'
+import { type Line, comment, counted, OPEN, quoted } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
 
@@ -36,8 +36,8 @@ export function writeProposal(
     ...lists.flatMap(({ table, leftOut }) =>
       leftOut.length === 0 ? [] : [`${table.file}: no field reads ${leftOut.join(', ')}`],
     ),
-    ...lists.flatMap(({ table, fields }) =>
-      fields.some(({ key }) => key === 'Name') ? [] : [`Name: no column of ${table.file} is called like one`],
+    ...lists.flatMap(({ table }) =>
+      table.hasMoreNames ? [`${table.file}: has more than 2,000 different names; the others were not looked at`] : [],
     ),
     ...hidden,
     ...unused.map((table) => `${nameOf(table)}: was left out, as it is neither the events nor the venues`),
@@ -48,7 +48,7 @@ export function writeProposal(
       : []),
   ]
   return {
-    text: [...lines, ...missing.map((what) => `  # ${what}`), ''].join('\n'),
+    text: [...lines, ...missing.map((what) => `  # ${comment(what)}`), ''].join('\n'),
     questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
     missing,
   }
@@ -59,7 +59,7 @@ function nameOf({ file, sheet }: Table): string {
 }
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {
-  const count = rows.length === 1 ? '1 row' : `${counted(rows.length)} rows`
+  const count = rows === 1 ? '1 row' : `${counted(rows)} rows`
   return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; a workbook, whatever it is called` : count
 }
 
@@ -77,9 +77,7 @@ function listLines(list: string, { table, texts, fields, more }: ListProposal, d
 }
 
 function written(lines: readonly Line[], indent: number): readonly string[] {
-  // A comment ends with its line, whatever the file holds.
   return lines.map(({ key, value, evidence }) => {
-    const comment = evidence.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) ? 'QUESTION: ' : ''}${comment}`
+    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) ? 'QUESTION: ' : ''}${comment(evidence)}`
   })
 }

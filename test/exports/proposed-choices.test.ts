@@ -85,7 +85,7 @@ describe('what init proposes among several columns', () => {
     )
     expect(said).toContain('Open: Start: which column says when events start (Last modified, Doors, Curtain)?')
     expect(said).toContain('Open: Finish: nothing says which column is the end (Last modified, Doors, Curtain)')
-    expect(said).toContain('Missing: Name: no column of e.csv is called like one')
+    expect(said).toContain('Open: Name: which column holds the title? Name it here, or null for none')
     expect(said).toContain('Session (e.g. A)')
     await expectRefused('crm.events.fields.Start')
   })
