@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { PLENTY } from '../crm/descriptors.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
-import { numbering } from '../crm/files/csv-parser.ts'
+import { type RowCells, numbering } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
 import { openFile } from '../crm/files/found-file.ts'
 import { Gathering } from '../crm/files/gathering.ts'
@@ -173,9 +173,9 @@ async function readSheetOf(path: string, sizeBytes: number, sheet: string | null
   const rows: { row: number; cells: readonly (string | null)[] }[] = []
   const texts = new Set<string>()
   let sheets: readonly { readonly name: string; readonly isHidden: boolean }[] = []
-  const add = (cells: readonly Cell[], row: number): null => {
+  const add = (cells: RowCells, row: number): null => {
     for (const cell of cells) if (typeof cell === 'string') texts.add(cell)
-    rows.push({ row, cells: cells.map(valueOf) })
+    rows.push({ row, cells: Array.from(cells, (cell) => valueOf(cell ?? null)) })
     return null
   }
   try {
