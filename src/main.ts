@@ -1,6 +1,9 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { EarlySignals } from './commands/early-signals.ts'
 
+const args = process.argv.slice(2)
+const signals = new EarlySignals((signal, listener) => process.on(signal, listener), args.includes('serve'))
 // Node keeps what it compiled here, by the digest of each source: without it a start takes twice as long. Beside the sources
 // rather than in a folder that others can write to; where it cannot be written nothing is kept. Bun reads fast without. For
 // this very file it comes too late, and Node loads what strips types, some 30 ms: `npm run start:node` names the folder before.
@@ -11,7 +14,7 @@ const { run } = await import('./commands/program.ts')
 const { answer, droppedLines, error, lastLines, out } = await import('./commands/standard-streams.ts')
 
 const isTerminal = process.stdout.isTTY
-const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines }
-const status = await run(process.argv.slice(2), surroundings)
+const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
+const status = await run(args, surroundings)
 await lastLines()
 process.exit(status)

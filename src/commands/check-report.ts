@@ -4,6 +4,7 @@ import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
+import { textFound } from '../operations/remedy.ts'
 import { type WithheldWords, withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
@@ -24,6 +25,13 @@ interface WithheldReport extends WithheldWords {
 
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
 
+/** The values that a `not` lets pass, the most frequent first. */
+export interface Passing {
+  readonly kind: 'event' | 'venue'
+  readonly column: string
+  readonly values: readonly { readonly value: string; readonly count: number }[]
+}
+
 interface ZoneReport {
   /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
   readonly name: string | null
@@ -40,6 +48,8 @@ export interface Report {
   readonly groups: readonly FaultGroup[]
   readonly suspicious: readonly SuspiciousReport[]
   readonly zone: ZoneReport
+  /** What `not` lets pass; absent if no condition has one. */
+  readonly passing?: readonly Passing[]
   /** In the order of the lists. */
   readonly withheld: readonly WithheldReport[]
   readonly ignored: readonly string[]
@@ -99,6 +109,7 @@ export function reportOf(
     ...zoneToCome(groups, zone, suspicions.events),
     ...eventsWithoutVenue(lists),
   ]
+  const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
     ok: failures.length === 0,
     events: lists.events.list.served,
@@ -110,6 +121,7 @@ export function reportOf(
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
     zone,
+    ...(passing.length === 0 ? {} : { passing }),
     withheld,
     ignored: [...new Set([...ignoredOf.values()].flat())],
     warnings,
@@ -150,6 +162,14 @@ function suspiciousIn<Item>(
 ): readonly SuspiciousReport[] {
   const found = suspicions.list((id) => records.serves(id))
   return found.map(({ column, what, count, example }) => ({ kind, column, what, count, example }))
+}
+
+function passingOf(kind: Passing['kind'], { passed }: Suspicions): readonly Passing[] {
+  return Array.from(passed, ([column, values]) => ({
+    kind,
+    column,
+    values: values.map(([value, count]) => ({ value: textFound(value), count })),
+  }))
 }
 
 function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {

@@ -97,6 +97,10 @@ export function logLine(seen: Observation): LogLine | null {
       const until = `what is in flight may end within ${seen.drainMs / 1000} s`
       return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
     }
+    case 'signal-ignored': {
+      const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
+      return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
+    }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
       return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }

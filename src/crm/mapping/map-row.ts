@@ -7,7 +7,8 @@ import type { Guid } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import { type FieldName, type FieldsOf, type Readers, conditionsOf, nameOfColumn, readersOf } from './readers.ts'
+import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf } from './readers.ts'
+import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
@@ -46,6 +47,8 @@ export interface ListMapping<Row, Item> {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
+  /** What `not` lets pass, for `check`. */
+  readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
   /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
@@ -73,6 +76,7 @@ export function listMapping<Row, Item>(
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
+    letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
     start: suspicions.datesIn('Start'),
@@ -130,7 +134,8 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions } = mapping
+  const { readers, suspicions, letPass } = mapping
+  for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)
   const { marks } = suspicions

@@ -19,6 +19,8 @@ const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
 const MOST_ROWS = 100_000
 const MOST_EXAMPLES = 20
+/** Of more different values in a column those that come later are not counted. */
+const MOST_VALUES = 10_000
 /** Records that `check --show` can show of a list. */
 export const MOST_SHOWN = 1000
 /** A column that none of so many rows has is not looked for any longer. */
@@ -31,6 +33,8 @@ interface Columns {
   /** Columns that are there, and those of which a cell held something. */
   readonly there: Set<string>
   readonly held: Set<string>
+  /** The values that `not` lets pass and how many cells hold each, by column. */
+  readonly passed: Map<string, Map<string, number>>
   rows: number
 }
 
@@ -116,6 +120,16 @@ export class Suspicions {
     }
   }
 
+  /** @param value null if the row has none that passes; the column is known all the same */
+  countPassed(column: string, value: string | null): void {
+    const { passed } = this.#columns
+    const values = passed.get(column) ?? new Map<string, number>()
+    passed.set(column, values)
+    if (value !== null && (values.size < MOST_VALUES || values.has(value))) {
+      values.set(value, (values.get(value) ?? 0) + 1)
+    }
+  }
+
   #mark(column: string, what: string, cell: Cell): void {
     this.marks = [...this.marks, { column, what, found: showCell(cell) }]
     this.isWatching = true
@@ -189,6 +203,16 @@ export class Suspicions {
     return new Map([...dates.values()].flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
   }
 
+  /** The values that `not` lets pass, the most frequent first, by column. */
+  get passed(): ReadonlyMap<string, readonly (readonly [value: string, count: number])[]> {
+    return new Map(
+      Array.from(this.#columns.passed, ([column, values]) => [
+        column,
+        [...values].toSorted(([, left], [, right]) => right - left),
+      ]),
+    )
+  }
+
   /** What the CRM calls the columns of dates. */
   get dateColumns(): readonly string[] {
     return Array.from(this.#columns.dates.values(), ({ column }) => column)
@@ -196,7 +220,7 @@ export class Suspicions {
 }
 
 function noColumns(): Columns {
-  return { dates: new Map(), there: new Set(), held: new Set(), rows: 0 }
+  return { dates: new Map(), there: new Set(), held: new Set(), passed: new Map(), rows: 0 }
 }
 
 /** Those of both lists. */
