@@ -162,6 +162,14 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     ])
   })
 
+  it('reads in full every 15 minutes, or as rarely as it refreshes', async () => {
+    const every = async (freshness: string) =>
+      (await configured(`${CRM}freshness: { ${freshness} }`)).freshness.fullReadEveryMs
+    expect(await Promise.all(['', 'refreshEvery: 1h', 'refreshEvery: 20s, fullReadEvery: 20s'].map(every))).toEqual([
+      900_000, 3_600_000, 20_000,
+    ])
+  })
+
   it('is the same twice, so that what a reload changes can be told section by section', async () => {
     const text = `crm: { kind: postgres, url: { env: URL }, events: { from: e, fields: { Name: n } }, venues: { from: v } }`
     const env = { URL: 'postgres://me@h/d?sslrootcert=ca.pem' }
@@ -305,6 +313,15 @@ crm:
       'crm.events.fields.Name',
       'crm.sweepEvery',
     ])
+  })
+
+  it('is told that a fullReadEvery below refreshEvery would do nothing', async () => {
+    const rule =
+      'freshness.fullReadEvery is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read'
+    expect(await sentences(`${CRM}freshness:\n  refreshEvery: 30s\n  fullReadEvery: 29999ms`)).toEqual([
+      `marquee.yaml:4: ${rule}`,
+    ])
+    expect(await sentences(`${CRM}freshness: { fullReadEvery: 4s }`)).toEqual([`marquee.yaml:2: ${rule}`])
   })
 
   it('is told of at most a hundred times', async () => {
