@@ -72,7 +72,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['share: { url: "rediss://store", key: "x" }', `2: share.key ${SECRET}`],
   [
     'share: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one or two lines of at least 32 bytes each, given as { env: NAME } or { file: PATH }',
+    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
   ],
   [
     'share: { url: "rediss://store", name: "a:b" }',
