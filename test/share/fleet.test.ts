@@ -321,7 +321,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         isOver = true
         expect([...(await asked).keys()]).toEqual([200])
       } finally {
-        await front.end()
+        await front.stop()
       }
     },
     PATIENCE_MS,
