@@ -8,7 +8,7 @@ export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
   return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))
 }
 
-export function idOf(columns: readonly Column[], linked: Column | null = null): Column | null {
+export function idColumnOf(columns: readonly Column[], linked: Column | null = null): Column | null {
   const unique = columns.filter(hasOneEach)
   return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
 }
@@ -36,7 +36,7 @@ function candidatesFor(columns: readonly Column[]): string {
   const facts = all
     .slice(0, SOME)
     .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different in ${counted(rows)} rows`)
-  const pair = joinedId(all)
+  const pair = filled.some(hasOneEach) ? null : joinedId(all)
   const joined = pair === null ? '' : `; or { join: [${pair.map(({ name }) => quoted(name)).join(', ')}] }`
   return facts.length === 0 ? '' : ` (${facts.join('; ')})${joined}`
 }

@@ -4,7 +4,7 @@ import { hasOneEach } from './ids.ts'
 import { type Line, counted, example, lineOf, OPEN } from './line.ts'
 
 /** The column of the events that holds what one column of the venues holds once each. */
-export interface Link {
+export interface VenueLink {
   readonly from: Column
   readonly id: Column
   /** How many of the events' values are a venue's, and how many would be without case and blanks. */
@@ -17,11 +17,11 @@ export interface Link {
 /** More columns than these are none of an id. */
 const MOST_IDS = 64
 
-export function linkOf(events: readonly Column[], venues: readonly Column[]): Link | null {
+export function linkOf(events: readonly Column[], venues: readonly Column[]): VenueLink | null {
   const froms = events
     .filter((from) => from.filled > 0 && !isMoment(from) && from.kind !== 'time')
     .map((from) => ({ from, texts: from.texts.map(({ text, count }) => ({ text, count, loose: loosely(text) })) }))
-  let best: Link | null = null
+  let best: VenueLink | null = null
   let most = 0
   for (const id of venues.filter(hasOneEach).slice(0, MOST_IDS)) {
     const values = new Set(id.texts.map(({ text }) => text))
@@ -49,7 +49,7 @@ function loosely(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, '')
 }
 
-export function venueIdOf(columns: readonly Column[], link: Link | null, venuesAreKnown: boolean): Line | null {
+export function venueIdOf(columns: readonly Column[], link: VenueLink | null, venuesAreKnown: boolean): Line | null {
   const filled = columns.filter((column) => column.filled > 0)
   const from = link?.from ?? named(filled, EVENT_NAMES.VenueId)
   if (from === null || (link === null && !venuesAreKnown)) return null

@@ -1,9 +1,9 @@
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './conditions.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
-import { idLine, idOf } from './ids.ts'
+import { idLine, idColumnOf } from './ids.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
-import { type Link, linkOf, venueIdOf } from './link.ts'
+import { type VenueLink, linkOf, venueIdOf } from './link.ts'
 import { momentRole } from './moment-names.ts'
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
@@ -30,7 +30,7 @@ export interface Proposal {
 }
 
 /** The venues are those that the events name; else a file that was given for them, not any sheet beside the events. */
-function venuesFor(events: Table | null, tables: readonly Table[]): readonly [Table | null, Link | null] {
+function venuesFor(events: Table | null, tables: readonly Table[]): readonly [Table | null, VenueLink | null] {
   const others = tables.filter((one) => one !== events)
   if (events === null) return [others[0] ?? null, null]
   const linked = others.flatMap((one) => {
@@ -64,7 +64,10 @@ export function propose(tables: readonly Table[]): Proposal {
     tables.find(({ columns }) => columns.some(isShortYear)) ??
     null
   const [venues, link] = venuesFor(events, tables)
-  const ids = [events === null ? null : idOf(events.columns), venues === null ? null : idOf(venues.columns, link?.id)]
+  const ids = [
+    events === null ? null : idColumnOf(events.columns),
+    venues === null ? null : idColumnOf(venues.columns, link?.id),
+  ]
   const dates = events?.columns.filter(isMoment) ?? []
   return {
     unused: tables.filter((one) => one !== events && one !== venues),
@@ -75,9 +78,9 @@ export function propose(tables: readonly Table[]): Proposal {
   }
 }
 
-function eventsOf(table: Table, link: Link | null, venuesAreKnown: boolean): ListProposal {
+function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean): ListProposal {
   const { columns } = table
-  const id = idOf(columns)
+  const id = idColumnOf(columns)
   const taken = new Set([id, link?.from].filter((column) => column !== null && column !== undefined))
   const fields = [idLine(id, columns)]
   const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {
@@ -152,7 +155,7 @@ function whyNot(column: Column): string {
   return number === undefined || column.kind === 'number' ? '' : `; not all are numbers, as ${number} needs`
 }
 
-function venuesOf(table: Table, link: Link | null): ListProposal {
+function venuesOf(table: Table, link: VenueLink | null): ListProposal {
   const { fields, taken, places } = venueFields(table.columns, link)
   return {
     table,

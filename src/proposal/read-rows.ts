@@ -16,7 +16,7 @@ import type { Column } from './column.ts'
 import { TableTally } from './tally.ts'
 
 /** What the rows of a table hold. */
-export interface TableRows {
+export interface CountedTable {
   readonly headerRow: number
   readonly columns: readonly Column[]
   /** Rows below the header in which something stands. */
@@ -44,7 +44,7 @@ export async function csvTable(
   decoder: TextDecoder,
   delimiter: string,
   hasOwnLine: boolean,
-): Promise<TableRows | string> {
+): Promise<CountedTable | string> {
   const sheet = new SheetRows()
   let row = 0
   let isOwnLine = hasOwnLine
@@ -85,7 +85,7 @@ export async function jsonTable(
   bytes: Buffer,
   decoder: TextDecoder,
   format: 'json' | 'ndjson',
-): Promise<TableRows | string> {
+): Promise<CountedTable | string> {
   const tally = new TableTally()
   const take: TakeRow = (part, from, to, line) => {
     const parsed = parseCell(part.toString('utf8', from, to))
@@ -113,7 +113,7 @@ export async function jsonTable(
 const MOST_UNPACKED_BYTES = 1e9
 
 export interface SheetFound {
-  readonly table: TableRows
+  readonly table: CountedTable
   readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
   readonly problem: string | null
 }
@@ -180,7 +180,7 @@ class SheetRows {
     if (this.#first.length === SOME_ROWS) this.#find()
   }
 
-  end(): TableRows {
+  end(): CountedTable {
     if (this.#names === null) this.#find()
     const { rows, hasMoreNames } = this.#tally
     return { headerRow: this.#headerRow, columns: this.#tally.columns(), rows, hasMoreNames }

@@ -1,8 +1,8 @@
 import type { Column } from './column.ts'
 import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
-import { idLine, idOf } from './ids.ts'
+import { idLine, idColumnOf } from './ids.ts'
 import { type Line, byName, lineOf, OPEN } from './line.ts'
-import type { Link } from './link.ts'
+import type { VenueLink } from './link.ts'
 
 export interface VenueFields {
   readonly fields: readonly Line[]
@@ -12,9 +12,9 @@ export interface VenueFields {
 }
 
 /** Where the fields of the venues come from: by what their columns are called, and by which of them the events name. */
-export function venueFields(all: readonly Column[], link: Link | null): VenueFields {
+export function venueFields(all: readonly Column[], link: VenueLink | null): VenueFields {
   const columns = all.filter(({ filled }) => filled > 0)
-  const id = idOf(all, link?.id)
+  const id = idColumnOf(all, link?.id)
   const taken = new Set<Column>()
   const fields = [idLine(id, all)]
   const town = townOf(columns, link)
@@ -40,7 +40,7 @@ export function venueFields(all: readonly Column[], link: Link | null): VenueFie
 }
 
 /** Ort and its like are the venue, or the town where it stands beside a street and a postal code. */
-function townOf(columns: readonly Column[], link: Link | null): Column | null {
+function townOf(columns: readonly Column[], link: VenueLink | null): Column | null {
   const { AddressStreet1, AddressPostalCode, AddressCity } = VENUE_NAMES
   const town = namedExactly(columns, TOWN_NAMES)
   if (town === null || town === link?.id || namedExactly(columns, AddressCity) !== null) return null
@@ -49,6 +49,6 @@ function townOf(columns: readonly Column[], link: Link | null): Column | null {
 }
 
 /** What the events name their venue by, where that is a name. */
-function joinedBy(link: Link | null): Column | null {
+function joinedBy(link: VenueLink | null): Column | null {
   return link === null || link.id.kind !== 'text' || link.id.isGuid ? null : link.id
 }
