@@ -102,7 +102,7 @@ function heldBy({ name, texts, rows, filled }: Column): string {
   return `${name} holds ${held}${filled < rows ? ' or nothing' : ''}`
 }
 
-function list(words: readonly string[]): string {
+function listed(words: readonly string[]): string {
   return `[${words.map(quoted).join(', ')}]`
 }
 
@@ -116,8 +116,8 @@ function conditionLine(key: string, column: Column, wanted: Wanted): Line {
     wanted === 'blank'
       ? ['blank', rows - filled]
       : 'oneOf' in wanted
-        ? [list(wanted.oneOf), count(wanted.oneOf)]
-        : [`{ not: ${list(wanted.not)} }`, rows - count(wanted.not)]
+        ? [listed(wanted.oneOf), count(wanted.oneOf)]
+        : [`{ not: ${listed(wanted.not)} }`, rows - count(wanted.not)]
   const evidence = `${counted(passing)} of ${counted(rows)} rows; ${heldBy(column)}`
   return { key, value: `{ ${quoted(name)}: ${value} }`, evidence }
 }
