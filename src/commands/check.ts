@@ -12,6 +12,7 @@ import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundin
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from './fault-groups.ts'
+import { unmatchedVenues } from './venue-references.ts'
 import type { TextKeyFor } from './text-keys.ts'
 
 export interface CheckOptions {
@@ -48,7 +49,13 @@ export async function check(
   // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('./text-keys.ts')).textKeyFor
-  const { report: read, asides } = reportOf(crm, found.configuration, warnings, keyFor)
+  const { report: read, asides } = reportOf(
+    crm,
+    found.configuration,
+    warnings,
+    keyFor,
+    await unmatchedVenues(lists, crm.marquee.suspicions),
+  )
   const report = {
     ...read,
     ok: read.ok && store.problems.length + baseProblems.length === 0,

@@ -72,9 +72,8 @@ export type ShareChange =
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
-  /** `share.key` was read again: it is another, or cannot be used. */
-  | 'key-changed'
-  | 'key-unusable'
+  /** Instances that share nothing with this one use the same name. */
+  | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */
   | 'bound-too-short'
   /** The CRM cannot be read from here: others would have to. */

@@ -8,7 +8,7 @@ export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
   return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))
 }
 
-export function idColumnOf(columns: readonly Column[], linked: Column | null = null): Column | null {
+export function idField(columns: readonly Column[], linked: Column | null = null): Column | null {
   const unique = columns.filter(hasOneEach)
   return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
 }

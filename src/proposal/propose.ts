@@ -1,7 +1,7 @@
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './conditions.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
-import { idLine, idColumnOf } from './ids.ts'
+import { idLine, idField } from './ids.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
 import { type VenueLink, linkOf, venueIdOf } from './link.ts'
 import { momentRole } from './moment-names.ts'
@@ -65,8 +65,8 @@ export function propose(tables: readonly Table[]): Proposal {
     null
   const [venues, link] = venuesFor(events, tables)
   const ids = [
-    events === null ? null : idColumnOf(events.columns),
-    venues === null ? null : idColumnOf(venues.columns, link?.id),
+    events === null ? null : idField(events.columns),
+    venues === null ? null : idField(venues.columns, link?.id),
   ]
   const dates = events?.columns.filter(isMoment) ?? []
   return {
@@ -80,7 +80,7 @@ export function propose(tables: readonly Table[]): Proposal {
 
 function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean): ListProposal {
   const { columns } = table
-  const id = idColumnOf(columns)
+  const id = idField(columns)
   const taken = new Set([id, link?.from].filter((column) => column !== null && column !== undefined))
   const fields = [idLine(id, columns)]
   const take = (field: EventField, among: readonly Column[], evidence: (found: Column) => string): Column | null => {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { basename } from 'node:path'
 import { CsvError, parse } from 'csv-parse'
 import { PLENTY } from '../crm/descriptors.ts'
-import { numbering } from '../crm/files/csv-parser.ts'
+import { type RowCells, numbering } from '../crm/files/csv-parser.ts'
 import { openFile } from '../crm/files/found-file.ts'
 import { Gathering } from '../crm/files/gathering.ts'
 import { JsonArrayParser } from '../crm/files/json-array-parser.ts'
@@ -16,7 +16,7 @@ import type { Column } from './column.ts'
 import { TableTally } from './tally.ts'
 
 /** What the rows of a table hold. */
-export interface CountedTable {
+export interface TableContent {
   readonly headerRow: number
   readonly columns: readonly Column[]
   /** Rows below the header in which something stands. */
@@ -44,7 +44,7 @@ export async function csvTable(
   decoder: TextDecoder,
   delimiter: string,
   hasOwnLine: boolean,
-): Promise<CountedTable | string> {
+): Promise<TableContent | string> {
   const sheet = new SheetRows()
   let row = 0
   let isOwnLine = hasOwnLine
@@ -85,7 +85,7 @@ export async function jsonTable(
   bytes: Buffer,
   decoder: TextDecoder,
   format: 'json' | 'ndjson',
-): Promise<CountedTable | string> {
+): Promise<TableContent | string> {
   const tally = new TableTally()
   const take: TakeRow = (part, from, to, line) => {
     const parsed = parseCell(part.toString('utf8', from, to))
@@ -113,7 +113,7 @@ export async function jsonTable(
 const MOST_UNPACKED_BYTES = 1e9
 
 export interface SheetFound {
-  readonly table: CountedTable
+  readonly table: TableContent
   readonly sheets: readonly { readonly name: string; readonly isHidden: boolean }[]
   readonly problem: string | null
 }
@@ -124,8 +124,11 @@ export async function sheetTable(path: string, sizeBytes: number, sheet: string 
   const file = openFile(path, constants.O_RDONLY, PLENTY)
   const found = new SheetRows()
   let sheets: SheetFound['sheets'] = []
-  const add = (cells: readonly Cell[], row: number): null => {
-    found.add(cells, row)
+  const add = (cells: RowCells, row: number): null => {
+    found.add(
+      Array.from(cells, (cell) => cell ?? null),
+      row,
+    )
     return null
   }
   try {
@@ -180,7 +183,7 @@ class SheetRows {
     if (this.#first.length === SOME_ROWS) this.#find()
   }
 
-  end(): CountedTable {
+  end(): TableContent {
     if (this.#names === null) this.#find()
     const { rows, hasMoreNames } = this.#tally
     return { headerRow: this.#headerRow, columns: this.#tally.columns(), rows, hasMoreNames }

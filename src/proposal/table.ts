@@ -7,10 +7,10 @@ import { formatOf } from '../crm/files/file-format.ts'
 import { openDecoder } from '../domain/encoding.ts'
 import { codeOf } from '../observe/system-error.ts'
 import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
-import { type CountedTable, csvTable, jsonTable, sheetTable } from './read-rows.ts'
+import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.ts'
 
 /** A file as it was found: its columns, and how it has to be read to find them. */
-export interface Table extends CountedTable {
+export interface Table extends TableContent {
   readonly path: string
   readonly file: string
   readonly isWorkbook: boolean
@@ -116,7 +116,7 @@ function delimiterOf(head: string): string {
 
 const SOME_SHEETS = 20
 
-type About = Omit<Table, keyof CountedTable>
+type About = Omit<Table, keyof TableContent>
 
 /** Those that people see; where all are hidden, the first, which is what is served. */
 async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | string> {

@@ -1,6 +1,6 @@
 import type { Column } from './column.ts'
 import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
-import { idLine, idColumnOf } from './ids.ts'
+import { idLine, idField } from './ids.ts'
 import { type Line, byName, lineOf, OPEN } from './line.ts'
 import type { VenueLink } from './link.ts'
 
@@ -14,7 +14,7 @@ export interface VenueFields {
 /** Where the fields of the venues come from: by what their columns are called, and by which of them the events name. */
 export function venueFields(all: readonly Column[], link: VenueLink | null): VenueFields {
   const columns = all.filter(({ filled }) => filled > 0)
-  const id = idColumnOf(all, link?.id)
+  const id = idField(all, link?.id)
   const taken = new Set<Column>()
   const fields = [idLine(id, all)]
   const town = townOf(columns, link)

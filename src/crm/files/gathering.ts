@@ -12,6 +12,8 @@ export class Gathering<Item> {
   blankRows = 0
   /** Of the file, for the rows so far. */
   readBytes = 0
+  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
+  textBytes = 0
   readonly #begunAt: Moment
   readonly #isFirst: boolean
   #before = 0

@@ -3,11 +3,11 @@
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import type { RecordTable } from '../../domain/field.ts'
-import type { Guid } from '../../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf } from './readers.ts'
+import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
 import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
@@ -19,6 +19,9 @@ import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
+  /** The id of a venue that is in it, by the field that holds it. */
+  readonly venueField: FieldName
+  readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Which fields do not go together. */
   readonly oddities: (record: Item, nameOf: NameOf, endsBeforeStart: boolean) => Parameters<Suspicions['note']>[1]
@@ -32,12 +35,16 @@ const NONE: readonly never[] = []
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
   recordOf: eventOf,
+  venueField: 'VenueId',
+  venueIn: ({ VenueId }) => VenueId,
   titleOf: ({ Name }, row) => Name(row),
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
   table: VENUES,
   recordOf: venueOf,
+  venueField: 'Id',
+  venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
   oddities: () => NONE,
 }
@@ -51,6 +58,8 @@ export interface ListMapping<Row, Item> {
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
+  /** What the row holds in the field of its venue. */
+  readonly venueText: (row: Row) => string | null
   /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
   readonly start: DateNotes
   readonly finish: DateNotes
@@ -70,6 +79,7 @@ export function listMapping<Row, Item>(
   const { active, showOnWeb } = setting
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
+  suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
     conditions: [
@@ -79,6 +89,7 @@ export function listMapping<Row, Item>(
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
+    venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
     probe: suspicions.probe(
@@ -108,7 +119,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, start, finish, nameOf }: ListMapping<Row, Item>,
+  { readers, conditions, kind, suspicions, venueText, start, finish, nameOf }: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
@@ -124,6 +135,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
   const odd = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
+  const venue = kind.venueIn(record)
+  if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
   return { kind: 'record', id, record, version }
 }
 

@@ -164,6 +164,16 @@ function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: b
   }
 }
 
+/** Reads the text that a field is read from. */
+export function textReader<Row>(
+  name: FieldName,
+  { fields }: Pick<ListSetting, 'fields'>,
+  access: RowAccess<Row>,
+): (row: Row) => string | null {
+  const { cell, constant } = originOf(name, fields[name] ?? null, access)
+  return (row) => plainText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
+}
+
 function blankAs(cell: Cell, constant: string): Cell {
   return isBlank(cell) ? constant : cell
 }

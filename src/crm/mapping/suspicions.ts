@@ -2,6 +2,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
 import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
+import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
 
 interface Mark {
@@ -47,6 +48,8 @@ export class Suspicions {
   readonly thorough: boolean
   /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
   readonly firstIds = new Set<Guid>()
+  /** The ids of venues as this list writes them. */
+  readonly venueTexts = new IdTexts()
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
   /** There are marks, or some row was noted, which may be in order when it is mapped again. */
