@@ -64,7 +64,7 @@ export function logLine(seen: Observation): LogLine | null {
       const { list, what, count, where } = seen
       const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${column} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
       return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
@@ -97,6 +97,10 @@ export function logLine(seen: Observation): LogLine | null {
       const until = `what is in flight may end within ${seen.drainMs / 1000} s`
       return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
     }
+    case 'signal-ignored': {
+      const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
+      return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
+    }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
       return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
@@ -128,6 +132,9 @@ function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (outcome === 'waiting') {
+    return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
+  }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
   }

@@ -126,7 +126,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         await eventually(
           async () => (await follower?.status())?.lists.events.braked,
           (isBraked) => isBraked === true,
-          30_000,
+          PATIENCE_MS / 2,
         )
         const said = await askOperations(`${follower?.process.listening.operations}accept`, { method: 'POST' })
         expect(said?.text).toBe('{"accepted":["events"]}')
@@ -321,7 +321,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         isOver = true
         expect([...(await asked).keys()]).toEqual([200])
       } finally {
-        await front.end()
+        await front.stop()
       }
     },
     PATIENCE_MS,

@@ -7,8 +7,9 @@ import { guidOf } from '../model/records.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
+import { planSeeds } from '../support/depth.ts'
 
-const SEEDS = [1, 2, 3, 4, 5]
+const SEEDS = planSeeds(5)
 
 describe('an empty store', () => {
   it('is claimed within four beats by one of those that find nothing in it', async () => {
@@ -379,6 +380,6 @@ async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
 
 describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
   it('lacks nothing that the log does not tell', async () => {
-    for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
+    for (const seed of planSeeds(20)) expect(await loadedWithinABeat(seed)).toEqual([])
   }, 600_000)
 })
