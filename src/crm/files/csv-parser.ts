@@ -260,8 +260,11 @@ function countOf(part: string, cell: string): number {
 /** A row as its cells stand side by side; null is a blank cell. */
 export type CsvRow = readonly (string | null)[]
 
+/** The cells of a row, side by side; in a sheet a blank one may be a hole. */
+export type RowCells = readonly (Cell | undefined)[]
+
 /** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: readonly Cell[], line: number) => Taken
+export type TakeCsvRow = (row: RowCells, line: number) => Taken
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
@@ -284,7 +287,7 @@ export function csvRows<Item>(
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
       return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
     }
-    const cellOf = (column: string): ((row: readonly Cell[]) => Cell) => {
+    const cellOf = (column: string): ((row: RowCells) => Cell) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
@@ -293,12 +296,12 @@ export function csvRows<Item>(
     const linksAt = header.indexOf('Links')
     const idOf = list.ids({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
-    const add = (row: readonly Cell[], line: number): null => {
+    const add = (row: RowCells, line: number): null => {
       const where = (): string => rows.whereNext(line)
       rows.add(mapRow(row, where), line)
       return null
     }
-    const addLater = async (row: readonly Cell[], links: string, line: number): Promise<null> => {
+    const addLater = async (row: RowCells, links: string, line: number): Promise<null> => {
       const pace = new Pace()
       const parsed = await parseLargeCell(links, columns.wanted, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()

@@ -134,13 +134,13 @@ export class FileSource<Item> implements Source<Item> {
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp })
-    const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
+    const isSmall = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     let next = await reading.next()
     for (; next.done !== true; next = await reading.next()) {
       pages.push(next.value)
-      if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
+      if (isSmall && rows.textBytes <= HELD_BACK_BYTES * PACKED && rows.count <= HELD_BACK_ROWS) continue
       shown = true
       yield* oneByOne(pages)
     }

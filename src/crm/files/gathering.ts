@@ -20,6 +20,8 @@ export class Gathering<Item> {
   isOpen = false
   readonly extent: Extent
   #cut: { readonly change: Change<Item>; readonly line: number } | null = null
+  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
+  textBytes = 0
   readonly #begunAt: Moment
   readonly #isFirst: boolean
   #before = 0
