@@ -67,6 +67,21 @@ export const CANCELLED_NAMES: readonly string[] = words(
 )
 export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
 export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
+/** Columns in which rows are marked that are not for the web. */
+export const HIDDEN_NAMES: readonly string[] = words(
+  'hidden intern internal interne interno private privat prive privado privato draft entwurf brouillon borrador bozza concept versteckt nichtoffentlich nurintern',
+)
+/** States in which an event does not take place, or is not for the web. */
+export const OFF_STATES: ReadonlySet<string> = new Set([
+  ...CANCELLED_NAMES,
+  ...words('abgesetzt entfallen entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
+])
+/** States in which it does. */
+export const GOOD_STATES: ReadonlySet<string> = new Set(
+  words(
+    'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito verschoben postponed verlegt reporte aplazado uitgesteld rinviato',
+  ),
+)
 
 function words(list: string): readonly string[] {
   return list.split(' ')

@@ -36,7 +36,7 @@ function candidatesFor(columns: readonly Column[]): string {
   const facts = all
     .slice(0, SOME)
     .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different in ${counted(rows)} rows`)
-  const pair = joinedId(all)
+  const pair = filled.some(hasOneEach) ? null : joinedId(all)
   const joined = pair === null ? '' : `; or { join: [${pair.map(({ name }) => quoted(name)).join(', ')}] }`
   return facts.length === 0 ? '' : ` (${facts.join('; ')})${joined}`
 }

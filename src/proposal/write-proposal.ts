@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
+import type { Guid } from '../domain/guid.ts'
 import { type Line, comment, counted, OPEN, quoted } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
@@ -11,17 +12,24 @@ export interface WrittenProposal {
   readonly missing: readonly string[]
 }
 
+export interface ProposalSurroundings {
+  readonly cwd: string
+  /** What is to be said of sheets that were left out. */
+  readonly hidden: readonly string[]
+  /** Of the configuration that is replaced; null: one is drawn. */
+  readonly idNamespace: Guid | null
+}
+
 export function writeProposal(
   { events, venues, needsNamespace, needsZone, unused }: Proposal,
-  cwd: string,
-  hidden: readonly string[],
+  { cwd, hidden, idNamespace }: ProposalSurroundings,
 ): WrittenProposal {
   const lists = [events, venues].filter((list) => list !== null)
   const directory = dirname(lists[0]?.table.path ?? '')
   const namespace: Line = {
     key: 'idNamespace',
-    value: randomUUID(),
-    evidence: 'ids here are no GUIDs; keep it: ids follow from it',
+    value: idNamespace ?? randomUUID(),
+    evidence: `ids here are no GUIDs; ${idNamespace === null ? 'keep it' : 'kept from the file before'}: ids follow from it`,
   }
   const lines = [
     '  kind: files',

@@ -118,7 +118,11 @@ describe('what init writes of files (SURFACE: init)', () => {
           const looked = await Promise.all(files.map(({ path }) => lookAt(path)))
           const tables = looked.flatMap((found) => (typeof found === 'string' ? [] : found.tables))
           if (tables.length === 0) return
-          const { text } = writeProposal(propose(tables), folder, [`${sheet} is hidden`])
+          const { text } = writeProposal(propose(tables), {
+            cwd: folder,
+            hidden: [`${sheet} is hidden`],
+            idNamespace: null,
+          })
           const said: string[] = []
           const tree = parseYaml(`crm:\n${text}`, (line, message) => void said.push(`${line}: ${message}`))
           expect([said, tree === null]).toEqual([[], false])
