@@ -132,6 +132,9 @@ function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (outcome === 'waiting') {
+    return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
+  }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
   }

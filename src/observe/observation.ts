@@ -144,6 +144,8 @@ export const OUTCOMES = [
   'doubted',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
   'too-large',
+  /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */
+  'waiting',
   /** A bug of ours or the connector's. */
   'internal',
 ] as const

@@ -24,7 +24,18 @@ export interface RowKind<Item> {
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Which fields do not go together. */
-  readonly oddities: (record: Item, nameOf: NameOf, endsBeforeStart: boolean) => Parameters<Suspicions['note']>[1]
+  readonly oddities: (
+    record: Item,
+    nameOf: NameOf,
+    times: EventTimes,
+    suspicions: Suspicions,
+  ) => Parameters<Suspicions['note']>[1]
+}
+
+/** The dates of the row at hand: to compare their texts would take 0.2 µs. */
+interface EventTimes {
+  readonly start: DateNotes
+  readonly finish: DateNotes
 }
 
 /** What the CRM calls the column of a field. */
@@ -50,7 +61,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
 }
 
 /** How the rows of one list become records: made once from names and settings, then run for each row. */
-export interface ListMapping<Row, Item> {
+export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
@@ -62,9 +73,6 @@ export interface ListMapping<Row, Item> {
   readonly suspicions: Suspicions
   /** What the row holds in the field of its venue. */
   readonly venueText: (row: Row) => string | null
-  /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
-  readonly start: DateNotes
-  readonly finish: DateNotes
   /** Null when there is nothing left to look for. */
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
@@ -123,11 +131,12 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, venueText, start, finish, nameOf }: ListMapping<Row, Item>,
+  mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
+  const { readers, conditions, kind, suspicions, venueText, nameOf } = mapping
   if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -137,7 +146,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const odd = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
+  const odd = kind.oddities(record, nameOf, mapping, suspicions)
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
@@ -207,14 +216,21 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
+const LONGEST_SECONDS = 7 * 86_400
+
 function eventOddities(
-  { Start, Finish, TicketCapacity, TicketsAvailable }: EventRecord,
+  { Start, Finish, TicketCapacity, TicketsAvailable, Price }: EventRecord,
   nameOf: NameOf,
-  endsBeforeStart: boolean,
+  { start, finish }: EventTimes,
+  suspicions: Suspicions,
 ): ReturnType<RowKind<EventRecord>['oddities']> {
   const isOversold = TicketsAvailable > TicketCapacity
+  const lastsSeconds = finish.epochSeconds - start.epochSeconds
+  const [endsBeforeStart, isLong] = [lastsSeconds < 0, lastsSeconds > LONGEST_SECONDS]
+  const farAhead = suspicions.farAhead(start.epochSeconds)
+  const isNegative = Price.startsWith('-')
   // Nearly no row is odd, and each is asked.
-  if (!endsBeforeStart && !isOversold) return NONE
+  if (!endsBeforeStart && !isOversold && !isLong && farAhead === null && !isNegative) return NONE
   const odd = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
     column: nameOf(left),
     what: `${what} ${nameOf(right)}`,
@@ -222,6 +238,9 @@ function eventOddities(
   })
   return [
     ...(endsBeforeStart ? [odd('Finish', Finish, 'is before', 'Start', Start)] : []),
+    ...(isLong ? [odd('Finish', Finish, 'is more than 7 days after', 'Start', Start)] : []),
+    ...(farAhead === null ? [] : [{ column: nameOf('Start'), what: farAhead, found: Start }]),
+    ...(isNegative ? [{ column: nameOf('Price'), what: 'is negative', found: Price }] : []),
     ...(isOversold ? [odd('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
   ]
 }

@@ -72,10 +72,15 @@ export function readersOf<Row, Item>(
       return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
     decimal(name) {
-      const column = nameOfColumn(name, sourceOf(name))
-      const isUnsaid = name === 'Price' && isWritten && texts?.decimal === null
+      const source = sourceOf(name)
       const { decimal } = conversions
-      const convert = isUnsaid ? seen(decimal, (cell) => suspicions.seePrice(column, cell)) : decimal
+      if (name !== 'Price' || source === null) return read(name, decimal, 'unreadable', toDecimal)
+      const column = nameOfColumn(name, source)
+      const isUnsaid = isWritten && texts?.decimal === null
+      const convert = seen(decimal, (cell) => {
+        suspicions.seePrice(column, cell)
+        if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
+      })
       return read(name, convert, 'unreadable', toDecimal)
     },
     'date-time'(name) {

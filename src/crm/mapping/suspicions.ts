@@ -1,6 +1,7 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
+import { type Time, systemTime } from '../../replica/time.ts'
 import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'
@@ -17,6 +18,8 @@ const COMMA = 'holds a comma, and no row has the '
 const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
 const MAYBE_THOUSAND =
   'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
+const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
+const FAR_AHEAD = 'is more than 5 years ahead'
 const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
 const MOST_ROWS = 100_000
@@ -25,6 +28,11 @@ const MOST_EXAMPLES = 20
 const MOST_VALUES = 10_000
 /** Records that `check --show` can show of a list. */
 export const MOST_SHOWN = 1000
+/** Blank prices that are noted as long as no row has one: a list without prices is no mistake. */
+const MOST_BLANK_PRICES = 10_000
+const YEAR_SECONDS = 365.25 * 86_400
+/** Starts far ahead that are noted beyond as many as are not. */
+const MOST_FAR = 1000
 /** A column that none of so many rows has is not looked for any longer. */
 const ROWS_TO_APPEAR = 64
 
@@ -38,6 +46,11 @@ interface Columns {
   /** The values that `not` lets pass and how many cells hold each, by column. */
   readonly passed: Map<string, Map<string, number>>
   rows: number
+  hasPrice: boolean
+  /** Events that start more than five years ahead, and all others. */
+  far: number
+  near: number
+  readonly begunAtSeconds: number
 }
 
 /**
@@ -59,26 +72,46 @@ export class Suspicions {
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
-  #columns = noColumns()
+  #columns: Columns
   /** Of the last read that mapped every row. */
-  #before = this.#columns
+  #before: Columns
   #isPartial = false
   /** What was there and blank in each of so many rows, when all were read last. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
   /** Fields that nothing reads, when all rows were read last. */
   #missed: readonly Oddity[] = []
+  readonly #time: Pick<Time, 'now'>
+  #blankPrices = 0
 
-  constructor(thorough = false) {
+  constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
+    this.#time = time
+    this.#columns = noColumns(time)
+    this.#before = this.#columns
+  }
+
+  /** What is suspicious in a Start that lies far ahead; null if nothing is. */
+  farAhead(epochSeconds: number): string | null {
+    const columns = this.#columns
+    const years = (epochSeconds - columns.begunAtSeconds) / YEAR_SECONDS
+    if (years <= 5) {
+      columns.near++
+      return null
+    }
+    columns.far++
+    if (years > 50) return 'is more than 50 years ahead'
+    // Most dates of such a list are so: there is no need to note them all.
+    return this.thorough || columns.far < columns.near + MOST_FAR ? FAR_AHEAD : null
   }
 
   /** A read of all rows begins. */
   begin(): void {
     if (!this.#isPartial) this.#before = this.#columns
     this.#isPartial = false
-    this.#columns = noColumns()
+    this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
+    this.#blankPrices = 0
     this.coverage.begin()
   }
 
@@ -120,6 +153,23 @@ export class Suspicions {
   }
 
   seePrice(column: string, cell: Cell): void {
+    if (!isBlank(cell)) this.#columns.hasPrice = true
+    else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
+      this.#mark(column, BLANK_PRICE, cell)
+    }
+  }
+
+  /** Most events lie far ahead, as those of the sample do: that is no slip. */
+  get #isOfTheFuture(): boolean {
+    const { far, near } = this.#isPartial ? this.#before : this.#columns
+    return far > near
+  }
+
+  get #hasPrice(): boolean {
+    return this.#columns.hasPrice || (this.#isPartial && this.#before.hasPrice)
+  }
+
+  seeUnsaidPrice(column: string, cell: Cell): void {
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
   }
@@ -192,6 +242,8 @@ export class Suspicions {
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
       if (what.startsWith(COMMA) && this.#hasSeparator) continue
+      if (what === BLANK_PRICE && !this.#hasPrice) continue
+      if (what === FAR_AHEAD && this.#isOfTheFuture) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
         // Whoever asks for all faults of a row wants what would be suspicious in it too.
@@ -242,8 +294,18 @@ export class Suspicions {
   }
 }
 
-function noColumns(): Columns {
-  return { dates: new Map(), there: new Set(), held: new Set(), passed: new Map(), rows: 0 }
+function noColumns(time: Pick<Time, 'now'>): Columns {
+  return {
+    dates: new Map(),
+    there: new Set(),
+    held: new Set(),
+    passed: new Map(),
+    rows: 0,
+    hasPrice: false,
+    far: 0,
+    near: 0,
+    begunAtSeconds: time.now().wallMs / 1000,
+  }
 }
 
 /** Those of both lists. */
