@@ -69,9 +69,12 @@ export type ShareChange =
   | 'store-found'
   | 're-based'
   | 'base-written'
+  | 'snapshot-failed'
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
+  | 'log-unusable'
+  | 'log-replaced'
   /** Instances that share nothing with this one use the same name. */
   | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */

@@ -419,7 +419,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         const bytes = await connection.getBlob(name)
         blobs.push(name === 'base' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
       }
-      const marks = [...(await connection.readMarks()).values()]
+      const marks = [...((await connection.readMarks(99)) ?? []).values()]
       connection.destroy()
       const stored = [...bodies, ...blobs, ...marks].join('\n')
       // It is looked where they would be.

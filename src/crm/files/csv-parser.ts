@@ -15,7 +15,7 @@ import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_B
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
   readonly #texts: TextSettings | null
-  readonly #onHeader: (header: CsvRow) => TakeCsvRow
+  readonly #onHeader: TakeHeader
   #onRow: TakeCsvRow | null = null
   /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
   #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
@@ -33,7 +33,7 @@ export class CsvParser implements RowParser {
   blankRows = 0
 
   /** @param delimiter where there are no `texts`, which say it themselves */
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null, delimiter = ',') {
+  constructor(onHeader: TakeHeader, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
     this.#texts = texts
     if (texts === null) this.#open(delimiter)
@@ -186,7 +186,9 @@ export class CsvParser implements RowParser {
     }
     await pace.rest()
     this.#width = header.length
-    this.#onRow = this.#onHeader(header)
+    const taken = this.#onHeader(header, line)
+    if (typeof taken !== 'function') return taken
+    this.#onRow = taken
     return null
   }
 
@@ -266,26 +268,29 @@ export type RowCells = readonly (Cell | undefined)[]
 /** Takes a row below the header, and the line it begins in. */
 export type TakeCsvRow = (row: RowCells, line: number) => Taken
 
+/** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
+export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
+
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
 
-/** Takes the header row, and gives what takes the rows below it. */
+/** Takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
   rows: Gathering<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
-): (header: CsvRow) => TakeCsvRow {
-  return (header) => {
+): TakeHeader {
+  return (header, headerLine) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
     const lacking = columns.lacking(list, rows.found.name)
     // What is below is not read: it would be withheld for what the header lacks.
-    if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
+    if (lacking !== null) return { line: headerLine, problem: lacking, lacking }
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
-      // None of its rows could be served, so what is served stays.
-      const fact = `no column above this row has a name that Marquee knows (${list.columns.join(', ')})`
+      // Nor is it an empty list: most likely it is a message, or another file.
+      const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
-      return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
+      return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
     const cellOf = (column: string): ((row: RowCells) => Cell) => {
       const index = header.indexOf(column)

@@ -79,10 +79,10 @@ export class Suspicions {
   /** What was there and blank in each of so many rows, when all were read last. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
-  /** Fields that nothing reads, when all rows were read last. */
-  #missed: readonly Oddity[] = []
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
+  /** Fields that nothing reads, when all rows were read last. */
+  #missed: readonly Oddity[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
