@@ -15,7 +15,8 @@ const UNREAD: ListState = {
   served: 0,
   withheld: 0,
   extras: [],
-  braked: null,
+  shrunk: null,
+  lost: 0,
   accepting: false,
   lastError: null,
   failures: 0,
@@ -41,8 +42,8 @@ export class Following implements ServedLists {
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
   position: LogPosition
-  /** The last entry that told of a brake, or said so beside the base. */
-  brakeToldAt: LogPosition | null
+  /** The last entry that told of a list that shrank, or said so beside the base. */
+  shrunkToldAt: LogPosition | null
   /** When the last beat came that carried our mark. */
   beatenAt: Moment
   readonly #until: LogPosition
@@ -58,7 +59,7 @@ export class Following implements ServedLists {
     this.#marks = marks
     this.#until = until
     this.position = position
-    this.brakeToldAt = states === undefined ? null : position
+    this.shrunkToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
     this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, beatMs)
     this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, beatMs)
@@ -69,9 +70,9 @@ export class Following implements ServedLists {
     return this.events.isReached
   }
 
-  /** The lists that got too short to be believed. */
-  get braked(): readonly ListName[] {
-    return [this.events, this.venues].filter(({ braked }) => braked).map(({ list }) => list.kind.name)
+  /** The lists that the shrink guard does not believe. */
+  get shrunk(): readonly ListName[] {
+    return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map(({ list }) => list.kind.name)
   }
 
   set isLost(lost: boolean) {
@@ -136,7 +137,7 @@ export class Following implements ServedLists {
       case 'read':
         this[head.list].tell(head)
         this.#hasNews ||= this[head.list].isFailing
-        if (head.braked !== null) this.brakeToldAt = position
+        if (head.shrunk !== null) this.shrunkToldAt = position
         return
       case 'beat': {
         const noted = this.#marks.notedIn(body)

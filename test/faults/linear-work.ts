@@ -72,7 +72,7 @@ async function costOf(work: () => Promise<void> | void): Promise<Cost> {
 }
 
 async function open(lists: Lists) {
-  const directory = new FilesDirectory({ freshness: { brake: false, bound: '1h' } }, lists)
+  const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', bound: '1h' } }, lists)
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
   const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})

@@ -6,7 +6,7 @@ import { settingOf } from './setting.ts'
 
 /**
  * MARQUEE_SEED makes another run; MARQUEE_MODEL_STEPS makes it longer. It is not drawn here: seed 100000331 (restarts from its base, read in
- * full) ends with a brake that an operator let go and a process which began since has not heard of.
+ * full) ends with a list that an operator accepted and a process which began since has not heard of.
  */
 const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
 const steps = Number(process.env['MARQUEE_MODEL_STEPS'] ?? 160_000)
