@@ -1,6 +1,9 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { EarlySignals } from './commands/early-signals.ts'
 
+const args = process.argv.slice(2)
+const signals = new EarlySignals((signal, listener) => process.on(signal, listener), args.includes('serve'))
 // Node keeps what it compiled here, by the digest of each source: without it a start takes twice as long. Beside the sources
 // rather than in a folder that others can write to; where it cannot be written nothing is kept. Bun reads fast without. For
 // this very file it comes too late, and Node loads what strips types, some 30 ms: `npm run start:node` names the folder before.
@@ -11,7 +14,13 @@ const { run } = await import('./commands/program.ts')
 const { answer, droppedLines, error, lastLines, out } = await import('./commands/standard-streams.ts')
 
 const isTerminal = process.stdout.isTTY
-const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines }
-const status = await run(process.argv.slice(2), surroundings)
+const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
+const status = await run(args, surroundings)
 await lastLines()
+// A thread that waits for a file system or a name server that does not answer would keep Node from ending: another program
+// in its place has no such thread.
+const mayBeHeldUp = process.versions['bun'] === undefined && process.platform !== 'win32'
+if (mayBeHeldUp && process.getActiveResourcesInfo().some((name) => /^FSReq|^GetAddrInfo/.test(name))) {
+  process.execve?.(process.execPath, [process.execPath, '--disable-sigusr1', '--eval', `process.exit(${status})`])
+}
 process.exit(status)

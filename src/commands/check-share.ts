@@ -1,14 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore, keysIn } from '../config/share.ts'
+import { isLoopbackStore } from '../config/share.ts'
 import { systemTime } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
-import { NO_BODY } from '../share/entries.ts'
 import { type RedisConnection, RedisStore } from '../share/redis/redis-store.ts'
-import { Signing } from '../share/signing.ts'
-import type { StoredEntry } from '../share/store.ts'
-import type { ShareSettings } from './share.ts'
+import { otherLogsInUse, whyOtherLog } from '../share/other-logs.ts'
+import { logNameOf } from '../share/signing.ts'
+import { heartbeatMs, type ShareSettings } from './share.ts'
 import { sharedScope } from './base.ts'
 
 export interface StoreChecked {
@@ -20,6 +19,8 @@ export interface StoreChecked {
 }
 
 const PATIENCE_MS = 5000
+/** Of a log whose heartbeats are further apart `check` does not see that it is in use. */
+const LONGEST_HEARTBEAT_MS = 1000
 const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
@@ -29,21 +30,28 @@ export async function checkShare(
   configuration: Configuration,
   recordBytes: number,
 ): Promise<StoreChecked> {
-  const { url, ca, name } = settings
-  const store = new RedisStore({ url, ca, name }, sharedScope(configuration))
+  const { url, ca, name, key } = settings
+  const logName = logNameOf(sharedScope(configuration), key?.reveal() ?? null)
+  const store = new RedisStore({ url, ca, name }, logName)
   const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
   const open: RedisConnection[] = []
   try {
     const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
       open.push(connection, probe)
-      const [info, others] = [await connection.info(), await connection.otherScopes()]
+      const info = await connection.info()
       // What a replica refuses says less than that it is one.
       const problems = problemsOf(info)
       if (problems.length === 0) {
         await tryRights(probe)
-        problems.push(...signatureProblems(await connection.top(), settings, sharedScope(configuration)))
+        await connection.top()
       }
-      return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
+      const beatMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMs(settings, configuration.freshness))
+      const others = await otherLogsInUse(connection, systemTime, beatMs, new AbortController().signal)
+      const warnings = warningsOf(settings, info, recordBytes)
+      for (const other of others) {
+        warnings.push(`share.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
+      }
+      return { server: serverOf(info), problems, warnings }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
     if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
@@ -54,18 +62,6 @@ export async function checkShare(
   } finally {
     for (const connection of open) connection.destroy()
   }
-}
-
-/** Who signs by another key than the log takes no part: it neither believes the others, nor they it. */
-function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scope: string): readonly string[] {
-  if (top === null) return []
-  const { id, h, b, s } = top
-  if (new Signing(scope, keysIn(key?.reveal() ?? '') ?? []).believes(s, 'log', id, h, b ?? NO_BODY)) return []
-  if (key === null)
-    return ['share.key is not set, and the other instances sign what they write: give this one their key']
-  const theirs =
-    s === null ? 'the other instances sign nothing' : 'it is not the key that the other instances sign with'
-  return [`share.key: ${theirs}: all must have the same`]
 }
 
 /** Every command that an instance uses, once. */
@@ -106,12 +102,7 @@ function problemsOf(info: ReadonlyMap<string, string>): string[] {
   return problems
 }
 
-function warningsOf(
-  settings: ShareSettings,
-  info: ReadonlyMap<string, string>,
-  others: readonly string[],
-  recordBytes: number,
-): readonly string[] {
+function warningsOf(settings: ShareSettings, info: ReadonlyMap<string, string>, recordBytes: number): string[] {
   const warnings: string[] = []
   const policy = info.get('maxmemory_policy') ?? 'noeviction'
   if (policy.startsWith('allkeys-')) {
@@ -124,10 +115,6 @@ function warningsOf(
   if (most > 0 && room < recordBytes) {
     const wanted = `${megabytes(recordBytes)} MB, as much as the records take`
     warnings.push(`share.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
-  }
-  for (const scope of others) {
-    const why = 'another release, CRM or mapping; within a roll-out that is as it should be'
-    warnings.push(`share.name: ${settings.name} is in use for the scope ${scope} too: ${why}`)
   }
   if (settings.key === null && !isLoopbackStore(settings)) {
     warnings.push('share.key is not set: whoever can write to the store decides what is served')

@@ -1,4 +1,5 @@
 import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import { A_BLANK_CELL, NONE_OF } from '../crm/mapping/conditions.ts'
 import { insteadOf, textFound } from '../operations/remedy.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -99,10 +100,19 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
     case 'missing':
       return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
     case 'inactive':
-      return 'Activate what should be on the web.'
+      return orderForCondition(name, expected) ?? 'Activate what should be on the web.'
     case 'not-shown':
-      return `Mark what should be on the web: ${expected ?? 'yes'} in ${name}, a column in this very spelling.`
+      return (
+        orderForCondition(name, expected) ??
+        `Mark what should be on the web: ${expected ?? 'yes'} in ${name}, a column in this very spelling.`
+      )
     default:
       return unreachable(fault)
   }
+}
+
+function orderForCondition(column: string, expected: string | null): string | null {
+  if (expected === A_BLANK_CELL) return `Empty ${column} in the rows that should be on the web.`
+  if (expected?.startsWith(NONE_OF) !== true) return null
+  return `In the rows that should be on the web, leave ${column} blank or write another value than ${expected.slice(NONE_OF.length)}.`
 }

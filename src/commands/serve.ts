@@ -64,8 +64,18 @@ export async function serve(option: string | undefined, surroundings: Surroundin
   const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
     openAside(running, runtime.listenFetch, surroundings),
   )
+  const { ended, stop } = untilSignal(running, listener, opening, observe)
   const hungUp = onHangUp(running, option, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
-  const ended = untilSignal(running, listener, opening, observe, hungUp)
+  const ignored = new Set<string>()
+  const takeSignals = (): void =>
+    surroundings.signals?.handTo((signal) => {
+      if (signal === 'SIGHUP') {
+        void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
+      } else if (!ignored.has(signal)) {
+        ignored.add(signal)
+        observe({ kind: 'signal-ignored', signal })
+      }
+    })
   const operations = await opening
   await marquee.service.ready()
   await within(systemTime, FIRST_READ_MS, firstReads)
@@ -77,6 +87,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     const { startUp } = await import('./start-up.ts')
     startUp({ configuration, from, marquee, option, ...addresses }, surroundings)
     log.begin()
+    takeSignals()
   }
   const ending = inVain.promise.then(async () => {
     // That of the other list, if it is under way, may tell of more.
@@ -180,8 +191,7 @@ function untilSignal(
   listener: Listener,
   operations: Promise<Listener | null>,
   observe: Observe,
-  hungUp: () => Promise<boolean>,
-): Promise<number> {
+): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<number>()
   let firstMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
@@ -204,6 +214,5 @@ function untilSignal(
     resolve(FINE)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
-  process.on('SIGHUP', () => void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop('SIGHUP') : null)))
-  return promise
+  return { ended: promise, stop }
 }

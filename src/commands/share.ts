@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore, KEYS_ALLOWED, keysIn, mayBeStore } from '../config/share.ts'
-import type { Observe } from '../observe/observation.ts'
+import { isLoopbackStore, mayBeStore } from '../config/share.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
@@ -17,7 +16,8 @@ import type { ShareNews } from '../share/options.ts'
 import type { ReplicaMaker } from '../share/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../share/reign.ts'
 import { Share } from '../share/share.ts'
-import { Signing } from '../share/signing.ts'
+import { logNameOf, Signing } from '../share/signing.ts'
+import { OtherLogs, whyOtherLog } from '../share/other-logs.ts'
 import { keepBase, sharedScope } from './base.ts'
 import { VERSION } from './surroundings.ts'
 
@@ -34,23 +34,9 @@ const LEAST_BEAT_MS = 50
 /** How often a start looks whether there is something to answer from. */
 const LOOK_MS = 10
 
-/** Signs by the keys of `share.key`, which a file may replace by others. */
-function signingOf({ key }: ShareSettings, configuration: Configuration, observe: Observe): Signing {
-  const scope = sharedScope(configuration)
-  if (key === null) return new Signing(scope, [])
-  let held = key
-  let unusable: string | null = null
-  return new Signing(scope, keysIn(key.reveal()) ?? [], async () => {
-    const read = await held.refresh()
-    const keys = read.ok ? keysIn(read.secret.reveal()) : null
-    const why = !read.ok ? read.message : keys === null ? `${key.from} must hold ${KEYS_ALLOWED}` : null
-    if (why !== null && why !== unusable) observe({ kind: 'share-changed', what: 'key-unusable', detail: why })
-    unusable = why
-    if (!read.ok || keys === null || read.secret.reveal() === held.reveal()) return null
-    held = read.secret
-    observe({ kind: 'share-changed', what: 'key-changed', detail: null })
-    return keys
-  })
+/** How often an instance with these settings says that it is there. */
+export function heartbeatMs({ beatMs }: ShareSettings, { boundMs }: { readonly boundMs: number }): number {
+  return beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, boundMs / 20))
 }
 
 /** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
@@ -59,6 +45,8 @@ export class Sharing implements ToldLists {
   readonly venues: CurrentList<VenueRecord>
   readonly #options: SharingOptions
   readonly #share: Share
+  readonly #otherLogs: OtherLogs
+  readonly #ended = new AbortController()
   readonly #rebases = new Map<string, number>()
   /** What callers get, and what may take its place, as long as somebody holds it. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
@@ -70,15 +58,25 @@ export class Sharing implements ToldLists {
     this.#options = options
     const { configuration, section, crm, settings, limits, time, observe, pause } = options
     const { url, ca, name, allowInsecure } = section
+    const key = section.key?.reveal() ?? null
+    const scope = sharedScope(configuration)
+    const logName = logNameOf(scope, key)
+    const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
+    this.#otherLogs = new OtherLogs({
+      connect: () => store.connect(),
+      time,
+      heartbeatMs: () => heartbeatMs(section, settings),
+      tell: (names) => {
+        const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
+        if (names.length > 0) observe({ kind: 'share-changed', what: 'other-logs', detail: told })
+      },
+    })
     this.#share = new Share({
-      store: new RedisStore(
-        { url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) },
-        sharedScope(configuration),
-      ),
-      signing: signingOf(section, configuration, observe),
+      store,
+      signing: new Signing(scope, key),
       settings,
       limits,
-      beatMs: section.beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, settings.boundMs / 20)),
+      beatMs: heartbeatMs(section, settings),
       readersWhenLost: section.readersWhenLost,
       version: VERSION,
       time,
@@ -100,11 +98,13 @@ export class Sharing implements ToldLists {
       observe({ kind: 'share-changed', what: 'unsigned', detail: null })
     }
     this.#share.start()
+    void this.#otherLogs.run(this.#ended.signal)
   }
 
   /** Says that it goes, where it reads; resolves when nothing runs any more. */
   async stop(): Promise<void> {
     const { own } = this.#share.member
+    this.#ended.abort()
     await this.#share.stop()
     await own?.replica.stop()
   }
@@ -166,6 +166,7 @@ export class Sharing implements ToldLists {
       versions: beat?.versions ?? [],
       standsIn: beat?.standIns ?? [],
       lastError: this.#lastError ?? member.publisher?.refusedMarks ?? null,
+      otherLogs: this.#otherLogs.names,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
   }

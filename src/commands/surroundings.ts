@@ -1,4 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' }
+import type { EarlySignals } from './early-signals.ts'
 
 /** What a command has of the world; passed in, for tests. */
 export interface Surroundings {
@@ -12,6 +13,8 @@ export interface Surroundings {
   readonly answer: (text: string) => Promise<boolean>
   /** Lines that could not be written: a full disk, a reader that is gone or stands still. */
   readonly droppedLines?: () => number
+  /** The signals that came since the process began. */
+  readonly signals?: EarlySignals
 }
 
 /** The exit statuses of every command. */

@@ -73,7 +73,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['share: { url: "rediss://store", key: "x" }', `2: share.key ${SECRET}`],
   [
     'share: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one or two lines of at least 32 bytes each, given as { env: NAME } or { file: PATH }',
+    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
   ],
   [
     'share: { url: "rediss://store", name: "a:b" }',
@@ -164,11 +164,15 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['freshness: { bound: PT30S }', `2: freshness.bound is "PT30S"; it ${DURATION}`],
   ['freshness: { bound: s }', `2: freshness.bound is "s"; it ${DURATION}`],
   ['freshness: { bound: "" }', `2: freshness.bound is ""; it ${DURATION}`],
-  ['freshness: { bound: 9000h }', '2: freshness.bound is "9000h"; it must be at most 8760h (365 days)'],
+  ['freshness: { bound: 577h }', '2: freshness.bound is "577h"; it must be at most 576h (24 days)'],
   [
     'freshness: { bound: 999999999999999h }',
-    '2: freshness.bound is "999999999999999h"; it must be at most 8760h (365 days)',
+    '2: freshness.bound is "999999999999999h"; it must be at most 576h (24 days)',
   ],
+  ['freshness: { fullReadEvery: 720h }', '2: freshness.fullReadEvery is "720h"; it must be at most 576h (24 days)'],
+  ['limits: { drain: 600h }', '2: limits.drain is "600h"; it must be at most 576h (24 days)'],
+  ['limits: { idle: 600h }', '2: limits.idle is "600h"; it must be at most 576h (24 days)'],
+  ['limits: { waitFor: 34561m }', '2: limits.waitFor is "34561m"; it must be at most 576h (24 days)'],
   ['freshness: { refreshEvery: 0s }', `2: freshness.refreshEvery is "0s"; it ${DURATION}, at least 10ms`],
   ['freshness: { fullReadEvery: 5ms }', `2: freshness.fullReadEvery is "5ms"; it ${DURATION}, at least 10ms`],
   ['limits: { idle: 900ms }', `2: limits.idle is "900ms"; it ${DURATION}, at least 1s`],
@@ -185,7 +189,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['freshness: { shrinkGuard: on }', `2: freshness.shrinkGuard is "on"; it ${GUARD}`],
   ['freshness: { shrinkGuard: true }', `2: freshness.shrinkGuard is true; it ${GUARD}`],
   ['freshness: { shrinkGuard: 24 }', '2: freshness.shrinkGuard is 24; it needs a unit: 24ms, 24s, 24m or 24h'],
-  ['freshness: { shrinkGuard: 9999h }', '2: freshness.shrinkGuard is "9999h"; it must be at most 8760h (365 days)'],
+  ['freshness: { shrinkGuard: 9999h }', '2: freshness.shrinkGuard is "9999h"; it must be at most 576h (24 days)'],
   ['conditionalRequests: maybe', `2: conditionalRequests is "maybe"; it ${FLAG}`],
   // Zones
   ['timeZone: Europe/Lodnon', `2: timeZone is "Europe/Lodnon"; it ${ZONE}; did you mean Europe/London?`],
@@ -283,7 +287,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 ]
 
 const OPEN = "is '?', an open question: write the answer in its place"
-const VALUES = 'must be a list of values, in [ ]: texts, numbers, true or false'
+const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 
 /** What is wrong in the part of a list's block that is wrong. */
 const IN_EVENTS: readonly (readonly [string, string])[] = [
@@ -303,6 +307,23 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ['showOnWeb: { Status: fest }', `showOnWeb.Status is "fest"; it ${VALUES}`],
   ['active: { Status: [] }', `active.Status is an empty list; it ${VALUES}`],
   ['active: { Status: [{ a: b }] }', `active.Status is a list; it ${VALUES}`],
+  ['active: { Status: { not: x } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: { not: [] } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: { not: [x], blank: true } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: }', `active.Status is empty; it ${VALUES}`],
+  ["active: { Status: '?' }", `active.Status ${OPEN}`],
+  ["showOnWeb: { Status: { not: '?' } }", `showOnWeb.Status.not ${OPEN}`],
+  ...["['']", '[null]', "['  ']", "[x, '']"].map(
+    (list) =>
+      [
+        `active: { Status: ${list} }`,
+        'active.Status lists a blank value; if the cell must be blank, write Status: blank, without [ ]',
+      ] as const,
+  ),
+  [
+    "active: { Status: { not: [x, ''] } }",
+    'active.Status lists a blank value; a blank cell passes { not: [VALUE] } in any case, so name the other values alone',
+  ],
   [
     'fields: { TicketCapacity: { column: a, whenBlank: neun } }',
     'fields.TicketCapacity.whenBlank is "neun"; it must be a number',

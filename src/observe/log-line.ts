@@ -64,7 +64,7 @@ export function logLine(seen: Observation): LogLine | null {
       const { list, what, count, where } = seen
       const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${column} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
       return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
@@ -96,6 +96,10 @@ export function logLine(seen: Observation): LogLine | null {
     case 'stopping': {
       const until = `what is in flight may end within ${seen.drainMs / 1000} s`
       return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
+    }
+    case 'signal-ignored': {
+      const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
+      return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
     }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
@@ -137,6 +141,9 @@ function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (outcome === 'waiting') {
+    return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
+  }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
   }
@@ -164,10 +171,12 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   're-based': ['warn', 'this instance begins again with the base in the store'],
   'base-written': ['info', 'the base in the store is written'],
   'base-ignored': ['warn', 'the base in the store is not used'],
-  'marks-refused': ['warn', 'marks in the store are not believed; share.key must be the same for all'],
-  'entry-refused': ['error', 'what is in the store is not believed; share.key must be the same for all'],
-  'key-changed': ['info', 'share.key was read again, and is another'],
-  'key-unusable': ['error', 'share.key was read again, and cannot be used'],
+  'marks-refused': ['warn', 'somebody else writes to the store: its marks are not believed'],
+  'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
+  'other-logs': [
+    'warn',
+    'share.name is in use by another log; that one is led by another instance, which reads the CRM too',
+  ],
   'bound-too-short': ['warn', 'freshness.bound is too short here'],
   unsigned: ['warn', 'share.key is not set: whoever can write to the store decides what is served'],
   unfit: ['warn', 'this instance could not read the CRM if it had to'],

@@ -62,6 +62,8 @@ export type Observation =
   | { readonly kind: 'share-changed'; readonly what: ShareChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
+  /** A signal that means nothing to the service. */
+  | { readonly kind: 'signal-ignored'; readonly signal: string }
   /** SIGHUP: these keys have other values now. */
   | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
   /** SIGHUP, and all stays as it was: why, a sentence each. */
@@ -79,9 +81,8 @@ export type ShareChange =
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
-  /** `share.key` was read again: it is another, or cannot be used. */
-  | 'key-changed'
-  | 'key-unusable'
+  /** Instances that share nothing with this one use the same name. */
+  | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */
   | 'bound-too-short'
   /** The CRM cannot be read from here: others would have to. */
@@ -152,6 +153,8 @@ export const OUTCOMES = [
   'unconfirmed',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
   'too-large',
+  /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */
+  'waiting',
   /** A bug of ours or the connector's. */
   'internal',
 ] as const

@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
 import { type BaseList, type Carried, baseListOf } from './base.ts'
 import type { Attempt } from './cycle.ts'
@@ -37,6 +37,10 @@ export interface ListReaderOptions<Item> {
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
+interface ReaderSettings extends ShrinkGuardSetting {
+  readonly boundMs: number
+}
+
 /** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
 interface Read<Item> {
   readonly kind: ReadKind
@@ -55,12 +59,13 @@ export class ListReader<Item> {
   readonly guard: ShrinkGuard = new ShrinkGuard()
   /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
+  adoptedAtMs: number = Number.POSITIVE_INFINITY
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   /** The base that its rows are from; null where there was none. */
   #adopted: BaseList | null = null
   readonly #options: ListReaderOptions<Item>
-  readonly #settings: ShrinkGuardSetting
+  readonly #settings: ReaderSettings
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
@@ -71,7 +76,7 @@ export class ListReader<Item> {
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
 
-  constructor(options: ListReaderOptions<Item>, settings: ShrinkGuardSetting) {
+  constructor(options: ListReaderOptions<Item>, settings: ReaderSettings) {
     this.#options = options
     this.#settings = settings
     this.#reports = new ReadReports(options.list, options.observe)
@@ -129,6 +134,7 @@ export class ListReader<Item> {
     const { cursor, extras, shrunk, lost } = base
     const now = time.now()
     this.#adopted = base
+    this.adoptedAtMs = now.monotonicMs
     list.extras = PackedRows.counted(extras)
     list.lostElsewhere = lost
     this.#cursor.take(cursor)
@@ -220,8 +226,9 @@ export class ListReader<Item> {
     const { kind, purpose, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
+    const served = servedRows(read, list, this, time.now(), this.#settings.boundMs)
     const pages = new Pages<Item>(
-      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, signal }),
+      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
       source.patienceMs,
       time,
     )

@@ -1,7 +1,7 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type Withheld, isMeant, isOnPurpose } from '../domain/withheld.ts'
-import { type Drift, WHOLE_ROW } from './drift.ts'
+import type { Drift } from './drift.ts'
 import type { FaultCounts } from './fault-counts.ts'
 import { PackedRows } from './packed-withheld.ts'
 import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
@@ -62,7 +62,9 @@ export class Reading<Item> {
   readonly #postponed: { readonly id: Guid; readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
-  #changeTimes: number[] = []
+  /** Rows of this read that are written only once it is believed. */
+  readonly #reserved: Released<Item>[] = []
+  readonly #changeTimes: number[] = []
   #pass = 0
   #passNumber: number
   #readAt = 0
@@ -76,8 +78,8 @@ export class Reading<Item> {
   /** The ids that are served until `removePostponed`, or until the read is believed. */
   get leavingIds(): readonly Guid[] {
     const { list } = this.#context
-    const postponed = this.#postponed.map(({ id }) => id).filter((id) => list.serves(id))
-    return [...postponed, ...[...this.unreadableRows()].map((row) => list.idOf(row))]
+    const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
+    return [...this.#postponed.map(({ id }) => id).filter((id) => list.serves(id)), ...unreadable]
   }
 
   apply(page: Page<Item>): void {
@@ -92,7 +94,9 @@ export class Reading<Item> {
     page.changes.forEach((change, index) => {
       const { changed } = this
       const postponed = this.#postponed.length
-      this.#applyChange(change, () => page.whereIs(index))
+      const where = (): string => page.whereIs(index)
+      if (page.onlyIfBelieved === true) this.#reserve(change, where)
+      else this.#applyChange(change, where)
       if (!this.#context.timesChanges || page.changedAtMs === undefined) return
       if (this.changed > changed) this.#changeTimes.push(page.changedAtMs(index))
       const removal = this.#postponed[postponed]
@@ -110,12 +114,10 @@ export class Reading<Item> {
 
   /** When the CRM says that what was changed here since the last call had been changed there, wall ms or NaN. */
   takeChangeTimes(): readonly number[] {
-    const times = this.#changeTimes
-    if (times.length > 0) this.#changeTimes = []
-    return times
+    return this.#changeTimes.splice(0)
   }
 
-  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again. */
+  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again, and reserved rows are written. */
   release(): void {
     for (const { change, readAt, now } of this.#released.values()) {
       this.#readAt = readAt
@@ -124,6 +126,26 @@ export class Reading<Item> {
       if (row !== -1) this.#write(row, change)
     }
     this.#released.clear()
+    for (const { change, readAt, now } of this.#reserved.splice(0)) {
+      this.#readAt = readAt
+      this.#now = now
+      const row = this.#context.list.find(change.id)
+      this.#write(row === -1 ? this.#insert(change.id) : row, change)
+    }
+    this.removePostponed()
+  }
+
+  /** Sees a row that `release` writes. */
+  #reserve(change: Change<Item>, where: () => string): void {
+    const isRow = change.kind === 'record' || change.kind === 'withheld'
+    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : -1
+    if (!isRow || !hasId(change) || (row !== -1 && !this.#meetsFirst(row))) {
+      // A row without an id, or with that of another one, is written nowhere.
+      this.#applyChange(change, where)
+      return
+    }
+    if (row !== -1) this.#see(row)
+    this.#reserved.push({ change, readAt: this.#readAt, now: this.#now })
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
@@ -170,10 +192,7 @@ export class Reading<Item> {
         return -1
       }
       tombstones.forget(id)
-      const inserted = list.insert(id)
-      this.#meetsFirst(inserted)
-      this.#see(inserted)
-      return inserted
+      return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
       if (kind === 'full') this.extras.add(id, repeated(id, where()))
@@ -184,6 +203,13 @@ export class Reading<Item> {
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
     return -1
+  }
+
+  #insert(id: Guid): number {
+    const row = this.#context.list.insert(id)
+    this.#meetsFirst(row)
+    this.#see(row)
+    return row
   }
 
   #write(row: number, change: Row<Item>): void {
@@ -285,23 +311,19 @@ export class Reading<Item> {
 
   /** How many of them this full read met once, whose ids several rows had before. */
   get resolved(): number {
-    const { kept } = this.#context.list
-    let resolved = 0
-    if (kept.size === 0) return 0
-    for (const { change } of this.#released.values()) {
-      if (change.kind === 'record' && kept.has(this.#context.list.find(change.id))) resolved++
-    }
-    return resolved
+    const { list } = this.#context
+    const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
+    return readable.filter(({ change: { id } }) => list.kept.has(list.find(id))).length
   }
 
   /** The read is believed: served rows that became unreadable leave the web. Yields between some of them, and requests pass. */
   async withdrawUnreadable(pause: () => Promise<void>): Promise<void> {
     const { list } = this.#context
-    let sincePause = 0
+    let rows = 0
     for (const row of this.unreadableRows()) {
       const fault = list.kept.get(row)
       if (fault !== null) this.#withdraw(row, fault)
-      if (++sincePause % 1000 === 0) await pause()
+      if (++rows % 1000 === 0) await pause()
     }
   }
 
@@ -364,15 +386,7 @@ export class Reading<Item> {
 
   #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
-    if (!audit || before === after) return
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
-    const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
-    const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
-    const heldVersion = shard.version[slot] ?? Number.NaN
-    if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
-    // The row had changed while its version had not: no read of changes can name it any more.
-    else if (heldVersion === version) drift.suspect(id, columns, Number.NEGATIVE_INFINITY)
+    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#now })
   }
 }
 

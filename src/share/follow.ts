@@ -33,7 +33,7 @@ export async function follow(member: Member, session: Session, signal: AbortSign
 /** Whether to go on with the next one. */
 async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
   if (member.target !== target) return false
-  const entry = await member.decode(stored)
+  const entry = member.decode(stored)
   if (entry === null) {
     member.lose(target, 'an entry of the log is not believed')
     return false
@@ -84,7 +84,7 @@ async function isInLog({ options }: Member, session: Session, position: LogPosit
 /** Nothing can be followed: whether anybody writes is seen by the top alone. */
 async function watch(member: Member, session: Session): Promise<void> {
   const stored = await session.ask((store) => store.top())
-  const entry = stored === null ? null : await member.decode(stored)
+  const entry = stored === null ? null : member.decode(stored)
   const seen = stored?.id ?? ''
   if (seen === member.topSeen) return
   member.topSeen = seen
@@ -99,17 +99,17 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   if (claimed !== null && claimed.anew) {
     // It was sent, and nothing heard of it.
     const stored = await session.ask((store) => store.top())
-    const top = stored === null ? null : await member.decode(stored)
+    const top = stored === null ? null : member.decode(stored)
     if (isSame(top?.position ?? null, claimed.position)) return member.takeOver(claimed.position, true)
     member.claimed = null
   }
   if (!member.isFit || now.monotonicMs < member.restsUntilMs) return
   const isConfirmed = ((target ?? own?.replica)?.events.ageMs(now) ?? null) !== null
   const holdsNothing = target === null && own === null
-  const isNew = holdsNothing && !member.hasVerified && member.topSeen === '' && member.rebase.foundNone
+  const isNew = holdsNothing && !member.hasSeenLog && member.topSeen === '' && member.rebase.foundNone
   if (!silence.isOver(instance, member.standIns, isConfirmed, isNew)) return
   const stored = await session.ask((store) => store.top())
-  const top = stored === null ? null : await member.decode(stored)
+  const top = stored === null ? null : member.decode(stored)
   const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
   if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
     // Somebody writes, and what there is to follow may come yet.
@@ -118,7 +118,6 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   }
   if (stored !== null && top === null) {
     silence.heard()
-    if (!member.hasVerified) return
     // Nobody could read it for the length of a silence.
     await session.ask((store) => store.dropLog())
   }

@@ -28,7 +28,7 @@ const NEW: Ages = { details: 0, availability: 0, audited: 0 }
 
 it('turns nobody away for a read that failed before it has taken the beat that came with it', async () => {
   const time = new VirtualTime(1)
-  const signing = new Signing('scope', [])
+  const signing = new Signing('scope', null)
   const marks = new OwnMarks('aa00000000000001', randomBytes, time, signing)
   const seen = new SeenMarks(signing, time, 500)
   const lists = newLists(formatter)

@@ -6,7 +6,7 @@ import { OwnMarks, SeenMarks } from './marks.ts'
 import { Signing } from './signing.ts'
 
 const NOTES = { version: '0.1.0', isFit: true, needsBase: false, beatMs: 500, accepts: null }
-const signing = new Signing('scope', ['k'.repeat(32)])
+const signing = new Signing('scope', 'k'.repeat(32))
 
 function clock(): Time & { ms: number } {
   return {
@@ -147,7 +147,7 @@ describe('the echoed mark (instances: How old)', () => {
   it('is ignored where it is forged or broken', () => {
     const time = clock()
     const seen = new SeenMarks(signing, time, 500)
-    const forged = new OwnMarks('aa00000000000001', randomBytes, time, new Signing('scope', ['other'.repeat(8)]))
+    const forged = new OwnMarks('aa00000000000001', randomBytes, time, new Signing('scope', 'other'.repeat(8)))
     const moved = new OwnMarks('aa00000000000002', randomBytes, time, signing)
     seen.take(
       new Map([

@@ -32,8 +32,6 @@ export class Member {
   bases: BaseMaker | null = null
   /** What was claimed, and is not known to be in the log. */
   claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
-  /** An entry of this log was verified since we began: who cannot read it neither claims nor drops it. */
-  hasVerified = false
   /** By the monotonic clock: it has just left. */
   restsUntilMs: number = Number.NEGATIVE_INFINITY
   /** The last entry of the log cannot be read since. */
@@ -77,22 +75,24 @@ export class Member {
     return { term: this.#highestTerm, number: 0, reign: drawName(this.options.draw) }
   }
 
+  /** An entry of this log was read here since the start. */
+  get hasSeenLog(): boolean {
+    return this.#highestTerm > 0
+  }
+
   get standIns(): readonly string[] {
     return this.beat?.standIns ?? []
   }
 
   /** The entry, null where it must not be believed: said once until another is. */
-  async decode(stored: StoredEntry): Promise<LogEntry | null> {
-    const { signing } = this.options
-    let entry = decodeEntry(stored, signing)
-    if ('refused' in entry && signing.isDoubted && (await signing.renew())) entry = decodeEntry(stored, signing)
+  decode(stored: StoredEntry): LogEntry | null {
+    const entry = decodeEntry(stored, this.options.signing)
     if ('refused' in entry) {
       if (!this.#hasRefused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
       this.#hasRefused = true
       return null
     }
     this.#hasRefused = false
-    this.hasVerified = true
     if (entry.head.kind === 'beat') this.silence.beats(entry.head.beatMs)
     this.#highestTerm = Math.max(this.#highestTerm, entry.position.term)
     return entry

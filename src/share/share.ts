@@ -19,7 +19,6 @@ const SETTLED_MS = 1000
 const PROVEN_SILENCES = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
-const KEYS_AGAIN_MS = 10_000
 const REFUSED_MS = 5000
 
 /** One instance among several that share what one of them reads. `served` is what callers get now. */
@@ -37,14 +36,11 @@ export class Share {
   #session: Session | null = null
   /** Why the store is lost, as it was told; null while it is not. Nothing is told at first. */
   #toldLost: string | null = ''
-  /** By the monotonic clock: the keys were read. */
-  #keysAtMs: number
 
   constructor(options: ShareOptions) {
     this.#options = options
     this.#time = options.time
     this.member = new Member(options)
-    this.#keysAtMs = options.time.now().monotonicMs
   }
 
   get instance(): string {
@@ -109,17 +105,7 @@ export class Share {
       this.member.goAloneIfDue(this.isConnected)
       this.member.offer()
       this.#tellFound()
-      void this.#renewKeys()
     }
-  }
-
-  /** A key is replaced step by step on all machines, and each of them has to follow before the next step. */
-  async #renewKeys(): Promise<void> {
-    const { signing } = this.#options
-    const { monotonicMs } = this.#time.now()
-    if (!signing.isDoubted && monotonicMs - this.#keysAtMs < KEYS_AGAIN_MS) return
-    this.#keysAtMs = monotonicMs
-    await signing.renew()
   }
 
   async #run(): Promise<void> {

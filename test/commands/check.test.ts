@@ -287,7 +287,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     folder.copySample('crm')
     const { stderr } = await runCommand(['check'], { cwd: folder.path })
     expect(stderr).toMatch(
-      /^warning: the event [-0-9a-f]{36} names a venue that is not served, so its venue is answered with 404\n$/,
+      /^warning: event [-0-9a-f]{36} \(events.json, item \d+ \(line \d+\)\) refers to venue "[-0-9a-f]{36}" \(venues.json, item 9 \(line 146\)\), which is not served: its \/venue answers 404\n$/,
     )
   })
 

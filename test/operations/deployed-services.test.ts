@@ -73,8 +73,9 @@ describe('the systemd unit', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('grants a stop more than limits.drain, and does not restart a wrong configuration', () => {
+  it('grants a stop more than limits.drain, starts again after any end, and does not restart a wrong configuration', () => {
     expect(Number(/TimeoutStopSec=(\d+)s/.exec(text)?.[1])).toBeGreaterThan(10)
+    expect(text).toContain('\nRestart=always\n')
     expect(text).toContain('RestartPreventExitStatus=2')
   })
 })

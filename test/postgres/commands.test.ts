@@ -41,6 +41,7 @@ interface Report {
   readonly events: number
   readonly venues: number
   readonly withheld: readonly unknown[]
+  readonly passing?: unknown
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
 }
@@ -131,6 +132,21 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     // What the sentence says can be done.
     expect(await problemOf(fine)).toBe('')
     await world.query('DROP VIEW crm.bare')
+  })
+
+  it.each(RUNTIMES)('conditions may ask for a blank cell, or for none of some values (%s)', async (runtime) => {
+    await world.query(`CREATE VIEW crm.states AS SELECT *, (ARRAY['', 'x', NULL])[get_byte(uuid_send(id), 3) + 1] AS cancelled,
+      (ARRAY[' Draft', 'fixed', NULL])[get_byte(uuid_send(id), 3) + 1] AS state FROM crm.public_events;
+      GRANT SELECT ON crm.states TO marquee`)
+    const served = async (active: unknown) => {
+      const { report } = await check(runtime, { crm: { events: { from: 'crm.states', active } } })
+      return [report.events, report.passing]
+    }
+    expect(await served({ cancelled: 'blank' })).toEqual([2, undefined])
+    const values = [{ value: 'fixed', count: 1 }]
+    expect(await served({ state: { not: ['draft'] } })).toEqual([2, [{ kind: 'event', column: 'state', values }]])
+    expect(await served({ tags: { not: ['draft'] } })).toEqual([0, [{ kind: 'event', column: 'tags', values: [] }]])
+    await world.query('DROP VIEW crm.states')
   })
 
   it.each(RUNTIMES)(

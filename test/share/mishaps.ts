@@ -13,8 +13,7 @@ export class Mishaps {
   readonly #everyMs: number
   #active = true
   #saved: ReturnType<Fleet['store']['save']> | null = null
-  #forgedId = ''
-  readonly #strangers: Fleet['instances'] = []
+  #keys = 0
 
   constructor(fleet: Fleet, chance: Chance, everyMs: number) {
     this.#fleet = fleet
@@ -37,9 +36,7 @@ export class Mishaps {
     this.#active = false
     rights.restore('events')
     rights.restore('venues')
-    for (const instance of this.#strangers) this.#fleet.kill(instance)
-    // What nobody living has read is for an operator to take away.
-    if (store.log?.at(-1)?.id === this.#forgedId || this.#fleet.isStrangers) store.empty()
+    for (const instance of this.#fleet.instances) if (instance.key !== this.#fleet.key) this.#fleet.kill(instance)
     const { instances } = this.#fleet
     store.state = 'up'
     store.isFull = false
@@ -163,8 +160,20 @@ export class Mishaps {
       'another key': () => {
         if (fleet.instances.length > 4) return
         const stranger = fleet.start('a key that is not that of the others')
-        this.#strangers.push(stranger)
         this.#later(forMs(), () => fleet.kill(stranger))
+      },
+      'key replaced': () => {
+        const before = fleet.ours
+        fleet.key = `key ${++this.#keys}, which is long enough`
+        this.#saved = null
+        // All at once, or one after the other.
+        const pauseMs = chance.pick([0, boundMs / 10])
+        for (const [at, instance] of before.entries()) {
+          fleet.time.inTheWorld(at * pauseMs, () => {
+            fleet.kill(instance)
+            fleet.start()
+          })
+        }
       },
       'rights lost': () => fleet.rights.lose(chance.pick(['events', 'venues']), chance.span(3 * boundMs)),
       'chunk missing': () => {
@@ -191,7 +200,6 @@ export class Mishaps {
     const rows = log.filter(({ id, h }) => id.startsWith(`${term}-`) && h.includes('"rows"'))
     const entry = rows.length > 0 ? this.#chance.pick(rows) : top
     const isHighest = this.#chance.happens(0.3)
-    this.#forgedId = isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${term}-${number + 1}`
-    store.forge({ ...entry, id: this.#forgedId })
+    store.forge({ ...entry, id: isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${term}-${number + 1}` })
   }
 }

@@ -144,20 +144,6 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
     breakIt: () => override(Signing.prototype, 'believes', () => () => true),
   },
   {
-    name: 'drops a log of which it never could read an entry',
-    setting: { ...token, instances: 1, mishaps: ['another key', 'stop'] },
-    breakIt: () =>
-      override(
-        Member.prototype,
-        'decode',
-        (original) =>
-          function decode(this: Member, stored) {
-            this.hasVerified = true
-            return original.call(this, stored)
-          },
-      ),
-  },
-  {
     name: 'does not go past an entry of a kind that it does not know',
     setting: { ...token, newer: 1, mishaps: ['kill', 'start'] },
     breakIt: () =>

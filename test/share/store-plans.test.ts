@@ -7,8 +7,9 @@ import { guidOf } from '../model/records.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
+import { planSeeds } from '../support/depth.ts'
 
-const SEEDS = [1, 2, 3, 4, 5]
+const SEEDS = planSeeds(5)
 
 describe('an empty store', () => {
   it('is claimed within four beats by one of those that find nothing in it', async () => {
@@ -203,18 +204,33 @@ describe('a store that is lost', () => {
   )
 })
 
-describe('a key that is not that of the others', () => {
-  it('is told of once, however many entries are not believed for it', async () => {
-    const fleet = new Fleet(token, 1)
-    await begun(fleet)
-    await follower(fleet)
-    const before = fleet.log.length
-    fleet.start('a key that is not that of the others')
-    await fleet.pass(4 * BOUND_MS)
-    const told = fleet.log.slice(before).filter((line) => line.includes('#3'))
-    expect(told.filter((line) => line.includes('entry-refused'))).toHaveLength(1)
-    expect(told.length).toBeLessThanOrEqual(4)
-  })
+describe('a key that is not that of the others (instances: What a follower accepts)', () => {
+  it('has a log and a leader of its own, which takes nothing from the others', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      const third = fleet.start('a key that is not that of the others')
+      await must(fleet, () => third.share.role === 'reader' && fleet.answers(third), BOUND_MS)
+      await fleet.pass(2 * BOUND_MS)
+      expect([first.share.role, second.share.role]).toEqual(['reader', 'follower'])
+      expect(fleet.news['took-reading']).toBe(2)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+
+  it('costs nothing where all were stopped and all begin with it: nobody waits for what the old one left', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(token, seed)
+      await begun(fleet)
+      await follower(fleet)
+      for (const one of fleet.instances) fleet.kill(one)
+      fleet.key = 'the next key, which is long enough too'
+      const started = [fleet.start(), fleet.start()]
+      await must(fleet, () => started.every((one) => fleet.answers(one)), BOUND_MS / 2)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
 })
 
 describe('the base in the store (instances: The base)', () => {
@@ -280,9 +296,9 @@ describe('the base in the store (instances: The base)', () => {
       expect(isBumped).toBeTrue()
       let rows = 0
       const { onAdded } = fleet.store
-      fleet.store.onAdded = (entry, name, isFirst) => {
+      fleet.store.onAdded = (entry, name) => {
         if (entry.h.includes('"rows"')) rows++
-        onAdded(entry, name, isFirst)
+        onAdded(entry, name)
       }
       const beats = (): number => Number(second.share.position?.number)
       const [beganAt, beganAge] = [beats(), second.share.served.events.ageMs(second.machine.peek()) ?? 0]
@@ -326,6 +342,6 @@ async function loadedWithinABeat(seed: number): Promise<readonly string[]> {
 
 describe('a base that is begun while the reader waits for the store (instances: The base)', () => {
   it('lacks nothing that the log does not tell', async () => {
-    for (let seed = 1; seed <= 20; seed++) expect(await loadedWithinABeat(seed)).toEqual([])
+    for (const seed of planSeeds(20)) expect(await loadedWithinABeat(seed)).toEqual([])
   }, 600_000)
 })

@@ -30,29 +30,55 @@ interface Waiter {
   readonly answer: (entries: readonly StoredEntry[]) => void
 }
 
+/** The server of several stores: what befalls one of them befalls all. */
+class MemoryServer {
+  state: 'up' | 'down' | 'swallows' = 'up'
+  isFull = false
+  connections = 0
+  generation = 0
+  /** Connections up to this number lead nowhere any more. */
+  halfOpenUpTo = 0
+}
+
 /** The store by its port, in memory, with all that may become of one. Ids are fenced as streams fence them. */
 export class MemoryStore {
   log: StoredEntry[] | null = null
   blobs: Map<string, Uint8Array> = new Map()
   marks: Map<string, string> = new Map()
-  /** `swallows`: takes connections and commands, and says nothing. */
-  state: 'up' | 'down' | 'swallows' = 'up'
-  isFull = false
-  connections: number = 0
   trueMs: () => number = () => 0
   /** Called with each look at the top. */
   onTop: () => void = () => {}
   /** How far the clock of the server is off; another one's is off by another time. */
   #clockOffsetMs = 0
   readonly #stamps = new Map<string, number>()
-  /** Called with each entry that is added, whose it is, and whether there was no log. */
-  onAdded: (entry: StoredEntry, name: string, isFirst: boolean) => void = () => {}
-  /** Called with who drops the log. */
+  /** Called with each entry that is added, and whose it is. */
+  onAdded: (entry: StoredEntry, name: string) => void = () => {}
+  readonly #forged = new WeakSet<StoredEntry>()
+  #begunMs = 0
+  /** One that looked before the log began may still drop it for so long. */
+  settledMs = 0
+  /** Called with who drops a log that can be gone on with. */
   onDropped: (name: string) => void = () => {}
   #waiters: Waiter[] = []
-  #generation = 0
-  /** Connections up to this number lead nowhere any more. */
-  #halfOpenUpTo = 0
+  readonly #server: MemoryServer
+
+  /** @param beside another store of the same server */
+  constructor(beside: MemoryStore | null = null) {
+    this.#server = beside === null ? new MemoryServer() : beside.#server
+  }
+
+  /** `swallows`: takes connections and commands, and says nothing. */
+  get state(): MemoryServer['state'] {
+    return this.#server.state
+  }
+
+  set state(state: MemoryServer['state']) {
+    this.#server.state = state
+  }
+
+  set isFull(isFull: boolean) {
+    this.#server.isFull = isFull
+  }
 
   async connect(wire: Wire): Promise<StoreConnection> {
     await new Promise<void>((resolve, reject) => {
@@ -62,26 +88,26 @@ export class MemoryStore {
         else resolve()
       })
     })
-    return new MemoryConnection(this, wire, this.#generation, ++this.connections)
+    return new MemoryConnection(this, wire, this.#server.generation, ++this.#server.connections)
   }
 
   /** A proxy has forgotten all connections and says nothing; new ones work. */
   halfOpen(): void {
-    this.#halfOpenUpTo = this.connections
+    this.#server.halfOpenUpTo = this.#server.connections
   }
 
   swallows(connection: number): boolean {
-    return this.state === 'swallows' || connection <= this.#halfOpenUpTo
+    return this.state === 'swallows' || connection <= this.#server.halfOpenUpTo
   }
 
   /** All connections break. */
   breakConnections(): void {
-    this.#generation++
+    this.#server.generation++
     this.#waiters = []
   }
 
   isBroken(generation: number): boolean {
-    return generation !== this.#generation || this.state === 'down'
+    return generation !== this.#server.generation || this.state === 'down'
   }
 
   save(): Saved {
@@ -123,21 +149,25 @@ export class MemoryStore {
     const top = this.log?.at(-1)
     if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
     this.#push(entry)
-    this.onAdded(entry, name, top === undefined)
+    this.onAdded(entry, name)
     return 'added'
   }
 
   /** Somebody writes who is none of us. */
   forge(entry: StoredEntry): void {
+    this.#forged.add(entry)
     this.#push(entry)
   }
 
   drop(name: string): void {
+    const top = this.log?.at(-1)
+    const isOld = this.trueMs() - this.#begunMs > this.settledMs
+    if (top !== undefined && isOld && !this.#forged.has(top)) this.onDropped(name)
     this.log = null
-    this.onDropped(name)
   }
 
   #push(entry: StoredEntry): void {
+    if (this.log === null) this.#begunMs = this.trueMs()
     this.log ??= []
     this.log.push(entry)
     const waiting = this.#waiters
@@ -146,7 +176,7 @@ export class MemoryStore {
   }
 
   #makeRoom(): void {
-    if (this.isFull) throw new StoreFailure('full', 'OOM command not allowed')
+    if (this.#server.isFull) throw new StoreFailure('full', 'OOM command not allowed')
   }
 
   after(id: string): readonly StoredEntry[] {

@@ -19,7 +19,7 @@ export interface RedisSettings {
   readonly ca: string | null
   /** Tells several Marquees in one store apart. */
   readonly name: string
-  /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no scope is named for it. */
+  /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no log is named for it. */
   readonly isProbe?: boolean
 }
 
@@ -30,7 +30,9 @@ const RENEW_EVERY = 1000
 /** At most so many entries an answer: a body may have 4 MB. */
 const MOST_ENTRIES = 16
 
-const SCOPE = /^[\da-f]{12}$/
+const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
+/** More than so many other logs are not looked at. */
+const MOST_OTHERS = 50
 
 const UNUSABLE =
   'share.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
@@ -43,12 +45,12 @@ type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
  */
 export class RedisStore implements Store {
   readonly #settings: RedisSettings
-  readonly #scope: string
+  readonly #logName: string
   #url: StoreAddress
 
-  constructor(settings: RedisSettings, scope: string) {
+  constructor(settings: RedisSettings, logName: string) {
     this.#settings = settings
-    this.#scope = scope
+    this.#logName = logName
     this.#url = settings.url
   }
 
@@ -87,7 +89,7 @@ export class RedisStore implements Store {
       (parts) => bytes.sendCommand<RawReply>([...parts]),
       () => client.destroy(),
       name,
-      this.#scope,
+      this.#logName,
       isProbe,
     )
     try {
@@ -106,7 +108,7 @@ export class RedisConnection implements StoreConnection {
   readonly #send: Command
   readonly #end: () => void
   readonly #name: string
-  readonly #scope: string
+  readonly #logName: string
   readonly #prefix: string
   readonly #log: string
   readonly #marks: string
@@ -114,15 +116,15 @@ export class RedisConnection implements StoreConnection {
   readonly #expiresMs: string
   #appends = 0
 
-  constructor(send: Command, end: () => void, name: string, scope: string, isProbe: boolean) {
+  constructor(send: Command, end: () => void, name: string, logName: string, isProbe: boolean) {
     this.#send = send
     this.#end = end
     this.#name = name
-    this.#scope = scope
+    this.#logName = logName
     this.#isProbe = isProbe
     this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
     // The braces keep all of it in one slot of a cluster.
-    this.#prefix = `${name}:{${scope}}`
+    this.#prefix = `${name}:{${logName}}`
     this.#log = `${this.#prefix}:log`
     this.#marks = `${this.#prefix}:marks`
   }
@@ -153,7 +155,7 @@ export class RedisConnection implements StoreConnection {
     if (this.#isProbe) return
     // For `check` alone; in a cluster it may lie elsewhere.
     const scopes = `${this.#name}:scopes`
-    await Promise.all([this.#command('HSET', scopes, this.#scope, '1'), expire(scopes)]).catch(() => {})
+    await Promise.all([this.#command('HSET', scopes, this.#logName, '1'), expire(scopes)]).catch(() => {})
   }
 
   async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
@@ -168,9 +170,13 @@ export class RedisConnection implements StoreConnection {
     return entriesOf(await this.#command('XRANGE', this.#log, id, '+', 'COUNT', String(count)))
   }
 
-  async top(): Promise<StoredEntry | null> {
-    const entries = entriesOf(await this.#command('XREVRANGE', this.#log, '+', '-', 'COUNT', '1'))
-    return entries[0] ?? null
+  top(): Promise<StoredEntry | null> {
+    return this.#lastOf(this.#log)
+  }
+
+  async #lastOf(log: string): Promise<StoredEntry | null> {
+    const [last] = entriesOf(await this.#command('XREVRANGE', log, '+', '-', 'COUNT', '1'))
+    return last ?? null
   }
 
   async trimBefore(id: string): Promise<void> {
@@ -213,7 +219,7 @@ export class RedisConnection implements StoreConnection {
     if (instances.length > 0) await this.#command('HDEL', this.#marks, ...instances)
   }
 
-  /** All keys of this scope but the chunks of a base, as far as the rights go. */
+  /** All keys of this log but the chunks of a base, as far as the rights go. */
   async cleanUp(fields: readonly string[]): Promise<void> {
     await this.dropMarks(fields).catch(() => {})
     await this.dropBlobs(['log', 'marks', 'base']).catch(() => {})
@@ -224,13 +230,17 @@ export class RedisConnection implements StoreConnection {
     return namedIn(await this.#command('INFO'))
   }
 
-  /** The scopes besides ours that have a log under the same name. */
-  async otherScopes(): Promise<readonly string[]> {
-    const named = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
-    // What is no scope an earlier `check` has left behind.
-    const others = named.filter((scope, at) => at % 2 === 0 && scope !== this.#scope && SCOPE.test(scope))
-    const exist = await Promise.all(others.map((scope) => this.#command('EXISTS', `${this.#name}:{${scope}}:log`)))
-    return others.filter((_, at) => exist[at] === 1)
+  /** The logs besides this one that are under the same name, with the id of the last entry of each. */
+  async otherLogs(): Promise<ReadonlyMap<string, string>> {
+    const fields = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
+    const named = fields.filter((name, at) => at % 2 === 0 && name !== this.#logName && LOG_NAME.test(name))
+    const tops = new Map<string, string>()
+    for (const name of named.slice(0, MOST_OTHERS)) {
+      // In a cluster it may lie elsewhere, and anything may lie there.
+      const top = await this.#lastOf(`${this.#name}:{${name}}:log`).catch(() => null)
+      if (top !== null) tops.set(name, top.id)
+    }
+    return tops
   }
 
   destroy(): void {
