@@ -5,6 +5,8 @@ import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
 
+type Observed<Kind> = Extract<Observation, { readonly kind: Kind }>
+
 export interface LogLine {
   readonly level: Level
   /** A sentence for a person. */
@@ -27,10 +29,8 @@ export function logLine(seen: Observation): LogLine | null {
     case 'changes-published':
       // Metrics alone: every refresh would be a line.
       return null
-    case 'brake-engaged': {
-      const missing = `${seen.absent} of ${seen.served} ${seen.list} are missing from the CRM's list`
-      return { level: 'error', message: `${missing}: not believed until \`./marquee accept\``, fields }
-    }
+    case 'shrunk':
+      return { level: 'error', message: shrunkText(seen), fields }
     case 'shorter-accepted': {
       const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
       return { level: 'warn', message, fields }
@@ -113,6 +113,15 @@ export function logLine(seen: Observation): LogLine | null {
     default:
       return unreachable(seen)
   }
+}
+
+function shrunkText({ list, absent, unreadable, records, faults, until }: Observed<'shrunk'>): string {
+  const missing = absent === 0 ? '' : `${absent} of ${records} ${list} are missing from the CRM's list`
+  const worst = faults[0] === undefined ? '' : ` (most: ${countText(faults[0])})`
+  const broken = unreadable === 0 ? '' : `${unreadable} of ${records} ${list} became unreadable${worst}`
+  const what = [missing, broken].filter((part) => part !== '').join(' and ')
+  const held = `Marquee does not believe this, and serves the old list until ${until}; then callers get 502`
+  return `${what}. ${held}. If the CRM is right, run \`./marquee accept\``
 }
 
 function requestLine({ method, path, status, type, durationMs: took, traceId, route }: RequestReport): LogLine {

@@ -10,7 +10,16 @@ export type Observation =
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
   /** Changes are served, each so long after the CRM says that it was made. */
   | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
-  | { readonly kind: 'brake-engaged'; readonly list: string; readonly absent: number; readonly served: number }
+  /** A list lost so much that the read is not believed: of so many records, which faults, and until when the old list is served. */
+  | {
+      readonly kind: 'shrunk'
+      readonly list: string
+      readonly absent: number
+      readonly unreadable: number
+      readonly records: number
+      readonly faults: readonly WithheldCount[]
+      readonly until: string
+    }
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
@@ -141,10 +150,10 @@ export const OUTCOMES = [
   'broken',
   /** The cursor is no longer good: a full read follows at once. */
   'cursor-refused',
-  /** The list got so short that it is not believed. */
-  'braked',
+  /** The list lost so much that it is not believed. */
+  'shrunk',
   /** Much is missing from a list that was read at several moments: a second reading has to agree. */
-  'doubted',
+  'unconfirmed',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
   'too-large',
   /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */

@@ -32,8 +32,14 @@ export class FaultCounts implements Iterable<FaultCount> {
 
   /** How many rows have each fault first of all, the most first; counting begins at nothing again. */
   take(): readonly WithheldCount[] {
-    const counts = [...this].flatMap(({ fault, column, first }) => (first > 0 ? [{ column, fault, count: first }] : []))
+    const counts = this.ranked()
     this.#counts.clear()
+    return counts
+  }
+
+  /** The same, and counting goes on. */
+  ranked(): readonly WithheldCount[] {
+    const counts = [...this].flatMap(({ fault, column, first }) => (first > 0 ? [{ column, fault, count: first }] : []))
     return counts.toSorted((left, right) => right.count - left.count)
   }
 

@@ -1,7 +1,7 @@
 import type { ListName } from '../domain/field.ts'
 import { elapsedMs, type Moment } from '../replica/time.ts'
 import { allFrames } from './base-chunks.ts'
-import { type LogPosition, idOf } from './entries.ts'
+import { type ListState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { LISTS, stateOf } from './list-states.ts'
 import type { ShareOptions } from './options.ts'
@@ -129,10 +129,12 @@ export class BaseMaker {
     const { publisher, signing, time, pause, made } = this.#options
     const from = publisher.position
     const { sentBytes } = publisher
-    const lists = { events: stateOf(publisher.replica, 'events'), venues: stateOf(publisher.replica, 'venues') }
+    const now = time.now()
+    const stateNow = (name: ListName): ListState => stateOf(publisher.replica, name, now)
+    const lists = { events: stateNow('events'), venues: stateNow('venues') }
     const { events, venues } = publisher.replica
     this.#isWanted = false
-    this.#madeAt = time.now()
+    this.#madeAt = now
     this.#making = from
     const frames = allFrames({ events: events.list, venues: venues.list }, loaded)
     const chunks = await writeChunks(session, from, frames, pause)

@@ -16,7 +16,8 @@ const WELL: ListState = {
   served: 0,
   withheld: 0,
   extras: [],
-  braked: null,
+  shrunk: null,
+  lost: 0,
   accepting: false,
   lastError: null,
   failures: 0,
@@ -42,7 +43,7 @@ it('turns nobody away for a read that failed before it has taken the beat that c
     states,
   })
   const limits = { waiting: 10, waitForMs: 15_000 }
-  const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0 }, limits, time)
+  const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 0 }, limits, time)
   let answered: boolean | null = null
   const ask = async (): Promise<void> => {
     answered = null

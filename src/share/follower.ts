@@ -16,7 +16,8 @@ const UNREAD: ListState = {
   served: 0,
   withheld: 0,
   extras: [],
-  braked: null,
+  shrunk: null,
+  lost: 0,
   accepting: false,
   lastError: null,
   failures: 0,
@@ -45,8 +46,8 @@ export class Following implements ServedLists {
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
   position: LogPosition
-  /** The last entry that told of a brake, or said so beside the base. */
-  brakeToldAt: LogPosition | null
+  /** The last entry that told of a list that shrank, or said so beside the base. */
+  shrunkToldAt: LogPosition | null
   /** Why the last entry could not be taken. */
   gap: string = MISSING
   /** When the last beat came that carried our mark. */
@@ -64,7 +65,7 @@ export class Following implements ServedLists {
     this.#marks = marks
     this.#until = until
     this.position = position
-    this.brakeToldAt = states === undefined ? null : position
+    this.shrunkToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
     this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat)
     this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat)
@@ -75,9 +76,9 @@ export class Following implements ServedLists {
     return this.events.isReached
   }
 
-  /** The lists that got too short to be believed. */
-  get braked(): readonly ListName[] {
-    return [this.events, this.venues].filter(({ braked }) => braked).map(({ list }) => list.kind.name)
+  /** The lists that the shrink guard does not believe. */
+  get shrunk(): readonly ListName[] {
+    return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map(({ list }) => list.kind.name)
   }
 
   set isLost(lost: boolean) {
@@ -161,7 +162,7 @@ export class Following implements ServedLists {
       case 'read':
         this[head.list].tell(head)
         this.#hasNews ||= this[head.list].isFailing
-        if (head.braked !== null) this.brakeToldAt = position
+        if (head.shrunk !== null) this.shrunkToldAt = position
         return
       case 'beat': {
         const noted = this.#marks.notedIn(body)

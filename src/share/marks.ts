@@ -21,7 +21,7 @@ export interface MarkNotes {
   readonly needsBase: boolean
   /** How often it writes one. */
   readonly beatMs: number
-  /** The entry that told of the brake which an operator said is to be let go; null where none did. */
+  /** The entry that told of a list which is not believed and which an operator accepts; null where none does. */
   readonly accepts: LogPosition | null
 }
 

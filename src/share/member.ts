@@ -200,7 +200,7 @@ export class Member {
     if (target.beatenAt.monotonicMs > this.#beatenAt.monotonicMs) this.#beatenAt = target.beatenAt
     if (head.kind !== 'beat') return
     this.beat = head
-    this.accepting.told(head.accepted, target.braked)
+    this.accepting.told(head.accepted, target.shrunk)
   }
 
   /** An operator says that the shorter lists are right; returns those that were held back, null where no reader answered. */

@@ -47,8 +47,8 @@ export class Publisher {
   refused: LogPosition | null = null
   readonly #options: PublisherOptions
   readonly #begun: Moment
-  /** The entry that first told of the brake which holds a list now. */
-  #brakes: Partial<Record<ListName, LogPosition>> = {}
+  /** The entry that first told of what the shrink guard does not believe of a list now. */
+  #shrunkToldAt: Partial<Record<ListName, LogPosition>> = {}
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
@@ -89,7 +89,7 @@ export class Publisher {
   async claimAnew(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.owed.again(this.#pending)
     for (const name of LISTS) this.owed.tell(name)
-    this.#brakes = {}
+    this.#shrunkToldAt = {}
     const { instance, version } = this.#options
     const head = { kind: 'claim', instance, version, anew: true, after: this.position } as const
     await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
@@ -118,7 +118,7 @@ export class Publisher {
     const next = this.owed.next()
     if (next === null) return null
     const entry = this.#entryOf(next.head, next.body)
-    if (entry.head.kind === 'read' && entry.head.braked !== null) this.#brakes[entry.head.list] ??= entry.position
+    if (entry.head.kind === 'read' && entry.head.shrunk !== null) this.#shrunkToldAt[entry.head.list] ??= entry.position
     return entry
   }
 
@@ -190,19 +190,19 @@ export class Publisher {
   }
 
   note(observation: Observation): void {
-    // Another brake is not the one that was told of.
-    for (const list of LISTS) if (!this.replica[list].braked) delete this.#brakes[list]
+    // Another loss is not the one that was told of.
+    for (const list of LISTS) if (this.replica[list].shrunk === null) delete this.#shrunkToldAt[list]
     this.owed.note(observation)
   }
 
-  /** Lets go of the brakes that a mark names, where they are the ones that hold; returns the entries that told of them. */
+  /** Accepts the losses that a mark names, if they are the ones that are not believed; returns the entries that told of them. */
   #accept(): readonly string[] {
     return this.marks.accepts.flatMap((toldAt) => {
       const held = LISTS.filter((list) => {
-        const since = this.#brakes[list]
+        const since = this.#shrunkToldAt[list]
         return since !== undefined && since.reign === toldAt.reign && compareIds(since, toldAt) <= 0
       })
-      const accepted = held.filter((list) => !this.replica[list].reader.belief.acceptsShorter)
+      const accepted = held.filter((list) => !this.replica[list].reader.guard.acceptsShorter)
       for (const list of accepted) {
         this.replica[list].acceptShorter()
         this.owed.tell(list)

@@ -68,14 +68,20 @@ describe('a base in a file', () => {
     await rig.stop()
   })
 
-  it('is what the brake measures a full read by', async () => {
+  it('is what the shrink guard measures a full read by', async () => {
     const both = tables(30)
     const before = await written(both)
     both.events.knowsCursors = false
     for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
     const rig = await started(both, before)
     const { events } = rig.replica
-    expect([events.reader.braked, events.list.served, events.reader.isLoaded]).toEqual([true, 30, false])
+    expect(events.reader.guard.shrunk).toMatchObject({ absent: 25, unreadable: 0 })
+    // Served on, at its age since the process before confirmed it.
+    expect([
+      events.list.served,
+      events.isLoaded,
+      (events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() }) ?? 0) > 0,
+    ]).toEqual([30, true, true])
     await rig.stop()
   })
 
@@ -86,12 +92,12 @@ describe('a base in a file', () => {
     for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
     rig.aheadMs += 20_000
     await rig.replica.events.audit.attempt()
-    expect(rig.replica.events.reader.braked).toBe(true)
+    expect(rig.replica.events.reader.guard.shrunk).not.toBeNull()
     await rig.stop()
     both.events.reads.splice(0)
     const after = await started(both, rig)
     expect(both.events.reads).toEqual(['full'])
-    expect(after.replica.events.reader.braked).toBe(true)
+    expect(after.replica.events.reader.guard.shrunk).not.toBeNull()
     await after.stop()
   })
 

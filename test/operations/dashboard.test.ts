@@ -346,7 +346,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     running.directory.write('events', events(2, 0))
     await page.waitForSelector('#card-events button:visible')
     expect(await page.textContent('#state')).toContain('is not believed')
-    await screenshot(page, 'dashboard-brake')
+    await screenshot(page, 'dashboard-shrink-guard')
     await page.focus('#card-events button')
     await page.keyboard.press('Enter')
     await page.waitForSelector('#accept[open]')

@@ -125,8 +125,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         fleet.events = Number(left)
         fleet.write()
         await eventually(
-          async () => (await follower?.status())?.lists.events.braked,
-          (isBraked) => isBraked === true,
+          async () => (await follower?.status())?.lists.events.shrunk,
+          (shrunk) => shrunk !== undefined && shrunk !== null,
           PATIENCE_MS / 2,
         )
         const said = await askOperations(`${follower?.process.listening.operations}accept`, { method: 'POST' })

@@ -53,7 +53,7 @@ export class Instance {
   slowness = 1
   /** What reads of the CRM brought here. */
   rowsRead = 0
-  isBraked = false
+  isShrunk = false
   /** How often a slice of work has ended. */
   slices = 0
 
@@ -117,7 +117,7 @@ export class Instance {
           limits: { memoryBytes: Number.POSITIVE_INFINITY },
           time: machine,
           observe: (observation) => {
-            if (observation.kind === 'brake-engaged') this.isBraked = true
+            if (observation.kind === 'shrunk') this.isShrunk = true
             if (observation.kind === 'read-ended') this.rowsRead += observation.read.rows
             told(observation)
           },

@@ -22,7 +22,7 @@ export interface RealInstance {
 
 interface Told extends Pick<Status, 'ready' | 'base'> {
   readonly share: ShareStatus
-  readonly lists: { readonly events: { readonly withheld: number; readonly braked: boolean } }
+  readonly lists: { readonly events: { readonly withheld: number; readonly shrunk: object | null } }
 }
 
 /** Starts a process with these settings; resolves when it listens, be it ready or not. */
