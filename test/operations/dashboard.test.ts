@@ -273,7 +273,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('shows no count as served where callers get 502, and says what is kept', async () => {
-    const running = await started(events(3, 0), { freshness: { bound: '1s', refreshEvery: '100ms' } })
+    const running = await started(events(3, 0), { freshness: { bound: '3s', refreshEvery: '100ms' } })
     const { page } = await opened(PHONE, running)
     await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
     expect(await page.textContent('#card-events')).toContain('Served3Held')
