@@ -96,8 +96,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
         lists: lists === 'native' ? lists : ('text' as const),
         // What is in JSON says itself what it is.
         texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
-        // CSV has nothing but texts, and a sheet has them beside its numbers.
-        isWritten: lists !== 'native',
+        written: { decimal: texts?.decimal ?? null },
         suspicions,
       }
       suspicions.begin()

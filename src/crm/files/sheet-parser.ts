@@ -1,6 +1,6 @@
-import { type Cell, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
+import { type Cell, LateTime, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
 import type { RowCells } from './csv-parser.ts'
-import { type NumberShape, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
+import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
 import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 import type { SharedTexts } from './shared-texts.ts'
@@ -158,11 +158,21 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
 }
 
 function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
-  // Excel writes 17 digits of what it shows with 15: 19.99 stands there as 19.989999999999998.
   const number = Number(text)
   if (!Number.isFinite(number)) return text
+  if (shape === 'hours') return hoursCell(number, text, is1904)
   if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
-  return Number.isSafeInteger(number) ? number : new NumberText(String(number))
+  if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new NumberText(String(number))
+  // Excel writes 17 digits of what it shows with 15: 20.93 may stand there as 20.929999999999996.
+  const shown = Number(number.toPrecision(15))
+  return Number.isSafeInteger(shown) ? shown : new NumberText(String(shown))
+}
+
+function hoursCell(number: number, text: string, is1904: boolean): Cell {
+  const days = daysOfHours(number)
+  const time = days === null ? null : serialText(number, 'hours', is1904)
+  if (days === null || time === null) return new NumberText(text)
+  return days === 0 ? time : new LateTime(time, `${days * 24 + Number(time.slice(0, 2))}${time.slice(2)}`, days)
 }
 
 /** The column of a place such as `AB12`, counted from 0; null where none is said. */

@@ -4,7 +4,7 @@ import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, Misfit, Reason, isBlank, plainText } from './cell.ts'
+import { type Cell, type Reader, type RowAccess, LateTime, Misfit, Reason, isBlank, plainText } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
@@ -25,7 +25,7 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, isWritten = false, suspicions }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, written = null, suspicions }: MappingSurroundings,
 ): Readers<Row, Item> {
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
@@ -49,11 +49,10 @@ export function readersOf<Row, Item>(
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
-  // With a decimal comma a point stands between thousands.
   const int32In = (column: string): Conversions['int32'] =>
-    isWritten && texts?.decimal !== ','
-      ? seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell))
-      : conversions.int32
+    written === null
+      ? conversions.int32
+      : seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell, texts?.decimal ?? '.'))
   const tagsIn = (column: string): Conversions['tags'] => {
     const separators = texts?.tags ?? [';']
     if (lists !== 'text' || separators.includes(',')) return conversions.tags
@@ -73,7 +72,7 @@ export function readersOf<Row, Item>(
     },
     decimal(name) {
       const column = nameOfColumn(name, sourceOf(name))
-      const isUnsaid = name === 'Price' && isWritten && texts?.decimal === null
+      const isUnsaid = name === 'Price' && written !== null && written.decimal === null
       const { decimal } = conversions
       const convert = isUnsaid ? seen(decimal, (cell) => suspicions.seePrice(column, cell)) : decimal
       return read(name, convert, 'unreadable', toDecimal)
@@ -149,6 +148,8 @@ const HYPHEN = 0x2d
 function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
   return (row) => {
     let text: string | null = null
+    // The last cell, if it is one.
+    let late: LateTime | null = null
     for (const cellOf of cells) {
       const cell = cellOf(row)
       if (isBlank(cell)) {
@@ -158,10 +159,16 @@ function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: b
       const part = plainText(cell)
       // What is no text is shown as what was found.
       if (part === null) return cell
+      late = cell instanceof LateTime ? lateAfter(text, cell) : null
       text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
     }
-    return text
+    return late ?? text
   }
+}
+
+function lateAfter(day: string | null, time: LateTime): LateTime {
+  if (day === null) return time
+  return new LateTime(`${dayOf(day)} ${time.text}`, `${dayOf(day)} ${time.shown}`, time.days)
 }
 
 function blankAs(cell: Cell, constant: string): Cell {
