@@ -46,6 +46,7 @@ interface Read {
 async function read(
   bytes: Buffer,
   { file = SEASON, from = '', memory = '2GB', texts = '', fields = FIELDS, showOnWeb = '{ Web: [true, x] }' } = {},
+  crmId = '7',
 ): Promise<Read> {
   writeFileSync(join(folder, file), bytes)
   const block = `{ from: ${from === '' ? file : from}, fields: ${fields}, showOnWeb: ${showOnWeb}, texts: { ${texts} } }`
@@ -56,7 +57,7 @@ async function read(
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const { marquee, failures, observations } = await readCrm(loaded.configuration)
   const { list } = marquee.replica.events
-  const id = idsOf(loaded.configuration.crm)?.('7')[0]
+  const id = idsOf(loaded.configuration.crm)?.(crmId)[0]
   const rows = Array.from(list.withheldRows(), ({ withheld }) => withheld)
   const withheld = rows.map(({ where, column, found }) => `${where}: ${column} ${found}`)
   return {
@@ -207,6 +208,30 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
   it('leaves out how a word is pronounced', async () => {
     const xml = '<c t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></is></c>'
     expect((await read(book(ROW.with(1, { xml })))).event).toMatchObject({ Name: '東京' })
+  })
+
+  it('shows an integer with the zeros of its format where it is a text or an id, and counts it as a number elsewhere', async () => {
+    const zeros = { xml: '<c s="9"><v>7</v></c>' }
+    const row = ROW.with(0, zeros)
+      .with(1, zeros)
+      .with(5, zeros)
+      .with(6, zeros)
+      .with(8, { xml: '<c s="9"><v>1</v></c>' })
+    const fields = FIELDS.replace('Name: Titel', 'Name: { join: [Titel, Sparte] }')
+    const { event, size } = await read(book(row), { fields, showOnWeb: '{ Web: [1] }' }, '00007')
+    expect(size).toBe(1)
+    expect(event).toMatchObject({ Name: '00007 Oper;Gala', Price: '7', TicketCapacity: 7 })
+  })
+
+  it.each([
+    ['9', '-7', '-00007'],
+    ['9', '123456', '123456'],
+    ['9', '7.5', '7.5'],
+    ['10', '7', '7'],
+    ['0', '7', '7'],
+  ])('shows in the format %s the number %s as %s', async (style, stored, Name) => {
+    const { event } = await read(book(ROW.with(1, { xml: `<c s="${style}"><v>${stored}</v></c>` })))
+    expect(event).toMatchObject({ Name })
   })
 
   it('reads numbers that are texts as those of a CSV: suspiciously, or by the words of the configuration', async () => {

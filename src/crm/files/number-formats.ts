@@ -1,7 +1,14 @@
 import { civilFromDays } from '../../domain/civil.ts'
 
 /** What a number format of Excel makes of a number (ECMA-376 part 1, 18.8.30 and 18.17.4). */
-export type NumberShape = 'number' | 'date' | 'time' | 'date-time' | 'hours'
+export type NumberShape = 'number' | MomentShape | ZeroPadded
+
+type MomentShape = 'date' | 'time' | 'date-time' | 'hours'
+
+/** A format of zeros alone, such as `00000`: so many digits are shown of an integer. */
+interface ZeroPadded {
+  readonly digits: number
+}
 
 /** The formats that files do not spell out; 27 to 36 and 50 to 58 are dates in East Asian languages. */
 const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape])[] = [
@@ -25,6 +32,7 @@ export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>)
 /** @example shapeOfCode('dd/mm/yyyy\\ hh:mm') // 'date-time' */
 export function shapeOfCode(code: string): NumberShape {
   // Only the first section counts, without its texts, colours and languages; [h] is hours beyond a day.
+  if (/^0{2,}$/.test(code)) return { digits: code.length }
   const plain = code.replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
   const bare = plain
     .replaceAll(/\[(h+|m+|s+)\]/gi, '$1')
@@ -59,7 +67,7 @@ export function daysOfHours(serial: number): number | null {
  * The text of a number that is shown as a date or a time, to the second: `2026-12-24`, `19:30:00`, `2026-12-24 19:30:00`. Null
  * where no calendar has it.
  */
-export function serialText(serial: number, shape: Exclude<NumberShape, 'number'>, is1904: boolean): string | null {
+export function serialText(serial: number, shape: MomentShape, is1904: boolean): string | null {
   // 9999-12-31 is 2,958,465.
   if (!(serial >= 0 && serial < 2_958_466)) return null
   const total = Math.round(serial * DAY_SECONDS)

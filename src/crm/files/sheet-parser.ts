@@ -1,4 +1,4 @@
-import { type Cell, LateTime, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
+import { type Cell, LateTime, NumberText, PaddedNumber, Valueless, isBlank } from '../mapping/cell.ts'
 import type { RowCells } from './csv-parser.ts'
 import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
 import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
@@ -161,11 +161,19 @@ function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
   const number = Number(text)
   if (!Number.isFinite(number)) return text
   if (shape === 'hours') return hoursCell(number, text, is1904)
-  if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
+  if (typeof shape === 'object') {
+    if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
+  } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
   if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new NumberText(String(number))
   // Excel writes 17 digits of what it shows with 15: 20.93 may stand there as 20.929999999999996.
   const shown = Number(number.toPrecision(15))
   return Number.isSafeInteger(shown) ? shown : new NumberText(String(shown))
+}
+
+/** As Excel shows a postal code or a number of an event. */
+function paddedCell(number: number, digits: number): Cell {
+  const shown = `${number < 0 ? '-' : ''}${String(Math.abs(number)).padStart(digits, '0')}`
+  return shown === String(number) ? number : new PaddedNumber(String(number), shown)
 }
 
 function hoursCell(number: number, text: string, is1904: boolean): Cell {

@@ -18,6 +18,16 @@ export class NumberText {
   }
 }
 
+/** An integer of a workbook that is shown with zeros before it: a number where it counts, and text as it is shown. */
+export class PaddedNumber extends NumberText {
+  readonly shown: string
+
+  constructor(source: string, shown: string) {
+    super(source)
+    this.shown = shown
+  }
+}
+
 /** A time after the end of its day, as a spreadsheet counts on: 25:30 is 01:30 of the next day. */
 export class LateTime {
   /** What its own day's clock reads then, after the day beside it where one is joined to it. */
@@ -71,6 +81,11 @@ export function sourceDigits(cell: Cell): string | null {
 export function plainText(cell: Cell): string | null {
   if (typeof cell === 'string') return cell
   return cell instanceof LateTime ? cell.shown : sourceDigits(cell)
+}
+
+/** As `plainText`, for what is read as a text: an integer has the zeros that it is shown with. */
+export function shownText(cell: Cell): string | null {
+  return cell instanceof PaddedNumber ? cell.shown : plainText(cell)
 }
 
 const LONGEST = 80

@@ -4,7 +4,17 @@ import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, LateTime, Misfit, Reason, isBlank, plainText } from './cell.ts'
+import {
+  type Cell,
+  type Reader,
+  type RowAccess,
+  LateTime,
+  Misfit,
+  Reason,
+  isBlank,
+  plainText,
+  shownText,
+} from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
@@ -130,7 +140,9 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
+    // The digits of a date are those that count.
+    const textOf = blank === 'any' ? plainText : shownText
+    const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
   }
   return { column, cell: source.label ? access.label(column) : access.cell(column), ...constant }
@@ -145,7 +157,11 @@ function dayOf(text: string): string {
 
 const HYPHEN = 0x2d
 
-function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
+function joinedCell<Row>(
+  cells: readonly ((row: Row) => Cell)[],
+  textOf: (cell: Cell) => string | null,
+  isBlankByOne: boolean,
+): (row: Row) => Cell {
   return (row) => {
     let text: string | null = null
     // The last cell, if it is one.
@@ -156,7 +172,7 @@ function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: b
         if (isBlankByOne) return null
         continue
       }
-      const part = plainText(cell)
+      const part = textOf(cell)
       // What is no text is shown as what was found.
       if (part === null) return cell
       late = cell instanceof LateTime ? lateAfter(text, cell) : null
