@@ -372,6 +372,21 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(lying)).said).toContain('not a whole .xlsx workbook')
   })
 
+  it('serves rows that the workbook hides, and finds them suspicious; of a row that is withheld nothing is said', async () => {
+    const hidden = (row: number, cells: string): SheetCell => ({
+      xml: `<c/></row><row r="${row}" hidden="1">${cells}`,
+    })
+    const figaro = (id: number): string =>
+      `<c><v>${id}</v></c><c t="str"><v>Figaro</v></c><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c><c/><c/><c/><c t="b"><v>1</v></c>`
+    const row = [...ROW, hidden(3, figaro(8)), hidden(4, figaro(9)), hidden(5, '<c><v>6</v></c>')]
+    const bytes = workbook([{ name: 'x', rows: [HEADER, row] }])
+    const { size, suspicious } = await read(bytes)
+    expect(size).toBe(3)
+    expect(suspicious).toEqual([
+      'Nr is in a row that the workbook hides, and the row is served: Saison.xlsx, row 3: Nr is hidden',
+    ])
+  })
+
   it('counts the rows between others in which nothing stands, whether they are in the file or not', async () => {
     const bytes = workbook([{ name: 'x', rows: [HEADER, [], [' '], ROW] }])
     expect((await read(bytes)).noticed).toEqual(['Saison.xlsx: 2 blank rows are skipped'])

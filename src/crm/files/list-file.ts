@@ -51,7 +51,7 @@ export interface ListFile<Item> {
   readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
-    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
 }
@@ -89,8 +89,8 @@ export function listFile<Item extends { readonly Id: Guid }>(
       // What today's files are held as stays what it is.
       seed: isStock ? 0 : seedOf(setting, surroundings),
     },
-    mapper({ cell, isThere }, lists) {
-      const access = { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
+    mapper(told, lists) {
+      const access = { ...told, label: told.cell, zoneOf }
       const rules = {
         ...surroundings,
         lists: lists === 'native' ? lists : ('text' as const),

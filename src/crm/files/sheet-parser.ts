@@ -70,6 +70,7 @@ const MOST_ROWS = 1_048_576
 export interface SheetRow {
   readonly cells: RowCells
   readonly row: number
+  readonly isHidden: boolean
   /** Of its texts, some of which are shared with other rows where they are stored. */
   readonly bytes: number
 }
@@ -82,6 +83,7 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
   // Never filled up: for one cell in the last column that would be 16,384 steps.
   let cells: (Cell | undefined)[] = []
   let isFilled = false
+  let isHidden = false
   let bytes = 0
   let type = 'n'
   let shape: NumberShape = 'number'
@@ -131,6 +133,7 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         count = bytes = 0
         cells = []
         isFilled = false
+        isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
       } else if (name === 'is') isInline = true
       else if (name === 'rPh') isSound = true
       else if (name === 'f') isFormula = true
@@ -151,7 +154,7 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         isInline = false
         add(unescaped(inline))
       } else if (name === 'row') {
-        if (isFilled) onRow({ cells, row, bytes })
+        if (isFilled) onRow({ cells, row, isHidden, bytes })
       }
     },
   )

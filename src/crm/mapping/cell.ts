@@ -141,6 +141,8 @@ export interface RowAccess<Row> {
   label(column: string): (row: Row) => Cell
   /** Whether a row has a column at all, blank or not; where it is not said, every row has all. */
   isThere?(column: string): (row: Row) => boolean
+  /** Whether people do not see the row where they keep it; absent if they see all. */
+  isHidden?(row: Row): boolean
   /** The zone that a cell names, by a code of the CRM too; null for anything else. */
   zoneOf(cell: Cell): Zone | null
 }

@@ -28,6 +28,7 @@ export interface RowKind<Item> {
 type NameOf = (field: FieldName) => string
 
 const NONE: readonly never[] = []
+const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -59,6 +60,7 @@ export interface ListMapping<Row, Item> {
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
   readonly nameOf: NameOf
+  readonly isHidden: ((row: Row) => boolean) | null
 }
 
 export function listMapping<Row, Item>(
@@ -87,6 +89,7 @@ export function listMapping<Row, Item>(
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
     nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
+    isHidden: access.isHidden?.bind(access) ?? null,
   }
 }
 
@@ -108,7 +111,7 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, start, finish, nameOf }: ListMapping<Row, Item>,
+  { readers, conditions, kind, suspicions, start, finish, nameOf, isHidden }: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
@@ -122,7 +125,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const odd = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
+  const oddities = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
+  const odd = isHidden?.(row) === true ? [...oddities, { ...HIDDEN, column: nameOf('Id') }] : oddities
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   return { kind: 'record', id, record, version }
 }
