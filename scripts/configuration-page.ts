@@ -23,7 +23,7 @@ One YAML file (so JSON too), UTF-8, of at most 1 MB. \`./marquee serve\`, \`chec
   marquee.yaml:5: listen.port is "http"; it must be a whole number from 0 to 65535
   \`\`\`
 
-- Durations are a whole number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`2h\`; at most 365 days. \`0\` needs no unit.
+- Durations are a whole number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`2h\`; at most 576h (24 days). \`0\` needs no unit.
 - Sizes are a whole number and a unit: \`KB\`, \`MB\`, \`GB\`, \`TB\` count in thousands, \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\` in 1024s.
 - Relative paths are relative to the configuration file.
 - Any value may be \`{ env: NAME }\`, an environment variable, or \`{ file: PATH }\`, the text of a file without the newline at its

@@ -31,7 +31,9 @@ export function readJunit(xml: string): JunitReport {
     }
     if (tag === 'testcase') {
       file = attributes['file'] ?? ''
-      name = [attributes['classname'], attributes['name']].filter((part) => part !== '').join(' ')
+      // Bun names the innermost `describe` first.
+      const within = (attributes['classname'] ?? '').split(' > ').toReversed()
+      name = [...within, attributes['name']].filter((part) => part !== '').join(' ')
       outcome = 'passed'
     }
     if (tag === 'failure' || tag === 'error') outcome = 'failed'

@@ -17,4 +17,10 @@ const isTerminal = process.stdout.isTTY
 const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
 const status = await run(args, surroundings)
 await lastLines()
+// A thread that waits for a file system or a name server that does not answer would keep Node from ending: another program
+// in its place has no such thread.
+const mayBeHeldUp = process.versions['bun'] === undefined && process.platform !== 'win32'
+if (mayBeHeldUp && process.getActiveResourcesInfo().some((name) => /^FSReq|^GetAddrInfo/.test(name))) {
+  process.execve?.(process.execPath, [process.execPath, '--disable-sigusr1', '--eval', `process.exit(${status})`])
+}
 process.exit(status)

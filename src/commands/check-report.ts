@@ -1,5 +1,4 @@
 import type { Observation } from '../observe/observation.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
@@ -14,8 +13,10 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
+import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from './fault-groups.ts'
 import type { TextKeyFor } from './text-keys.ts'
+import { withheldVenues } from './venue-references.ts'
 
 interface WithheldReport extends WithheldWords {
   readonly kind: 'event' | 'venue'
@@ -55,6 +56,8 @@ export interface Report {
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
+  /** Of the lists that were read. */
+  readonly fields: readonly FieldReport[]
 }
 
 /** What a person is told beside the report. */
@@ -76,6 +79,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   zone: { name: null, set: false, datesWithoutOffset: 0 },
   withheld: [],
   ignored: [],
+  fields: [],
 }
 
 /** What the reading of both lists came to. */
@@ -84,6 +88,7 @@ export function reportOf(
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
+  unmatched: readonly Oddity[],
 ): { readonly report: Report; readonly asides: Asides } {
   const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
   const withheld = held.flatMap(({ kind, rows }) =>
@@ -101,13 +106,14 @@ export function reportOf(
     .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
     // Mistakes first, of whichever list.
     .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
+  const withheldReference = withheldVenues(lists, suspicions)
   const warnings = [
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothing,
     ...misspeltColumns(ignoredOf, crm),
     ...zoneToCome(groups, zone, suspicions.events),
-    ...eventsWithoutVenue(lists),
+    ...(withheldReference === null ? [] : [withheldReference]),
   ]
   const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
@@ -117,6 +123,7 @@ export function reportOf(
     groups,
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),
+      ...unmatched.map((odd) => toldIn('event', odd)),
       ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
@@ -129,6 +136,9 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
+    fields: LISTS.flatMap(([kind, list]) =>
+      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    ),
   }
   const onPurpose = rows.length - mistakes
   return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
@@ -160,8 +170,11 @@ function suspiciousIn<Item>(
   suspicions: Suspicions,
   records: RecordList<Item>,
 ): readonly SuspiciousReport[] {
-  const found = suspicions.list((id) => records.serves(id))
-  return found.map(({ column, what, count, example }) => ({ kind, column, what, count, example }))
+  return suspicions.list((id) => records.serves(id)).map((odd) => toldIn(kind, odd))
+}
+
+function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Oddity): SuspiciousReport {
+  return { kind, column, what, count, example }
 }
 
 function passingOf(kind: Passing['kind'], { passed }: Suspicions): readonly Passing[] {
@@ -232,21 +245,4 @@ function zoneToCome(
   return [
     `timeZone is not set: where ${dates.column} has no offset it would be read in ${name}; say timeZone: Europe/London, or whichever it is`,
   ]
-}
-
-function eventsWithoutVenue({ events, venues }: ToldLists): readonly string[] {
-  if (venues.list.size === 0) return []
-  let count = 0
-  let first = ''
-  for (const row of events.list.rows()) {
-    const id = events.list.idOf(row)
-    const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
-    if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served === true) continue
-    count++
-    if (first === '' || id < first) first = id
-  }
-  if (count === 0) return []
-  const fact = 'a venue that is not served, so'
-  if (count === 1) return [`the event ${first} names ${fact} its venue is answered with 404`]
-  return [`${count} events, such as ${first}, name ${fact} their venues are answered with 404`]
 }

@@ -4,6 +4,7 @@ import { howMany, printable } from '../observe/printable.ts'
 import { codeOf } from '../observe/system-error.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import { fieldTable } from './check-fields.ts'
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
 import { systemTime } from '../replica/time.ts'
@@ -12,6 +13,7 @@ import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundin
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from './fault-groups.ts'
+import { unmatchedVenues } from './venue-references.ts'
 import type { TextKeyFor } from './text-keys.ts'
 
 export interface CheckOptions {
@@ -48,7 +50,13 @@ export async function check(
   // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('./text-keys.ts')).textKeyFor
-  const { report: read, asides } = reportOf(crm, found.configuration, warnings, keyFor)
+  const { report: read, asides } = reportOf(
+    crm,
+    found.configuration,
+    warnings,
+    keyFor,
+    await unmatchedVenues(lists, crm.marquee.suspicions),
+  )
   const report = {
     ...read,
     ok: read.ok && store.problems.length + baseProblems.length === 0,
@@ -60,6 +68,7 @@ export async function check(
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, surroundings)
+    for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
   if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Configuration } from '../config/configuration.ts'
 import { findConfiguration, loadConfiguration, sampleConfiguration } from '../config/load-configuration.ts'
 import { type Problem, renderProblem } from '../config/problem.ts'
-import { readSmallFile } from '../config/read-text.ts'
+import { mayExist, readSmallFile } from '../config/read-text.ts'
 import { sampleDirectory } from './sample-directory.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -21,7 +20,7 @@ export async function loadFound(
   option: string | undefined,
   { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
 ): Promise<ReadOrProblems> {
-  const found = findConfiguration({ option, env, cwd, exists: existsSync })
+  const found = await findConfiguration({ option, env, cwd, exists: mayExist })
   if (found.kind === 'sample') {
     const from = `the sample, as ${found.because}`
     return { ok: true, configuration: sampleConfiguration(sampleDirectory()), from, warnings: [] }

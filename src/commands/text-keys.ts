@@ -1,4 +1,4 @@
-import { currenciesOf, decimalSign, lookAtColumn } from '../proposal/column.ts'
+import { columnOfTexts, currenciesOf, decimalSign } from '../proposal/column.ts'
 import { isNo, isYes } from '../operations/remedy.ts'
 import { quoted } from '../proposal/line.ts'
 import { isMonthFirst } from '../proposal/texts.ts'
@@ -11,7 +11,7 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
     const words = [keyOf('yes', found.filter(isYes)), keyOf('no', found.filter(isNo))].filter((key) => key !== null)
     return words.length === 0 ? null : words.join(' and ')
   }
-  const column = lookAtColumn('', found)
+  const column = columnOfTexts(found)
   if (expected.startsWith('a date-time')) {
     const [first] = column.kind === 'date-time' ? column.formats : []
     // Another format would not help: they have one, and no calendar has such days.

@@ -83,6 +83,14 @@ const RULES: readonly Rule[] = [
     message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true takes it all the same',
   })),
   {
+    key: 'freshness.fullReadEvery',
+    because: 'freshness.refreshEvery',
+    reads: ['freshness', 'freshness.bound'],
+    isBroken: ({ freshness: { refreshEveryMs, fullReadEveryMs } }) => fullReadEveryMs < refreshEveryMs,
+    message:
+      'is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read',
+  },
+  {
     key: 'crm.sweepEvery',
     because: 'freshness.bound',
     reads: ['crm', 'freshness'],

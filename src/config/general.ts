@@ -10,6 +10,8 @@ const port = (usual: number): Key<number> =>
 
 const MOST_OFTEN_MS = 10
 
+const USUAL_FULL_READ_MS = 15 * 60_000
+
 /** 5 s or half the bound, whichever is less; a bound of 0 is met by the requests themselves, so it asks for no haste. */
 function usualRefreshMs(boundMs: number): number {
   return boundMs === 0 ? 5000 : Math.max(MOST_OFTEN_MS, Math.min(5000, Math.floor(boundMs / 2)))
@@ -60,7 +62,7 @@ export const GENERAL = {
       .optional('`5s`, or half the bound where that is less')
       .says('How often the replica is brought up to date in the background.'),
     fullReadEvery: duration({ leastMs: MOST_OFTEN_MS })
-      .default('15m')
+      .optional('`15m`, or `refreshEvery` if that is more')
       .says('How often both lists are read in full, to find what the CRM does not report.'),
     staleIfError: duration()
       .default('0s')
@@ -71,7 +73,11 @@ export const GENERAL = {
       .default('on')
       .says('A list that lost more than half of its records is not believed until `./marquee accept`.'),
   })
-    .map((given) => ({ ...given, refreshEveryMs: given.refreshEveryMs ?? usualRefreshMs(given.boundMs) }))
+    .map((given) => {
+      const refreshEveryMs = given.refreshEveryMs ?? usualRefreshMs(given.boundMs)
+      const fullReadEveryMs = given.fullReadEveryMs ?? Math.max(USUAL_FULL_READ_MS, refreshEveryMs)
+      return { ...given, refreshEveryMs, fullReadEveryMs }
+    })
     .says('How old answers may be.'),
   representation: section({
     namespace: text(

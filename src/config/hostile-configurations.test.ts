@@ -198,10 +198,10 @@ describe('files that are no configuration', () => {
     expect(await read(path)).toEqual([])
   })
 
-  it('are told by what they are: missing, a directory, a device without end, no path', async () => {
+  it('are told by what they are: missing, a directory, a device, no path', async () => {
     expect(await read(join(folder, 'none'))).toEqual([`${join(folder, 'none')}: does not exist`])
     expect(await read(folder)).toEqual([`${folder}: is a directory, not a file`])
-    expect(await read('/dev/zero')).toEqual(['/dev/zero: is larger than 1 MB'])
+    expect(await read('/dev/zero')).toEqual(['/dev/zero: is a pipe or a device: only regular files are read'])
     expect(await read('a\0b')).toEqual(['"a\\u0000b": cannot be read: that is not a path'])
     rmSync(folder, { recursive: true })
   })

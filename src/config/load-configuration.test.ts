@@ -162,6 +162,14 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     ])
   })
 
+  it('reads in full every 15 minutes, or as rarely as it refreshes', async () => {
+    const every = async (freshness: string) =>
+      (await configured(`${CRM}freshness: { ${freshness} }`)).freshness.fullReadEveryMs
+    expect(await Promise.all(['', 'refreshEvery: 1h', 'refreshEvery: 20s, fullReadEvery: 20s'].map(every))).toEqual([
+      900_000, 3_600_000, 20_000,
+    ])
+  })
+
   it('is the same twice, so that what a reload changes can be told section by section', async () => {
     const text = `crm: { kind: postgres, url: { env: URL }, events: { from: e, fields: { Name: n } }, venues: { from: v } }`
     const env = { URL: 'postgres://me@h/d?sslrootcert=ca.pem' }
@@ -307,6 +315,15 @@ crm:
     ])
   })
 
+  it('is told that a fullReadEvery below refreshEvery would do nothing', async () => {
+    const rule =
+      'freshness.fullReadEvery is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read'
+    expect(await sentences(`${CRM}freshness:\n  refreshEvery: 30s\n  fullReadEvery: 29999ms`)).toEqual([
+      `marquee.yaml:4: ${rule}`,
+    ])
+    expect(await sentences(`${CRM}freshness: { fullReadEvery: 4s }`)).toEqual([`marquee.yaml:2: ${rule}`])
+  })
+
   it('is told of at most a hundred times', async () => {
     const told = await sentences(CRM + Array.from({ length: 300 }, (_, index) => `key${index}: 1`).join('\n'))
     expect([told.length, told.at(-1)]).toEqual([101, 'marquee.yaml: has 200 more problems'])
@@ -329,41 +346,41 @@ function directoryOf(crm: CrmSettings): string | null {
   return crm.kind === 'files' ? crm.directory : null
 }
 
-function found(given: { option?: string; env?: Record<string, string>; files?: string[] }): string {
+async function found(given: { option?: string; env?: Record<string, string>; files?: string[] }): Promise<string> {
   const files = new Set(given.files)
   const { option, env = {} } = given
-  const result = findConfiguration({ option, env, cwd: '/app', exists: (path) => files.has(path) })
+  const result = await findConfiguration({ option, env, cwd: '/app', exists: async (path) => files.has(path) })
   return result.kind === 'file' ? `${result.path}, ${result.because}` : `sample, ${result.because}`
 }
 
 const NPM_START = { npm_lifecycle_event: 'start', INIT_CWD: '/home/me' }
 
 describe('the configuration', () => {
-  it('is the file of --config, before MARQUEE_CONFIG, before ./marquee.yaml, before the sample', () => {
+  it('is the file of --config, before MARQUEE_CONFIG, before ./marquee.yaml, before the sample', async () => {
     const files = ['/app/marquee.yaml']
     const env = { MARQUEE_CONFIG: 'b.yaml' }
-    expect(found({ option: 'a.yaml', env, files })).toBe('/app/a.yaml, named by --config')
-    expect(found({ env, files })).toBe('/app/b.yaml, named by MARQUEE_CONFIG')
-    expect(found({ env: { MARQUEE_CONFIG: '' }, files })).toBe('/app/marquee.yaml, found here')
-    expect(found({})).toBe('sample, there is no marquee.yaml here')
+    expect(await found({ option: 'a.yaml', env, files })).toBe('/app/a.yaml, named by --config')
+    expect(await found({ env, files })).toBe('/app/b.yaml, named by MARQUEE_CONFIG')
+    expect(await found({ env: { MARQUEE_CONFIG: '' }, files })).toBe('/app/marquee.yaml, found here')
+    expect(await found({})).toBe('sample, there is no marquee.yaml here')
   })
 
-  it('is looked for where the person stands inside npm start and start:node, and only there', () => {
-    expect(found({ option: 'a.yaml', env: NPM_START })).toBe('/home/me/a.yaml, named by --config')
+  it('is looked for where the person stands inside npm start and start:node, and only there', async () => {
+    expect(await found({ option: 'a.yaml', env: NPM_START })).toBe('/home/me/a.yaml, named by --config')
     const startNode = { ...NPM_START, npm_lifecycle_event: 'start:node' }
-    expect(found({ option: 'a.yaml', env: startNode })).toBe('/home/me/a.yaml, named by --config')
+    expect(await found({ option: 'a.yaml', env: startNode })).toBe('/home/me/a.yaml, named by --config')
     const other = { ...NPM_START, npm_lifecycle_event: 'test' }
-    expect(found({ option: 'a.yaml', env: other })).toBe('/app/a.yaml, named by --config')
-    expect(found({ option: 'a.yaml', env: { INIT_CWD: '/home/me' } })).toBe('/app/a.yaml, named by --config')
+    expect(await found({ option: 'a.yaml', env: other })).toBe('/app/a.yaml, named by --config')
+    expect(await found({ option: 'a.yaml', env: { INIT_CWD: '/home/me' } })).toBe('/app/a.yaml, named by --config')
   })
 
-  it('beside the person comes before the one beside the package', () => {
+  it('beside the person comes before the one beside the package', async () => {
     const files = ['/app/marquee.yaml', '/home/me/marquee.yaml']
-    expect(found({ env: NPM_START, files })).toBe('/home/me/marquee.yaml, found here')
-    expect(found({ env: NPM_START, files: ['/app/marquee.yaml'] })).toBe('/app/marquee.yaml, found here')
+    expect(await found({ env: NPM_START, files })).toBe('/home/me/marquee.yaml, found here')
+    expect(await found({ env: NPM_START, files: ['/app/marquee.yaml'] })).toBe('/app/marquee.yaml, found here')
   })
 
-  it('may be named by a whole path', () => {
-    expect(found({ option: '/etc/m.yaml', env: NPM_START })).toBe('/etc/m.yaml, named by --config')
+  it('may be named by a whole path', async () => {
+    expect(await found({ option: '/etc/m.yaml', env: NPM_START })).toBe('/etc/m.yaml, named by --config')
   })
 })

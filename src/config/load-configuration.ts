@@ -4,7 +4,7 @@
 import { dirname, resolve } from 'node:path'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
 import { type Findings, type Problem, BAD, keyOf, Place } from './problem.ts'
-import { type ReadFile, readText } from './read-text.ts'
+import { type ReadFile, readingLimit, readText } from './read-text.ts'
 import { resolveReferences } from './references.ts'
 import { keyNamed, section } from './section.ts'
 import type { MapTree, Say, Tree } from './tree.ts'
@@ -28,8 +28,11 @@ const MOST_PROBLEMS = 100
 export async function loadConfiguration(source: ConfigurationSource): Promise<LoadedConfiguration> {
   const { path: file, env, readFile } = source
   const folder = dirname(resolve(file))
+  const limit = readingLimit()
   const read =
-    source.text === undefined ? await readText(resolve(file), readFile) : { ok: true as const, text: source.text }
+    source.text === undefined
+      ? await readText(resolve(file), readFile, limit)
+      : { ok: true as const, text: source.text }
   const findings = findingsOf(file, folder, env)
   const say: Say = (line, message, path = []) => {
     findings.problems.push({ file, key: keyOf(path), line, found: null, message })
@@ -42,11 +45,11 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const { parseYaml } = await import('./tree.ts')
   const parsed = parseYaml(read.text, say)
   if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
-  const tree = await resolveReferences(parsed, { folder, env, readFile, say })
+  const tree = await resolveReferences(parsed, { folder, env, readFile, limit, say })
   const configuration = settingsOf(tree, findings)
   if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
   const ca = configuration.share?.ca ?? null
-  const trusted = ca === null ? null : await readText(ca, readFile)
+  const trusted = ca === null ? null : await readText(ca, readFile, limit)
   if (trusted !== null && !trusted.ok) {
     const share = tree.entries.get('share')
     const said = share?.kind === 'map' ? share.entries.get('ca') : undefined
@@ -122,7 +125,7 @@ export interface Whereabouts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The directory the process was started in. */
   readonly cwd: string
-  readonly exists: (path: string) => boolean
+  readonly exists: (path: string) => Promise<boolean>
 }
 
 /** Which configuration to read, and why that one: `because` completes `the configuration is …, `. */
@@ -135,14 +138,14 @@ export type FoundConfiguration =
   | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
 
 /** `--config`, else the file MARQUEE_CONFIG names, else ./marquee.yaml where it exists, else the sample that ships with Marquee. */
-export function findConfiguration({ option, env, cwd, exists }: Whereabouts): FoundConfiguration {
+export async function findConfiguration({ option, env, cwd, exists }: Whereabouts): Promise<FoundConfiguration> {
   const stand = standOf(env, cwd)
   if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
   const named = env['MARQUEE_CONFIG']
   if (named) return { kind: 'file', path: resolve(stand, named), because: 'named by MARQUEE_CONFIG' }
   for (const directory of new Set([stand, cwd])) {
     const path = resolve(directory, 'marquee.yaml')
-    if (exists(path)) return { kind: 'file', path, because: 'found here' }
+    if (await exists(path)) return { kind: 'file', path, because: 'found here' }
   }
   return { kind: 'sample', because: 'there is no marquee.yaml here' }
 }

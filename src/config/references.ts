@@ -9,6 +9,8 @@ export interface ReferenceSurroundings {
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
+  /** Ends the first reading of all files; one that is read again has a limit of its own. */
+  readonly limit: AbortSignal
   readonly say: Say
 }
 
@@ -64,14 +66,14 @@ export async function resolveReferences(root: MapTree, around: ReferenceSurround
 
   async function fromFile(name: string): Promise<Referred | { readonly message: string }> {
     const shown = `the file ${showName(name)}`
-    const reread = async (): Promise<Reread> => {
-      const read = await readText(resolve(around.folder, name), around.readFile)
+    const readOnce = async (limit?: AbortSignal): Promise<Reread> => {
+      const read = await readText(resolve(around.folder, name), around.readFile, limit)
       if (!read.ok) return { ok: false, message: `needs ${shown}, which ${read.message}` }
       const text = read.text.replace(/\r?\n$/, '')
       return text === '' ? { ok: false, message: `needs ${shown}, which is empty` } : { ok: true, text }
     }
-    const read = await reread()
-    return read.ok ? { text: read.text, name: shown, reread } : read
+    const read = await readOnce(around.limit)
+    return read.ok ? { text: read.text, name: shown, reread: () => readOnce() } : read
   }
 
   return resolvedMap(root, [])

@@ -89,8 +89,8 @@ export function flag(): Key<boolean> {
 
 const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }))
 
-/** 365 days: what is longer is a slip. */
-const LONGEST_MS = 8760 * 3_600_000
+/** 24 days: a timer takes no more than 2³¹-1 ms, and fires at once for more. */
+const LONGEST_MS = 576 * 3_600_000
 
 /** A duration in milliseconds, written with its unit. */
 export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
@@ -99,7 +99,7 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
     const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
     const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
     if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
-    if (ms > LONGEST_MS) return new Wrong('must be at most 8760h (365 days)')
+    if (ms > LONGEST_MS) return new Wrong('must be at most 576h (24 days)')
     return ms < leastMs ? null : ms
   })
   return key.in('Ms')

@@ -72,7 +72,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['share: { url: "rediss://store", key: "x" }', `2: share.key ${SECRET}`],
   [
     'share: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one or two lines of at least 32 bytes each, given as { env: NAME } or { file: PATH }',
+    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
   ],
   [
     'share: { url: "rediss://store", name: "a:b" }',
@@ -163,11 +163,15 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['freshness: { bound: PT30S }', `2: freshness.bound is "PT30S"; it ${DURATION}`],
   ['freshness: { bound: s }', `2: freshness.bound is "s"; it ${DURATION}`],
   ['freshness: { bound: "" }', `2: freshness.bound is ""; it ${DURATION}`],
-  ['freshness: { bound: 9000h }', '2: freshness.bound is "9000h"; it must be at most 8760h (365 days)'],
+  ['freshness: { bound: 577h }', '2: freshness.bound is "577h"; it must be at most 576h (24 days)'],
   [
     'freshness: { bound: 999999999999999h }',
-    '2: freshness.bound is "999999999999999h"; it must be at most 8760h (365 days)',
+    '2: freshness.bound is "999999999999999h"; it must be at most 576h (24 days)',
   ],
+  ['freshness: { fullReadEvery: 720h }', '2: freshness.fullReadEvery is "720h"; it must be at most 576h (24 days)'],
+  ['limits: { drain: 600h }', '2: limits.drain is "600h"; it must be at most 576h (24 days)'],
+  ['limits: { idle: 600h }', '2: limits.idle is "600h"; it must be at most 576h (24 days)'],
+  ['limits: { waitFor: 34561m }', '2: limits.waitFor is "34561m"; it must be at most 576h (24 days)'],
   ['freshness: { refreshEvery: 0s }', `2: freshness.refreshEvery is "0s"; it ${DURATION}, at least 10ms`],
   ['freshness: { fullReadEvery: 5ms }', `2: freshness.fullReadEvery is "5ms"; it ${DURATION}, at least 10ms`],
   ['limits: { idle: 900ms }', `2: limits.idle is "900ms"; it ${DURATION}, at least 1s`],

@@ -83,7 +83,12 @@ async function ofFiles(): Promise<readonly string[]> {
       events: { block: null, texts: null },
       venues: { block: null, texts: null },
     },
-    { showIn: zoneOf('Europe/Berlin'), time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 5000 } },
+    {
+      showIn: zoneOf('Europe/Berlin'),
+      time: systemTime,
+      observe: () => {},
+      limits: { requestTimeoutMs: 5000, boundMs: 30_000 },
+    },
   )
   writeFileSync(join(directory, 'events.json'), JSON.stringify(eventRows()))
   writeFileSync(join(directory, 'venues.csv'), csvOf(VENUE_ROWS))

@@ -66,7 +66,7 @@ describe('what a service costs Dataverse', () => {
       const _msevtmgt_primaryvenue_value = idOf(0x10_0000 + (number % 5000))
       environment.events.put(idOf(number), eventValues(number, { _msevtmgt_primaryvenue_value }))
     }
-    const running = await serve(environment, { fullReadEvery: '1s' })
+    const running = await serve(environment, { refreshEvery: '1s', fullReadEvery: '1s' })
     await untilServed(running, 50_000)
     const peakMb = (): number => {
       const { pid } = running.child

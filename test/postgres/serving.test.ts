@@ -229,7 +229,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.query('ALTER TABLE crm.event DISABLE TRIGGER set_changed_at')
     // Longer ago than reads of changes go back.
     await world.query("UPDATE crm.event SET changed_at = now() - interval '1 hour' WHERE event_id = $1", [idOf(1)])
-    const running = await world.start({ freshness: { fullReadEvery: '100ms' } })
+    const running = await world.start({ freshness: { refreshEvery: '50ms', fullReadEvery: '100ms' } })
     await world.query("UPDATE crm.event SET title = 'Silent' WHERE event_id = $1", [idOf(1)])
     await world.query('ALTER TABLE crm.event ENABLE TRIGGER set_changed_at')
     await running.until(idOf(1), (event) => event?.Name === 'Silent')

@@ -6,7 +6,7 @@ import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { Gathering } from './gathering.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import { type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
  * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With
@@ -26,6 +26,9 @@ export class CsvParser implements RowParser {
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
+  /** The cells so far of the row that is being read. */
+  readonly #cells: (string | null)[] = []
+  #endsLine = false
   /** Rows that were skipped because nothing is in their cells. */
   blankRows = 0
 
@@ -44,8 +47,13 @@ export class CsvParser implements RowParser {
       // Counted here, where the line is known.
       relax_column_count: true,
       max_record_size: LONGEST_ROW_BYTES,
-      cast: (cell, { quoting }) => (quoting || trimWhiteSpace(cell) !== '' ? cell : null),
+      cast: (cell, { quoting }) => {
+        const read = quoting || trimWhiteSpace(cell) !== '' ? cell : null
+        this.#cells.push(read)
+        return read
+      },
       on_record: (row: CsvRow, { empty_lines }) => {
+        this.#cells.length = 0
         this.#rows.push({ row, blankLines: empty_lines })
         return null
       },
@@ -72,19 +80,33 @@ export class CsvParser implements RowParser {
     const parser = this.#parser ?? this.#open(own ?? said ?? ',')
     // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
     const kept = Buffer.from(bytes.subarray(line.length))
+    if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
     const error = await new Promise((resolve) => void parser.write(kept, resolve))
     return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
-  async finish(): Promise<SyntaxFault | null> {
+  async finish(onCut?: OnCut): Promise<SyntaxFault | null> {
     const parser = this.#parser ?? this.#open(',')
     parser.resume()
     const error = await new Promise((resolve) => {
       parser.once('error', resolve)
       parser.end(resolve)
     })
-    const fault = (await this.#takeRows()) ?? this.#faultOf(error)
-    return fault ?? (this.#onRow === null ? this.#noHeader(1) : null)
+    const isOpen = error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED'
+    const last = isOpen || this.#endsLine ? undefined : this.#rows.pop()
+    let fault = await this.#takeRows()
+    if (fault === null && (isOpen || !this.#endsLine)) {
+      const isTaken = onCut?.(isOpen ? this.#line : undefined) ?? true
+      if (!isTaken) return this.#leaveOut(last?.row.slice(0, -1) ?? this.#cells)
+      if (last !== undefined) this.#rows.push(last)
+      fault = await this.#takeRows()
+    }
+    return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
+  }
+
+  /** Hands on the cells of a row that have an end. */
+  #leaveOut(cells: CsvRow): Taken {
+    return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
 
   #noHeader(line: number): SyntaxFault {
@@ -176,6 +198,8 @@ export class CsvParser implements RowParser {
     return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is not CSV' }
   }
 }
+
+const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
 
 /** Names of a header after which it is looked whether requests wait. */
 const MANY = 1000
@@ -277,6 +301,8 @@ export function csvRows<Item>(
     const access = { cell: cellOf, isThere: (column: string) => () => names.has(column), isHidden: () => isRowHidden }
     const mapRow = list.mapper(access, lists)
     const linksAt = header.indexOf('Links')
+    const idOf = list.ids(access, lists)
+    const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
     const add = (row: RowCells, line: number): null => {
       const where = (): string => rows.whereNext(line)
       rows.add(mapRow(row, where), line)
@@ -291,6 +317,7 @@ export function csvRows<Item>(
     }
     return (row, line, isHidden = false) => {
       isRowHidden = isHidden
+      if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
       const links = row[linksAt] ?? ''
       return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)
     }

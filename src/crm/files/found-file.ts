@@ -14,17 +14,21 @@ export interface FoundFile {
   readonly path: string
   readonly format: FileFormat
   readonly fingerprint: string
+  readonly inode: string
   readonly sizeBytes: number
   /** Wall ms: when anything about it changed last, its name too; and when its bytes were written, which a copy may keep. */
   readonly changedAtMs: number
   readonly writtenAtMs: number
 }
 
+/** Why there is no file that could be read; `inode` if there is an empty one. */
+export type NotFound = CrmFailure & { readonly inode?: string }
+
 /** A file that may be that of a list. */
 export type Candidate = Pick<FoundFile, 'name' | 'format'>
 
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
-export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | CrmFailure> {
+export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | NotFound> {
   const stats = await Promise.all(candidates.map(({ name }) => statOf(resolve(directory, name))))
   const present = candidates.flatMap((candidate, index) => {
     const found = stats[index]
@@ -44,7 +48,8 @@ export async function findFile(directory: string, candidates: readonly Candidate
   if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
   if (!found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
   if (found.size === 0n) {
-    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+    const failure = failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+    return { ...failure, inode: inodeOf(found) }
   }
   return foundAs({ name, path: resolve(directory, name), format }, found)
 }
@@ -57,10 +62,15 @@ export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stat
     path,
     format,
     fingerprint: fingerprintOf(name, stats),
+    inode: inodeOf(stats),
     sizeBytes: Number(stats.size),
     changedAtMs: Number(stats.ctimeNs / 1_000_000n),
     writtenAtMs: Number(stats.mtimeNs / 1_000_000n),
   }
+}
+
+function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`
 }
 
 /** What tells a file from what it was: another one of the same name, or other bytes. */

@@ -89,8 +89,10 @@ async function* readText<Item>(
     }
     if (broken) return { line: gate.line, problem: gate.problem }
   }
-  if (gate.finish()) return { line: gate.line, problem: gate.problem }
-  const fault = await parser.finish()
+  const endsWithin = gate.finish()
+  if (endsWithin && rows.extent === 'all') return { line: gate.line, problem: gate.problem }
+  const fault = await parser.finish((openSince) => rows.cut(openSince !== undefined && openSince < gate.line))
+  if (endsWithin) rows.cut()
   rows.blankRows = parser.blankRows ?? 0
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault

@@ -81,10 +81,15 @@ export function readersOf<Row, Item>(
       return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
     decimal(name) {
-      const column = nameOfColumn(name, sourceOf(name))
-      const isUnsaid = name === 'Price' && written !== null && written.decimal === null
+      const source = sourceOf(name)
       const { decimal } = conversions
-      const convert = isUnsaid ? seen(decimal, (cell) => suspicions.seePrice(column, cell)) : decimal
+      if (name !== 'Price' || source === null) return read(name, decimal, 'unreadable', toDecimal)
+      const column = nameOfColumn(name, source)
+      const isUnsaid = written !== null && written.decimal === null
+      const convert = seen(decimal, (cell) => {
+        suspicions.seePrice(column, cell)
+        if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
+      })
       return read(name, convert, 'unreadable', toDecimal)
     },
     'date-time'(name) {
@@ -185,6 +190,16 @@ function joinedCell<Row>(
 function lateAfter(day: string | null, time: LateTime): LateTime {
   if (day === null) return time
   return new LateTime(`${dayOf(day)} ${time.text}`, `${dayOf(day)} ${time.shown}`, time.days)
+}
+
+/** Reads the text that a field is read from. */
+export function textReader<Row>(
+  name: FieldName,
+  { fields }: Pick<ListSetting, 'fields'>,
+  access: RowAccess<Row>,
+): (row: Row) => string | null {
+  const { cell, constant } = originOf(name, fields[name] ?? null, access)
+  return (row) => shownText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
 }
 
 function blankAs(cell: Cell, constant: string): Cell {

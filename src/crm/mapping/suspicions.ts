@@ -1,7 +1,10 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
+import { type Time, systemTime } from '../../replica/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
+import { type FieldFound, FieldCoverage } from './field-coverage.ts'
+import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
 
 interface Mark {
@@ -20,6 +23,8 @@ const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } 
 const SKIPPED = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
 const MAYBE_THOUSAND =
   'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
+const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
+const FAR_AHEAD = 'is more than 5 years ahead'
 const BLANK = 'is there, and blank in every row'
 /** More are counted no further while serving: the memory of a list that is wrong throughout. */
 const MOST_ROWS = 100_000
@@ -28,6 +33,11 @@ const MOST_EXAMPLES = 20
 const MOST_VALUES = 10_000
 /** Records that `check --show` can show of a list. */
 export const MOST_SHOWN = 1000
+/** Blank prices that are noted as long as no row has one: a list without prices is no mistake. */
+const MOST_BLANK_PRICES = 10_000
+const YEAR_SECONDS = 365.25 * 86_400
+/** Starts far ahead that are noted beyond as many as are not. */
+const MOST_FAR = 1000
 /** A column that none of so many rows has is not looked for any longer. */
 const ROWS_TO_APPEAR = 64
 
@@ -41,6 +51,11 @@ interface Columns {
   /** The values that `not` lets pass and how many cells hold each, by column. */
   readonly passed: Map<string, Map<string, number>>
   rows: number
+  hasPrice: boolean
+  /** Events that start more than five years ahead, and all others. */
+  far: number
+  near: number
+  readonly begunAtSeconds: number
 }
 
 /**
@@ -52,34 +67,63 @@ export class Suspicions {
   readonly thorough: boolean
   /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
   readonly firstIds = new Set<Guid>()
+  /** The ids of venues as this list writes them. */
+  readonly venueTexts = new IdTexts()
+  /** Where the fields come from. */
+  readonly coverage = new FieldCoverage()
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
   /** There are marks, or some row was noted, which may be in order when it is mapped again. */
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
-  #columns = noColumns()
+  #columns: Columns
   /** Of the last read that mapped every row. */
-  #before = this.#columns
+  #before: Columns
   #isPartial = false
   /** What was there and blank in each of so many rows, when all were read last. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
-  constructor(thorough = false) {
+  readonly #time: Pick<Time, 'now'>
+  #blankPrices = 0
+  /** Fields that nothing reads, when all rows were read last. */
+  #missed: readonly Oddity[] = []
+
+  constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
+    this.#time = time
+    this.#columns = noColumns(time)
+    this.#before = this.#columns
+  }
+
+  /** What is suspicious in a Start that lies far ahead; null if nothing is. */
+  farAhead(epochSeconds: number): string | null {
+    const columns = this.#columns
+    const years = (epochSeconds - columns.begunAtSeconds) / YEAR_SECONDS
+    if (years <= 5) {
+      columns.near++
+      return null
+    }
+    columns.far++
+    if (years > 50) return 'is more than 50 years ahead'
+    // Most dates of such a list are so: there is no need to note them all.
+    return this.thorough || columns.far < columns.near + MOST_FAR ? FAR_AHEAD : null
   }
 
   /** A read of all rows begins. */
   begin(): void {
     if (!this.#isPartial) this.#before = this.#columns
     this.#isPartial = false
-    this.#columns = noColumns()
+    this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
+    this.#blankPrices = 0
+    this.coverage.begin()
   }
 
   /** A row is what it was, and so is not mapped. */
   skip(): void {
     this.#isPartial = true
+    this.coverage.skip()
   }
 
   /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
@@ -87,6 +131,7 @@ export class Suspicions {
     if (this.#isPartial) return
     const { there, held } = this.#columns
     this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
+    this.#missed = this.coverage.missed((column) => this.#wasThere(column), rows)
   }
 
   /** To note the dates of one field in, and what the CRM calls it. */
@@ -116,6 +161,23 @@ export class Suspicions {
   }
 
   seePrice(column: string, cell: Cell): void {
+    if (!isBlank(cell)) this.#columns.hasPrice = true
+    else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
+      this.#mark(column, BLANK_PRICE, cell)
+    }
+  }
+
+  /** Most events lie far ahead, as those of the sample do: that is no slip. */
+  get #isOfTheFuture(): boolean {
+    const { far, near } = this.#isPartial ? this.#before : this.#columns
+    return far > near
+  }
+
+  get #hasPrice(): boolean {
+    return this.#columns.hasPrice || (this.#isPartial && this.#before.hasPrice)
+  }
+
+  seeUnsaidPrice(column: string, cell: Cell): void {
     // A number of a sheet has no digits of its own but those that count.
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
@@ -189,6 +251,8 @@ export class Suspicions {
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
       if (what.startsWith(COMMA) && this.#hasSeparator) continue
+      if (what === BLANK_PRICE && !this.#hasPrice) continue
+      if (what === FAR_AHEAD && this.#isOfTheFuture) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
         // Whoever asks for all faults of a row wants what would be suspicious in it too.
@@ -198,12 +262,23 @@ export class Suspicions {
       }
       if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
+    found.push(...this.#missed)
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
       found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
     }
     return found
+  }
+
+  /** Where each field comes from; counted if the rows were mapped thoroughly. */
+  get fields(): readonly FieldFound[] {
+    return this.coverage.found((column) => this.#wasThere(column))
+  }
+
+  #wasThere(column: string): boolean {
+    const { there, held } = this.#isPartial ? this.#before : this.#columns
+    return there.has(column) || held.has(column)
   }
 
   /** How many dates were read as wall times because they have no offset, by column. */
@@ -228,8 +303,18 @@ export class Suspicions {
   }
 }
 
-function noColumns(): Columns {
-  return { dates: new Map(), there: new Set(), held: new Set(), passed: new Map(), rows: 0 }
+function noColumns(time: Pick<Time, 'now'>): Columns {
+  return {
+    dates: new Map(),
+    there: new Set(),
+    held: new Set(),
+    passed: new Map(),
+    rows: 0,
+    hasPrice: false,
+    far: 0,
+    near: 0,
+    begunAtSeconds: time.now().wallMs / 1000,
+  }
 }
 
 /** Those of both lists. */

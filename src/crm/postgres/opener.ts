@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
@@ -60,7 +60,7 @@ export class Opener {
     const texts: (string | null)[] = []
     for (const path of paths) {
       try {
-        texts.push(path === null ? null : descriptors.take(() => readFileSync(path, 'utf8')))
+        texts.push(path === null ? null : descriptors.take(() => regularText(path)))
       } catch {
         return new Fault('misconfigured', `the certificate or key ${path ?? ''} cannot be read`, null, true)
       }
@@ -68,6 +68,12 @@ export class Opener {
     const [caText = null, cert = null, key = null] = texts
     return { ca: caText, cert, key }
   }
+}
+
+/** Opening a pipe would wait for its writer, and hold up everything. */
+function regularText(path: string): string {
+  if (!statSync(path).isFile()) throw new Error('not a regular file')
+  return readFileSync(path, 'utf8')
 }
 
 /** A password, or a role, that the server does not take. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readSmallFile, readText } from '../../config/read-text.ts'
 
 /** What a connector needs of the runtime to speak HTTP; it is passed in. */
 export interface Web {
@@ -66,14 +66,11 @@ export function trustingWeb(openWeb: OpenWeb, caPath: string | null, proxyOf: (u
 
 async function certificatesIn(path: string | null): Promise<readonly string[]> {
   if (path === null) return []
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    throw Object.assign(new Error('crm.ca', { cause }), { code: 'ERR_CA_UNREADABLE' })
-  }
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_EMPTY' })
-  return [text]
+  const read = await readText(path, readSmallFile)
+  if (!read.ok) throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_UNREADABLE' })
+  if (!read.text.includes('-----BEGIN CERTIFICATE-----'))
+    throw Object.assign(new Error('crm.ca'), { code: 'ERR_CA_EMPTY' })
+  return [read.text]
 }
 
 const LONGEST_MS = 3_600_000
