@@ -377,7 +377,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
       xml: `<c/></row><row r="${row}" hidden="1">${cells}`,
     })
     const figaro = (id: number): string =>
-      `<c><v>${id}</v></c><c t="str"><v>Figaro</v></c><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c><c/><c/><c/><c t="b"><v>1</v></c>`
+      `<c><v>${id}</v></c><c t="str"><v>Figaro</v></c><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c><c><v>5</v></c><c/><c/><c t="b"><v>1</v></c>`
     const row = [...ROW, hidden(3, figaro(8)), hidden(4, figaro(9)), hidden(5, '<c><v>6</v></c>')]
     const bytes = workbook([{ name: 'x', rows: [HEADER, row] }])
     const { size, suspicious } = await read(bytes)
