@@ -265,8 +265,8 @@ export type CsvRow = readonly (string | null)[]
 /** The cells of a row, side by side; in a sheet a blank one may be a hole. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: RowCells, line: number) => Taken
+/** Takes a row below the header, the line it begins in, and whether its sheet hides it. */
+export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean) => Taken
 
 /** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
@@ -297,9 +297,11 @@ export function csvRows<Item>(
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
     const names = new Set(header)
-    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
+    let isRowHidden = false
+    const access = { cell: cellOf, isThere: (column: string) => () => names.has(column), isHidden: () => isRowHidden }
+    const mapRow = list.mapper(access, lists)
     const linksAt = header.indexOf('Links')
-    const idOf = list.ids({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
+    const idOf = list.ids(access, lists)
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
     const add = (row: RowCells, line: number): null => {
       const where = (): string => rows.whereNext(line)
@@ -313,7 +315,8 @@ export function csvRows<Item>(
       // What cannot be read is no more so where it is cut off.
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
-    return (row, line) => {
+    return (row, line, isHidden = false) => {
+      isRowHidden = isHidden
       if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
       const links = row[linksAt] ?? ''
       return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)

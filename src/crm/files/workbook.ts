@@ -286,7 +286,7 @@ async function* readRows<Item>(
   for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
     const taken = waiting
     waiting = []
-    for (const { cells, row, bytes } of taken) {
+    for (const { cells, row, isHidden, bytes } of taken) {
       rows.textBytes += bytes
       // A text that is stored once may stand in a million cells.
       if (rows.textBytes > limitBytes)
@@ -302,7 +302,7 @@ async function* readRows<Item>(
         onRow = taking
         continue
       }
-      const result = onRow(cells, row)
+      const result = onRow(cells, row, isHidden)
       const fault = result instanceof Promise ? await result : result
       if (fault !== null) return fault
     }

@@ -1,7 +1,7 @@
 import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { Oddity } from '../../domain/oddity.ts'
-import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
+import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
 
 /** Where a field comes from, and in how many of all rows something stands there. */
 export interface FieldFound {
@@ -160,5 +160,5 @@ function writtenAs(source: FieldSource): string {
 const LONGEST_EXAMPLE = 40
 
 function shown(cell: Cell): string {
-  return (plainText(cell)?.trim() ?? showCell(cell)).slice(0, LONGEST_EXAMPLE)
+  return (shownText(cell)?.trim() ?? showCell(cell)).slice(0, LONGEST_EXAMPLE)
 }

@@ -42,6 +42,7 @@ interface EventTimes {
 type NameOf = (field: FieldName) => string
 
 const NONE: readonly never[] = []
+const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -79,6 +80,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
   readonly nameOf: NameOf
+  readonly isHidden: ((row: Row) => boolean) | null
 }
 
 export function listMapping<Row, Item>(
@@ -113,6 +115,7 @@ export function listMapping<Row, Item>(
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
     nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
+    isHidden: access.isHidden?.bind(access) ?? null,
   }
 }
 
@@ -139,7 +142,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, kind, suspicions, venueText, nameOf } = mapping
+  const { readers, conditions, kind, suspicions, venueText, nameOf, isHidden } = mapping
   if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -149,7 +152,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const odd = kind.oddities(record, nameOf, mapping, suspicions)
+  const oddities = kind.oddities(record, nameOf, mapping, suspicions)
+  const odd = isHidden?.(row) === true ? [...oddities, { ...HIDDEN, column: nameOf('Id') }] : oddities
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)

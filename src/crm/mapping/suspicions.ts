@@ -2,7 +2,7 @@ import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
 import { type Time, systemTime } from '../../replica/time.ts'
-import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
+import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
@@ -15,7 +15,12 @@ interface Mark {
 
 const NO_MARKS: readonly Mark[] = []
 const COMMA = 'holds a comma, and no row has the '
-const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
+const THOUSAND = {
+  '.': 'ends in .000, most likely a thousand, and is read as a whole number without it',
+  ',': 'ends in ,000, most likely a thousand, and is read as a whole number without it',
+} as const
+const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } as const
+const SKIPPED = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
 const MAYBE_THOUSAND =
   'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
@@ -135,7 +140,7 @@ export class Suspicions {
   /** To note the dates of one field in, and what the CRM calls it. */
   datesIn(field: string, column = field): DateNotes {
     const { dates } = this.#columns
-    const notes = dates.get(field) ?? dateNotes(column)
+    const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#mark(column, SKIPPED, cell))
     dates.set(field, notes)
     return notes
   }
@@ -149,10 +154,13 @@ export class Suspicions {
     return value
   }
 
-  seeInteger(column: string, cell: Cell): void {
+  /** @param sign the decimal sign of texts */
+  seeInteger(column: string, cell: Cell, sign: '.' | ','): void {
+    const text = plainText(cell)
     // Nearly no cell holds this, so it is asked before the pattern.
-    if (typeof cell !== 'string' || cell.length < 5 || !cell.includes('.000')) return
-    if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
+    if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
+    const own = typeof cell === 'string' ? sign : '.'
+    if (THOUSANDS[own].test(text)) this.#mark(column, THOUSAND[own], cell)
   }
 
   seePrice(column: string, cell: Cell): void {
@@ -173,6 +181,7 @@ export class Suspicions {
   }
 
   seeUnsaidPrice(column: string, cell: Cell): void {
+    // A number of a sheet has no digits of its own but those that count.
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
   }
