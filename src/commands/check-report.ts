@@ -14,6 +14,7 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
+import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from './fault-groups.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { withheldVenues } from './venue-references.ts'
@@ -56,6 +57,8 @@ export interface Report {
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
+  /** Of the lists that were read. */
+  readonly fields: readonly FieldReport[]
 }
 
 /** What a person is told beside the report. */
@@ -77,6 +80,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   zone: { name: null, set: false, datesWithoutOffset: 0 },
   withheld: [],
   ignored: [],
+  fields: [],
 }
 
 /** What the reading of both lists came to. */
@@ -137,6 +141,9 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
+    fields: LISTS.flatMap(([kind, list]) =>
+      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    ),
   }
   const onPurpose = rows.length - mistakes
   return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }

@@ -103,7 +103,8 @@ export function logLine(seen: Observation): LogLine | null {
     }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
+      const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
     }
     case 'reload-refused':
       return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }

@@ -3,11 +3,12 @@ import { Buffer } from 'node:buffer'
 import { pack } from '../../src/share/frame-body.ts'
 import { Signing } from '../../src/share/signing.ts'
 import { StoreFailure } from '../../src/share/store.ts'
+import { planSeeds } from '../support/depth.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
 
-const SEEDS = [1, 2, 3]
+const SEEDS = planSeeds(3)
 
 /** The snapshots of which the store has a part. */
 function snapshotsIn({ store }: Fleet): ReadonlySet<string> {

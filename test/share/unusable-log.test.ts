@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import { UnusableLog } from '../../src/share/unusable-log.ts'
+import { planSeeds } from '../support/depth.ts'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import { override } from './mutants.ts'
 
-const SEEDS = [1, 2, 3]
+const SEEDS = planSeeds(3)
 
 /** What an operator, or somebody who has no key, does to the log. */
 const MISCHIEF: Readonly<Record<string, (fleet: Fleet) => void>> = {

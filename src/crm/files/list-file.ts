@@ -136,8 +136,13 @@ function settingOfList(table: RecordTable, block: Block | null): ListSetting {
     ...stock,
     ...said,
     from: fileNamed(block, table.list),
-    fields: fields === undefined ? stock.fields : { Id: columnSource('Id'), ...fields },
+    fields: mapsNothing(block) ? { ...stock.fields, ...fields } : { Id: columnSource('Id'), ...fields },
   }
+}
+
+/** Whether a block names no column: it may drop some of the stock ones all the same. */
+function mapsNothing({ fields = {} }: Block): boolean {
+  return Object.values(fields).every((source) => source === null)
 }
 
 /** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
@@ -158,7 +163,7 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
 
 /** What the block names itself: its fields, and those of its conditions. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
-  const fields = block.fields === undefined ? {} : setting.fields
+  const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
   return new Map(columns.map(({ column, key }) => [column, `crm.${list}.${key}`]))
 }

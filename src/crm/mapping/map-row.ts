@@ -65,6 +65,8 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
+  /** Null where the rows are served. */
+  readonly countFields: ((row: Row) => void) | null
   /** What `not` lets pass, for `check`. */
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
@@ -88,6 +90,7 @@ export function listMapping<Row, Item>(
   const { active, showOnWeb } = setting
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
+  suspicions.coverage.map(kind.table, setting.fields)
   suspicions.idColumn = nameOfColumn('Id', setting.fields.Id ?? null)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
@@ -96,6 +99,7 @@ export function listMapping<Row, Item>(
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
+    countFields: suspicions.thorough ? suspicions.coverage.counter(access) : null,
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
@@ -159,7 +163,8 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions, letPass, idText } = mapping
+  const { readers, suspicions, letPass, countFields, idText } = mapping
+  countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)

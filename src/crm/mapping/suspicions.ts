@@ -3,6 +3,7 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
 import { type Time, systemTime } from '../../replica/time.ts'
 import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
+import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
 
@@ -66,6 +67,8 @@ export class Suspicions {
   idColumn = 'Id'
   /** The ids of venues as this list writes them. */
   readonly venueTexts = new IdTexts()
+  /** Where the fields come from. */
+  readonly coverage = new FieldCoverage()
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
   /** There are marks, or some row was noted, which may be in order when it is mapped again. */
@@ -81,6 +84,8 @@ export class Suspicions {
 
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
+  /** Fields that nothing reads, when all rows were read last. */
+  #missed: readonly Oddity[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
@@ -110,11 +115,13 @@ export class Suspicions {
     this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
     this.#blankPrices = 0
+    this.coverage.begin()
   }
 
   /** A row is what it was, and so is not mapped. */
   skip(): void {
     this.#isPartial = true
+    this.coverage.skip()
   }
 
   /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
@@ -122,6 +129,7 @@ export class Suspicions {
     if (this.#isPartial) return
     const { there, held } = this.#columns
     this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
+    this.#missed = this.coverage.missed((column) => this.#wasThere(column), rows)
   }
 
   /** To note the dates of one field in, and what the CRM calls it. */
@@ -248,12 +256,23 @@ export class Suspicions {
       }
       if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
+    found.push(...this.#missed)
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
       found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
     }
     return found
+  }
+
+  /** Where each field comes from; counted if the rows were mapped thoroughly. */
+  get fields(): readonly FieldFound[] {
+    return this.coverage.found((column) => this.#wasThere(column))
+  }
+
+  #wasThere(column: string): boolean {
+    const { there, held } = this.#isPartial ? this.#before : this.#columns
+    return there.has(column) || held.has(column)
   }
 
   /** How many dates were read as wall times because they have no offset, by column. */

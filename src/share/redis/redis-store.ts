@@ -240,8 +240,8 @@ export class RedisConnection implements StoreConnection {
   }
 
   async noteSnapshot(name: string, chunks: number): Promise<void> {
-    await this.#command('HSET', this.#snapshots, name, String(chunks))
-    await this.#command('PEXPIRE', this.#snapshots, this.#expiresMs)
+    const noted = this.#command('HSET', this.#snapshots, name, String(chunks))
+    await Promise.all([noted, this.#command('PEXPIRE', this.#snapshots, this.#expiresMs)])
   }
 
   async readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
