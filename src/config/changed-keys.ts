@@ -11,13 +11,23 @@ const FIXED = [
   'share',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** The keys whose values differ; `fixed` are those that only a restart changes. */
-export function changedKeys(
-  before: Configuration,
-  after: Configuration,
-): { readonly changed: readonly string[]; readonly fixed: readonly string[] } {
-  const changed = differences(before, after, '')
-  return { changed, fixed: changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`))) }
+/** Waits for a restart, and keeps nothing else from changing: all instances change it at one time, each by a restart. */
+const AT_RESTART = 'share.key'
+
+interface ChangedKeys {
+  readonly changed: readonly string[]
+  /** Those that only a restart changes: nothing takes effect. */
+  readonly fixed: readonly string[]
+  /** Those that take effect at the next restart, while the others take effect now. */
+  readonly atRestart: readonly string[]
+}
+
+/** The keys whose values differ. */
+export function changedKeys(before: Configuration, after: Configuration): ChangedKeys {
+  const all = differences(before, after, '')
+  const changed = all.filter((key) => key !== AT_RESTART)
+  const fixed = changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`)))
+  return { changed, fixed, atRestart: all.filter((key) => key === AT_RESTART) }
 }
 
 function differences(before: unknown, after: unknown, key: string): string[] {

@@ -102,7 +102,10 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
     }
     case 'reloaded': {
-      const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
+      const { changed, atRestart } = seen
+      const now = changed.length === 0 ? [] : [`${changed.join(', ')} took effect`]
+      const later = atRestart.length === 0 ? [] : [`${atRestart.join(', ')} takes effect at a restart`]
+      const what = [...now, ...later].join('; ') || 'it is what it was'
       return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
     }
     case 'reload-refused':

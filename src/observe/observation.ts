@@ -55,8 +55,8 @@ export type Observation =
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** A signal that means nothing to the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
-  /** SIGHUP: these keys have other values now. */
-  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** SIGHUP: these keys have other values now, and others will at the next restart. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly atRestart: readonly string[] }
   /** SIGHUP, and all stays as it was: why, a sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
