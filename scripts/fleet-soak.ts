@@ -15,7 +15,7 @@ import {
 } from '../test/share/fleet-soak.ts'
 
 const minutes = Number(process.env['MINUTES'] ?? 10)
-const seed = Number(process.env['MARQUEE_FAULT_SEED'] ?? Date.now() % 1e6)
+const seed = Number(process.env['MARQUEE_SEED'] ?? Date.now() % 1e6)
 const events = 100_000
 
 if (MISSING.length > 0) {

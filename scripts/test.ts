@@ -1,48 +1,136 @@
-// Runs the tests and ends with one line that a person and a machine can both read: `N passed, N failed, N skipped`.
+// Runs the tests: `npm test` the essentials, `npm run test:all` everything. Several files at once, each in a process of its own.
 // Arguments narrow the run: `npm test -- src/domain`, `npm test -- -t negotiation`.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// It ends with one line that a person and a machine can both read: `N passed, N failed, N skipped`.
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { junitCounts } from './junit-counts.ts'
+import { parseArgs } from 'node:util'
+import { LANES } from '../test/support/lanes.ts'
+import { type TestCase, readJunit } from './junit-report.ts'
+import { type TestUnit, planTests } from './test-plan.ts'
 
 const TIMEOUT_MS = 30_000
+const SLOWEST = 10
 
-const args = process.argv.slice(2)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean', default: false }, 'test-name-pattern': { type: 'string', short: 't' } },
+})
+const pattern = values['test-name-pattern']
 const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
-const folder = mkdtempSync(join(tmpdir(), 'marquee-test-'))
-const reportPath = join(folder, 'junit.xml')
-// What tests leave goes with it: of a test run nobody hears that it exits (`process.on('exit')`). Servers that run as another user look in.
-const scratch = join(folder, 'tmp')
-mkdirSync(scratch)
-chmodSync(folder, 0o755)
-chmodSync(scratch, 0o1777)
-const run = Bun.spawn(
-  [
-    process.execPath,
-    'test',
-    `--timeout=${TIMEOUT_MS}`,
-    '--reporter=junit',
-    `--reporter-outfile=${reportPath}`,
-    ...args,
-  ],
-  { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, TMPDIR: scratch } },
-)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => run.kill(signal))
-const status = await run.exited
+const depth = values.all ? 'everything' : 'essentials'
+// Drawn where everything is proved, fixed where a change is tried: MARQUEE_SEED says which one.
+const seed = process.env['MARQUEE_SEED'] ?? (values.all ? String(Math.floor(Math.random() * 1e6)) : null)
 
-const counts = existsSync(reportPath)
-  ? junitCounts(readFileSync(reportPath, 'utf8'))
-  : { passed: 0, failed: 0, skipped: [] }
+const begun = performance.now()
+const folder = mkdtempSync(join(tmpdir(), 'marquee-test-'))
+chmodSync(folder, 0o755)
+const running = new Set<Bun.Subprocess>()
+const lanes: TestUnit[][] = []
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isInterrupted = true
+    for (const units of lanes) units.length = 0
+    for (const child of running) child.kill(signal)
+  })
+}
+
+const cases: TestCase[] = []
+const seconds = new Map<string, number>()
+const problems: string[] = []
+
+/** What tests leave goes with their folder: a test run does not hear that it exits (`process.on('exit')`). */
+async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
+  const scratch = mkdtempSync(join(folder, 'tmp-'))
+  // Servers that run as another user look in.
+  chmodSync(scratch, 0o1777)
+  const reportPath = join(scratch, 'junit.xml')
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      'test',
+      '--preload=./test/support/properties.ts',
+      `--timeout=${TIMEOUT_MS}`,
+      '--reporter=junit',
+      `--reporter-outfile=${reportPath}`,
+      ...(pattern === undefined ? [] : ['-t', pattern]),
+      ...files.map((file) => `./${file}`),
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TMPDIR: scratch,
+        MARQUEE_TEST_DEPTH: depth,
+        MARQUEE_TEST_LANE: String(lane),
+        ...(seed === null ? {} : { MARQUEE_SEED: seed }),
+      },
+    },
+  )
+  running.add(child)
+  const at = performance.now()
+  const [told, results, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  running.delete(child)
+  const report = existsSync(reportPath)
+    ? readJunit(readFileSync(reportPath, 'utf8'))
+    : { cases: [], seconds: new Map<string, number>() }
+  cases.push(...report.cases)
+  for (const [file, took] of report.seconds) seconds.set(file, took)
+  rmSync(scratch, { recursive: true, force: true })
+
+  const failed = report.cases.some(({ outcome }) => outcome === 'failed')
+  // A file that cannot be loaded, and a run that was cut short, are in no report: only the exit status tells.
+  const isBroken = status !== 0 && !failed && (pattern === undefined || report.cases.length === 0)
+  if (isBroken && !isInterrupted) problems.push(`${name}: bun test exited with ${status}: see above`)
+  const took = ((performance.now() - at) / 1000).toFixed(1).padStart(6)
+  if (pattern === undefined || report.cases.some(isMeant)) {
+    console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${took} s  ${name}`)
+    if (told.split('\n', 2).length > 1) process.stdout.write(told.replace(/^bun test v.*\n/, ''))
+  }
+  if (failed || isBroken) process.stdout.write(results)
+}
+
+/** What `-t` leaves out stands in the report as skipped. */
+function isMeant({ name }: TestCase): boolean {
+  return pattern === undefined || new RegExp(pattern).test(name)
+}
+
+async function runLane(units: TestUnit[], lane: number): Promise<void> {
+  for (let unit = units.shift(); unit !== undefined; unit = units.shift()) await runUnit(unit, lane)
+}
+
+const files = globSync('{src,scripts,test}/**/*.test.ts').toSorted()
+const plan = planTests(files, LANES, { all: values.all, wanted: positionals })
+const [busy, waiting, alone] = [[...plan.busy], [...plan.waiting], [...plan.alone]]
+lanes.push(busy, waiting, alone)
+await Promise.all([
+  ...Array.from({ length: availableParallelism() }, (_, core) => runLane(busy, core + 1)),
+  runLane(waiting, 0),
+])
+await runLane(alone, 0)
 rmSync(folder, { recursive: true, force: true })
 
-// A file that cannot be loaded, and a run that was cut short, are in no report: only the exit status tells.
-const failed = counts.failed === 0 && status !== 0 ? 1 : counts.failed
-const skipped = counts.skipped.length
-const problems: string[] = []
-if (counts.failed === 0 && status !== 0) problems.push(`bun test exited with ${status}: see above`)
-if (counts.passed + counts.failed === 0) problems.push('NOTHING RAN')
+const counted = (outcome: TestCase['outcome']): readonly TestCase[] =>
+  cases.filter((one) => one.outcome === outcome && isMeant(one))
+const [passed, failed, skipped] = [counted('passed').length, counted('failed').length, counted('skipped').length]
+
+const slowest = [...seconds].toSorted(([, left], [, right]) => right - left).slice(0, SLOWEST)
+if (slowest.length > 1) {
+  console.log(`\nThe slowest of ${seconds.size} files:`)
+  for (const [file, took] of slowest) console.log(`${took.toFixed(1).padStart(6)} s  ${file}`)
+}
+for (const { file, name } of counted('skipped')) console.log(`SKIPPED ${file}: ${name}`)
+const repeat = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${values.all ? 'run test:all' : 'test'} --`
+for (const { file, name } of counted('failed')) console.log(`FAILED ${file}: ${name}\n       again: ${repeat} ${file}`)
+if (isInterrupted) problems.push('INTERRUPTED')
+if (passed + failed === 0) problems.push('NOTHING RAN')
 if (skipped > 0 && skipsAreFailures) problems.push('SKIPPED TESTS ARE NOT ALLOWED HERE')
-for (const name of counts.skipped) console.log(`SKIPPED ${name}`)
 for (const problem of problems) console.log(problem)
 if (problems.length > 0 || failed > 0) process.exitCode = 1
-console.log(`${counts.passed} passed, ${failed} failed, ${skipped} skipped`)
+console.log(`${depth} in ${Math.round((performance.now() - begun) / 1000)} s${seed === null ? '' : `, seed ${seed}`}`)
+console.log(`${passed} passed, ${failed > 0 || problems.length === 0 ? failed : 1} failed, ${skipped} skipped`)

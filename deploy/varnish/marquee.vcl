@@ -1,8 +1,9 @@
 vcl 4.1;
 
+import directors;
 import std;
 
-# Marquee behind Varnish: a cache that never carries an answer past the bound. Yours to change: the backend.
+# Marquee behind Varnish: a cache that never carries an answer past the bound. Yours to change: the backends.
 # TLS is for what stands before Varnish. Start it with a ceiling: varnishd -s malloc,256m -s Transient=malloc,64m
 # (without one Transient has none). test/faults/proxies.test.ts runs this file as it is.
 
@@ -16,7 +17,21 @@ backend default {
   .max_connections = 500;
 }
 
+# For another instance add a backend like this one under another name, and its line here.
+sub vcl_init {
+  new marquees = directors.round_robin();
+  marquees.add_backend(default);
+}
+
 sub vcl_recv {
+  set req.backend_hint = marquees.backend();
+
+  # Marquee has no other methods, and its runtime closes the connection on one that it does not know. Never a pipe, in which
+  # anything could follow.
+  if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
+    return (synth(405));
+  }
+
   # Several lines of Accept are one list to Marquee, and Varnish would look at the first alone: what is stored would not be
   # what the next caller with that line asked for.
   std.collect(req.http.Accept);
@@ -30,15 +45,11 @@ sub vcl_recv {
   unset req.http.If-None-Match;
   unset req.http.If-Modified-Since;
   unset req.http.Range;
-  if (req.url ~ "(?i)^[^?]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
+  if (req.url ~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
     set req.url = regsub(req.url, "\?.*$", "");
   }
 
-  if (req.method == "PRI") {
-    return (synth(405));
-  }
-  # Marquee says itself which methods it has; never a pipe, in which anything could follow.
-  if (req.method != "GET" && req.method != "HEAD") {
+  if (req.method == "OPTIONS") {
     return (pass);
   }
 
@@ -53,7 +64,10 @@ sub vcl_recv {
       return (pass);
     }
     set req.http.Accept = "application/xml";
-  } else if (req.http.Accept !~ "^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml)$") {
+  } else if (req.http.Accept ~ "(?i)^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml)$") {
+    # In any case, and kept once.
+    set req.http.Accept = std.tolower(req.http.Accept);
+  } else {
     return (pass);
   }
   return (hash);
@@ -63,6 +77,13 @@ sub vcl_hash {
   # Whatever the Host, the answer is the same.
   hash_data(req.url);
   return (lookup);
+}
+
+sub vcl_backend_fetch {
+  # Nothing of these is looked at. What Marquee's runtime refuses of a body, such as a trailer, would be read as the answer to the
+  # next request of the connection.
+  unset bereq.body;
+  set bereq.http.Host = "marquee";
 }
 
 sub vcl_backend_response {
@@ -83,6 +104,10 @@ sub vcl_backend_response {
 }
 
 sub vcl_backend_error {
+  # What no instance has begun to answer the next one is asked for, once.
+  if (bereq.retries == 0) {
+    return (retry);
+  }
   # No instance answers at all; Marquee's own 502 goes through as it is.
   set beresp.status = 502;
   set beresp.reason = "Bad Gateway";
@@ -96,4 +121,18 @@ sub vcl_backend_error {
   set beresp.http.Access-Control-Expose-Headers = "ETag, Age, Link, Retry-After";
   set beresp.body = {"{"type":"about:blank","title":"Bad Gateway","status":502,"detail":"The service cannot be reached. Try again after the seconds that Retry-After names.""} + "}";
   return (deliver);
+}
+
+sub vcl_synth {
+  if (resp.status == 405) {
+    set resp.http.Content-Type = "application/problem+json";
+    set resp.http.Allow = "GET, HEAD, OPTIONS";
+    set resp.http.Cache-Control = "no-store";
+    set resp.http.Vary = "Accept";
+    set resp.http.X-Content-Type-Options = "nosniff";
+    set resp.http.Access-Control-Allow-Origin = "*";
+    set resp.http.Access-Control-Expose-Headers = "ETag, Age, Link, Retry-After";
+    set resp.body = {"{"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"This resource can only be read: use GET or HEAD.""} + "}";
+    return (deliver);
+  }
 }

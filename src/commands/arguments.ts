@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { printable } from '../observe/printable.ts'
 import type { CheckOptions } from './check.ts'
+import type { InitOptions } from './init.ts'
 import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
 import { type Surroundings, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
 
@@ -67,9 +68,10 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
   command('init')
     .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
     .option('--from <file>', 'looks at a file and proposes how to read it; once for each file', everyFile, [])
-    .action(async (kind: string, { from }: { readonly from: readonly string[] }) => {
+    .option('--replace', 'write over an existing marquee.yaml; with --from its idNamespace is kept')
+    .action(async (kind: string, options: InitOptions) => {
       const { init } = await import('./init.ts')
-      status = await init(kind, surroundings, from)
+      status = await init(kind, surroundings, options)
     })
   for (const name of ['accept', 'ready'] as const) {
     configured(name).action(async ({ config }: ConfigOption) => {

@@ -1,9 +1,10 @@
 import type { Observation } from '../observe/observation.ts'
-import { EMPTY_GUID } from '../domain/guid.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
+import { showCell } from '../crm/mapping/cell.ts'
+import { textFound } from '../operations/remedy.ts'
 import { type WithheldWords, withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
@@ -13,8 +14,10 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
+import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from './fault-groups.ts'
 import type { TextKeyFor } from './text-keys.ts'
+import { withheldVenues } from './venue-references.ts'
 
 interface WithheldReport extends WithheldWords {
   readonly kind: 'event' | 'venue'
@@ -23,6 +26,13 @@ interface WithheldReport extends WithheldWords {
 }
 
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
+
+/** The values that a `not` lets pass, the most frequent first. */
+export interface Passing {
+  readonly kind: 'event' | 'venue'
+  readonly column: string
+  readonly values: readonly { readonly value: string; readonly count: number }[]
+}
 
 interface ZoneReport {
   /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
@@ -40,11 +50,15 @@ export interface Report {
   readonly groups: readonly FaultGroup[]
   readonly suspicious: readonly SuspiciousReport[]
   readonly zone: ZoneReport
+  /** What `not` lets pass; absent if no condition has one. */
+  readonly passing?: readonly Passing[]
   /** In the order of the lists. */
   readonly withheld: readonly WithheldReport[]
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
+  /** Of the lists that were read. */
+  readonly fields: readonly FieldReport[]
 }
 
 /** What a person is told beside the report. */
@@ -66,6 +80,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   zone: { name: null, set: false, datesWithoutOffset: 0 },
   withheld: [],
   ignored: [],
+  fields: [],
 }
 
 /** What the reading of both lists came to. */
@@ -74,8 +89,13 @@ export function reportOf(
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
+  unmatched: readonly Oddity[],
 ): { readonly report: Report; readonly asides: Asides } {
-  const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
+  const held = LISTS.map(([kind, list]) => ({
+    kind,
+    list,
+    rows: inOrder(lists[list].list.withheldRows()).map((row) => asWritten(row, suspicions[list])),
+  }))
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
@@ -91,14 +111,16 @@ export function reportOf(
     .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
     // Mistakes first, of whichever list.
     .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
+  const withheldReference = withheldVenues(lists, suspicions)
   const warnings = [
     ...configurationWarnings,
     ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
     ...nothing,
     ...misspeltColumns(ignoredOf, crm),
     ...zoneToCome(groups, zone, suspicions.events),
-    ...eventsWithoutVenue(lists),
+    ...(withheldReference === null ? [] : [withheldReference]),
   ]
+  const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
   const report = {
     ok: failures.length === 0,
     events: lists.events.list.served,
@@ -106,10 +128,12 @@ export function reportOf(
     groups,
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),
+      ...unmatched.map((odd) => toldIn('event', odd)),
       ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
     zone,
+    ...(passing.length === 0 ? {} : { passing }),
     withheld,
     ignored: [...new Set([...ignoredOf.values()].flat())],
     warnings,
@@ -117,6 +141,9 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
+    fields: LISTS.flatMap(([kind, list]) =>
+      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    ),
   }
   const onPurpose = rows.length - mistakes
   return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
@@ -134,6 +161,15 @@ function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
   return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
 }
 
+/** A row whose id another row has, told by what stands in its cell. */
+function asWritten(row: WithheldRow, { idTexts, idColumn }: Suspicions): WithheldRow {
+  const { id, withheld } = row
+  if (id === null || withheld.fault !== 'duplicate-id') return row
+  const found = idTexts.get(id)
+  const shown = found === undefined ? withheld.found : showCell(found)
+  return { id, withheld: { ...withheld, column: idColumn, found: shown } }
+}
+
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
   return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
 }
@@ -148,8 +184,19 @@ function suspiciousIn<Item>(
   suspicions: Suspicions,
   records: RecordList<Item>,
 ): readonly SuspiciousReport[] {
-  const found = suspicions.list((id) => records.serves(id))
-  return found.map(({ column, what, count, example }) => ({ kind, column, what, count, example }))
+  return suspicions.list((id) => records.serves(id)).map((odd) => toldIn(kind, odd))
+}
+
+function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Oddity): SuspiciousReport {
+  return { kind, column, what, count, example }
+}
+
+function passingOf(kind: Passing['kind'], { passed }: Suspicions): readonly Passing[] {
+  return Array.from(passed, ([column, values]) => ({
+    kind,
+    column,
+    values: values.map(([value, count]) => ({ value: textFound(value), count })),
+  }))
 }
 
 function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {
@@ -212,21 +259,4 @@ function zoneToCome(
   return [
     `timeZone is not set: where ${dates.column} has no offset it would be read in ${name}; say timeZone: Europe/London, or whichever it is`,
   ]
-}
-
-function eventsWithoutVenue({ events, venues }: ToldLists): readonly string[] {
-  if (venues.list.size === 0) return []
-  let count = 0
-  let first = ''
-  for (const row of events.list.rows()) {
-    const id = events.list.idOf(row)
-    const venue = events.list.get(id)?.VenueId ?? EMPTY_GUID
-    if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served === true) continue
-    count++
-    if (first === '' || id < first) first = id
-  }
-  if (count === 0) return []
-  const fact = 'a venue that is not served, so'
-  if (count === 1) return [`the event ${first} names ${fact} its venue is answered with 404`]
-  return [`${count} events, such as ${first}, name ${fact} their venues are answered with 404`]
 }

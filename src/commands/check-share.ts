@@ -1,14 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore, keysIn } from '../config/share.ts'
+import { isLoopbackStore } from '../config/share.ts'
 import { systemTime } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
-import { NO_BODY } from '../share/entries.ts'
 import { type RedisConnection, RedisStore } from '../share/redis/redis-store.ts'
-import { Signing } from '../share/signing.ts'
-import type { StoredEntry } from '../share/store.ts'
-import type { ShareSettings } from './share.ts'
+import { decodeEntry } from '../share/entries.ts'
+import { MOST_MARKS } from '../share/marks.ts'
+import { otherLogsInUse, whyOtherLog } from '../share/other-logs.ts'
+import { logNameOf, Signing } from '../share/signing.ts'
+import { heartbeatMs, type ShareSettings } from './share.ts'
 import { sharedScope } from './base.ts'
 
 export interface StoreChecked {
@@ -20,6 +21,9 @@ export interface StoreChecked {
 }
 
 const PATIENCE_MS = 5000
+/** Of a log whose heartbeats are further apart `check` does not see that it is in use. */
+const LONGEST_HEARTBEAT_MS = 1000
+const SEE = 'The instances replace a log that nobody leads; see who else writes to the store'
 const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
@@ -29,25 +33,37 @@ export async function checkShare(
   configuration: Configuration,
   recordBytes: number,
 ): Promise<StoreChecked> {
-  const { url, ca, name } = settings
-  const store = new RedisStore({ url, ca, name }, sharedScope(configuration))
+  const { url, ca, name, key } = settings
+  const logName = logNameOf(sharedScope(configuration), key?.reveal() ?? null)
+  const store = new RedisStore({ url, ca, name }, logName)
   const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
   const open: RedisConnection[] = []
   try {
     const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
       open.push(connection, probe)
-      const [info, others] = [await connection.info(), await connection.otherScopes()]
+      const info = await connection.info()
       // What a replica refuses says less than that it is one.
       const problems = problemsOf(info)
-      if (problems.length === 0) {
-        await tryRights(probe)
-        problems.push(...signatureProblems(await connection.top(), settings, sharedScope(configuration)))
-      }
-      return { server: serverOf(info), problems, warnings: warningsOf(settings, info, others, recordBytes) }
+      if (problems.length === 0) await tryRights(probe)
+      return { connection, info, problems }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
     if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
-    return checked
+    const { connection, info, problems } = checked
+    const warnings = warningsOf(settings, info, recordBytes)
+    if (problems.length > 0) return { server: serverOf(info), problems, warnings }
+    const beatMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMs(settings, configuration.freshness))
+    const signing = new Signing(sharedScope(configuration), key?.reveal() ?? null)
+    const trouble = await within(systemTime, PATIENCE_MS, logTrouble(connection, signing, beatMs))
+    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE}`
+    if (trouble !== null) warnings.push(`share.name: ${trouble === TOO_LATE ? late : trouble}`)
+    if (trouble === TOO_LATE) return { server: serverOf(info), problems, warnings }
+    const looked = otherLogsInUse(connection, systemTime, beatMs, new AbortController().signal)
+    const others = await within(systemTime, PATIENCE_MS, looked)
+    for (const other of others === TOO_LATE ? [] : others) {
+      warnings.push(`share.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
+    }
+    return { server: serverOf(info), problems, warnings }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     return { server: null, problems: [`share.url: ${why}`], warnings: [] }
@@ -56,34 +72,45 @@ export async function checkShare(
   }
 }
 
-/** Who signs by another key than the log takes no part: it neither believes the others, nor they it. */
-function signatureProblems(top: StoredEntry | null, { key }: ShareSettings, scope: string): readonly string[] {
-  if (top === null) return []
-  const { id, h, b, s } = top
-  if (new Signing(scope, keysIn(key?.reveal() ?? '') ?? []).believes(s, 'log', id, h, b ?? NO_BODY)) return []
-  if (key === null)
-    return ['share.key is not set, and the other instances sign what they write: give this one their key']
-  const theirs =
-    s === null ? 'the other instances sign nothing' : 'it is not the key that the other instances sign with'
-  return [`share.key: ${theirs}: all must have the same`]
+/** What instances would find wrong with the log, or with the marks beside it; null if nothing is. */
+async function logTrouble(connection: RedisConnection, signing: Signing, beatMs: number): Promise<string | null> {
+  const look = async () => {
+    const [top, marks] = [await connection.top(), await connection.readMarks(MOST_MARKS)]
+    return { top, marks, moved: JSON.stringify([...(marks ?? [])]) }
+  }
+  const before = await look()
+  if (before.marks === null)
+    return `there are more than ${MOST_MARKS} marks of instances; the leader drops them. ${SEE}`
+  const entry = before.top === null ? null : decodeEntry(before.top, signing)
+  if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE}`
+  if (before.marks.size === 0) return null
+  await new Promise((resolve) => setTimeout(resolve, 2 * beatMs))
+  const after = await look()
+  if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
+  const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
+  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
 }
 
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
   try {
     await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
-    await probe.readAfter('0-0', 1)
+    await probe.readAfter('0-0', 1, 16)
     await probe.readFrom('1-1', 1)
     await probe.top()
     await probe.trimBefore('1-1')
     await probe.writeMark(PROBE, '{}')
-    await probe.readMarks()
+    await probe.readMarks(99)
     await probe.dropMarks([PROBE])
+    await probe.noteSnapshot(PROBE, 1)
+    await probe.readSnapshots(9)
+    await probe.forgetSnapshots([PROBE])
+    await probe.drop('snapshots')
     await probe.putBlob('base', Buffer.from('{}'))
     await probe.getBlob('base')
     await probe.countBlobs(['base'])
     await probe.dropBlobs(['base'])
-    await probe.dropLog()
+    await probe.drop('log')
   } finally {
     await probe.cleanUp([PROBE])
   }
@@ -106,12 +133,7 @@ function problemsOf(info: ReadonlyMap<string, string>): string[] {
   return problems
 }
 
-function warningsOf(
-  settings: ShareSettings,
-  info: ReadonlyMap<string, string>,
-  others: readonly string[],
-  recordBytes: number,
-): readonly string[] {
+function warningsOf(settings: ShareSettings, info: ReadonlyMap<string, string>, recordBytes: number): string[] {
   const warnings: string[] = []
   const policy = info.get('maxmemory_policy') ?? 'noeviction'
   if (policy.startsWith('allkeys-')) {
@@ -124,10 +146,6 @@ function warningsOf(
   if (most > 0 && room < recordBytes) {
     const wanted = `${megabytes(recordBytes)} MB, as much as the records take`
     warnings.push(`share.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
-  }
-  for (const scope of others) {
-    const why = 'another release, CRM or mapping; within a roll-out that is as it should be'
-    warnings.push(`share.name: ${settings.name} is in use for the scope ${scope} too: ${why}`)
   }
   if (settings.key === null && !isLoopbackStore(settings)) {
     warnings.push('share.key is not set: whoever can write to the store decides what is served')

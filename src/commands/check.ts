@@ -3,7 +3,8 @@ import { textOf as bodyText } from '../formats/body.ts'
 import { howMany, printable } from '../observe/printable.ts'
 import { codeOf } from '../observe/system-error.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
-import { type Asides, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import { fieldTable } from './check-fields.ts'
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
 import { systemTime } from '../replica/time.ts'
@@ -12,6 +13,7 @@ import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundin
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from './fault-groups.ts'
+import { unmatchedVenues } from './venue-references.ts'
 import type { TextKeyFor } from './text-keys.ts'
 
 export interface CheckOptions {
@@ -48,7 +50,13 @@ export async function check(
   // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('./text-keys.ts')).textKeyFor
-  const { report: read, asides } = reportOf(crm, found.configuration, warnings, keyFor)
+  const { report: read, asides } = reportOf(
+    crm,
+    found.configuration,
+    warnings,
+    keyFor,
+    await unmatchedVenues(lists, crm.marquee.suspicions),
+  )
   const report = {
     ...read,
     ok: read.ok && store.problems.length + baseProblems.length === 0,
@@ -60,6 +68,7 @@ export async function check(
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, surroundings)
+    for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
   if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE
@@ -90,7 +99,7 @@ const MOST_EXAMPLES = 3
 
 /** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
 function printReport(
-  { ok, events, venues, groups, suspicious, zone, withheld, warnings, problems }: Report,
+  { ok, events, venues, groups, suspicious, zone, passing = [], withheld, warnings, problems }: Report,
   { mistakes, onPurpose, ignoredOf }: Asides,
   crm: CrmSettings,
   { out, error }: Pick<Surroundings, 'out' | 'error'>,
@@ -114,6 +123,7 @@ function printReport(
   out(`${howMany(events, 'event')} and ${howMany(venues, 'venue')} would be served${not}.`)
   if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
   const toCorrect = groups.filter((group) => !isOnPurpose(group))
+  for (const one of passing) out(printable(passingLine(one), 1000))
   printGroups('To correct', mistakes, toCorrect, out)
   printGroups('Withheld because the CRM says so', onPurpose, groups.filter(isOnPurpose), out)
 }
@@ -124,6 +134,15 @@ function printGroups(title: string, rows: number, groups: readonly FaultGroup[],
   for (const group of groups.slice(0, MOST_GROUPS)) out(printable(`- ${sentenceOf(group)}`, 1000))
   const more = groups.length - MOST_GROUPS
   if (more > 0) out(`  … and ${howMany(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
+}
+
+const MOST_PASSING = 20
+
+function passingLine({ kind, column, values }: Passing): string {
+  const shown = values.slice(0, MOST_PASSING).map(({ value, count }) => `${JSON.stringify(value)} (${grouped(count)})`)
+  const more = values.length - shown.length
+  const others = more > 0 ? ` and ${howMany(more, 'other value')}` : ''
+  return `${column} of the ${kind}s: besides blank, \`not\` lets pass ${shown.length === 0 ? 'no value' : shown.join(', ')}${others}.`
 }
 
 const WORDS: Readonly<Record<WithheldFault, string>> = {

@@ -46,10 +46,12 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   },
   init: {
     summary: 'write a commented marquee.yaml',
-    teaches: 'Writes ./marquee.yaml for a kind of CRM, never over an existing file.',
+    teaches:
+      'Writes ./marquee.yaml for a kind of CRM; over an existing file only with --replace. With --from it looks at files, and asks with ? what it could not see.',
     examples: [
       ['./marquee init', 'for lists in files'],
       ['./marquee init files --from Events.xlsx --from Venues.csv', 'for the files that you have'],
+      ['./marquee init files --from Events.xlsx --replace', 'once more; ids stay what they were'],
     ],
     status: '0 it was written; 1 there is one already, or it cannot be written; 2 wrong usage.',
   },

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Guid } from '../domain/guid.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
+import type { FileTables } from '../proposal/table.ts'
 import type { WrittenProposal } from '../proposal/write-proposal.ts'
 import { commandLine } from './launcher.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -17,8 +19,19 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'cannot be written: the directory is gone'],
 ])
 
-/** Writes a commented marquee.yaml for a CRM, never over an existing file. */
-export async function init(kind: string, surroundings: Surroundings, from: readonly string[] = []): Promise<number> {
+export interface InitOptions {
+  /** The files to be looked at. */
+  readonly from?: readonly string[]
+  /** Whether an existing file is written over. */
+  readonly replace?: boolean
+}
+
+/** Writes a commented marquee.yaml for a CRM; over an existing file only if it is to be replaced. */
+export async function init(
+  kind: string,
+  surroundings: Surroundings,
+  { from = [], replace = false }: InitOptions = {},
+): Promise<number> {
   const { cwd, out, error } = surroundings
   const template = TEMPLATES.get(kind)
   if (template === undefined) {
@@ -27,16 +40,25 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
     error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
     return WRONG_USAGE
   }
-  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd)
+  const path = resolve(cwd, FILE)
+  const { lookAtReplaced, replaceFile } = await import('./replaced-file.ts')
+  const replaced = replace ? await lookAtReplaced(path) : null
+  if (typeof replaced === 'string') {
+    error(printable(`${path} ${replaced}`))
+    return ANSWER_IS_NO
+  }
+  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd, replaced?.idNamespace ?? null)
   if (Array.isArray(proposed)) {
     for (const problem of proposed) error(printable(problem))
     return WRONG_USAGE
   }
-  const path = resolve(cwd, FILE)
   try {
+    const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
     // Nobody has said yet in which zone the dates of these files are.
-    const general = GENERAL.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    await writeFile(path, proposed === null ? `${GENERAL}${template[0]}` : `${general}${proposed.text}`, { flag: 'wx' })
+    const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
+    const text = `${begin}${proposed === null ? template[0] : proposed.text}`
+    if (replaced === null) await writeFile(path, text, { flag: 'wx' })
+    else await replaceFile(replaced, text)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
@@ -55,7 +77,12 @@ export async function init(kind: string, surroundings: Surroundings, from: reado
 }
 
 /** How the files are read, or why they cannot be looked at. */
-async function lookAtAll(kind: string, from: readonly string[], cwd: string): Promise<WrittenProposal | string[]> {
+async function lookAtAll(
+  kind: string,
+  from: readonly string[],
+  cwd: string,
+  idNamespace: Guid | null,
+): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt }, { propose }, { writeProposal }] = await Promise.all([
@@ -63,7 +90,8 @@ async function lookAtAll(kind: string, from: readonly string[], cwd: string): Pr
     import('../proposal/propose.ts'),
     import('../proposal/write-proposal.ts'),
   ])
-  const files = await Promise.all(from.map((file) => lookAt(resolve(cwd, file))))
+  const files: (FileTables | string)[] = []
+  for (const file of from) files.push(await lookAt(resolve(cwd, file)))
   const problems = files.flatMap((file, index) => (typeof file === 'string' ? [`${from[index]} ${file}`] : []))
   if (problems.length > 0) return problems
   const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
@@ -72,7 +100,7 @@ async function lookAtAll(kind: string, from: readonly string[], cwd: string): Pr
       (sheet) => `${file.tables[0]?.file}: the sheet ${JSON.stringify(sheet)} is hidden, and was left out`,
     ),
   )
-  return writeProposal(propose(looked.flatMap(({ tables }) => tables)), cwd, hidden)
+  return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
 }
 
 const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
@@ -90,12 +118,17 @@ freshness:
   bound: 30s             # no answer is older than this
   staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h goes on answering for so long
 
+lists: on                # /api/events and /api/venues answer with all there is; off: single records by their ids alone
+
 # operations:            # health, metrics and the dashboard, on http://127.0.0.1:8081/
 #   host: 0.0.0.0        # to be reached from other machines; then a token is needed
 #   token: { env: MARQUEE_OPERATIONS_TOKEN }
 
 crm:
 `
+
+const STALE_FILES =
+  '  staleIfError: 12h      # while the files cannot be read, the last lists are served for so long; 0s answers 502'
 
 const ZONE_TO_SAY =
   '# timeZone: Europe/London   # IANA name: what dates without an offset are read in, and all are shown in'

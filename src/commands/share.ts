@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
-import { isLoopbackStore, KEYS_ALLOWED, keysIn, mayBeStore } from '../config/share.ts'
-import type { Observe } from '../observe/observation.ts'
+import { isLoopbackStore, mayBeStore } from '../config/share.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
 import { type ReplicaOptions, newLists, Replica } from '../replica/replica.ts'
+import { elapsedMs } from '../replica/time.ts'
+import { pause as sleep } from '../replica/waiting.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import { idOf } from '../share/entries.ts'
@@ -17,7 +18,8 @@ import type { ShareNews } from '../share/options.ts'
 import type { ReplicaMaker } from '../share/own-reading.ts'
 import { LONGEST_DEFAULT_MS } from '../share/reign.ts'
 import { Share } from '../share/share.ts'
-import { Signing } from '../share/signing.ts'
+import { logNameOf, Signing } from '../share/signing.ts'
+import { OtherLogs, whyOtherLog } from '../share/other-logs.ts'
 import { keepBase, sharedScope } from './base.ts'
 import { VERSION } from './surroundings.ts'
 
@@ -31,26 +33,13 @@ export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'carried'
 }
 
 const LEAST_BEAT_MS = 50
-/** How often a start looks whether there is something to answer from. */
-const LOOK_MS = 10
+/** How often a start looks whether there is something to answer from: ever less often, since it may wait for hours. */
+const LOOK_MS = { least: 10, most: 1000 } as const
+const LOOKS_PART = 1 / 16
 
-/** Signs by the keys of `share.key`, which a file may replace by others. */
-function signingOf({ key }: ShareSettings, configuration: Configuration, observe: Observe): Signing {
-  const scope = sharedScope(configuration)
-  if (key === null) return new Signing(scope, [])
-  let held = key
-  let unusable: string | null = null
-  return new Signing(scope, keysIn(key.reveal()) ?? [], async () => {
-    const read = await held.refresh()
-    const keys = read.ok ? keysIn(read.secret.reveal()) : null
-    const why = !read.ok ? read.message : keys === null ? `${key.from} must hold ${KEYS_ALLOWED}` : null
-    if (why !== null && why !== unusable) observe({ kind: 'share-changed', what: 'key-unusable', detail: why })
-    unusable = why
-    if (!read.ok || keys === null || read.secret.reveal() === held.reveal()) return null
-    held = read.secret
-    observe({ kind: 'share-changed', what: 'key-changed', detail: null })
-    return keys
-  })
+/** How often an instance with these settings says that it is there. */
+export function heartbeatMs({ beatMs }: ShareSettings, { boundMs }: { readonly boundMs: number }): number {
+  return beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, boundMs / 20))
 }
 
 /** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
@@ -59,26 +48,42 @@ export class Sharing implements ToldLists {
   readonly venues: CurrentList<VenueRecord>
   readonly #options: SharingOptions
   readonly #share: Share
+  readonly #otherLogs: OtherLogs
+  readonly #ended = new AbortController()
   readonly #rebases = new Map<string, number>()
   /** What callers get, and what may take its place, as long as somebody holds it. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
   readonly #keepers = new WeakMap<Replica, BaseKeeper>()
-  #lastError: string | null = null
+  #storeLost: string | null = null
   #unfit = ''
 
   constructor(options: SharingOptions) {
     this.#options = options
     const { configuration, section, crm, settings, limits, time, observe, pause } = options
     const { url, ca, name, allowInsecure } = section
+    const key = section.key?.reveal() ?? null
+    const scope = sharedScope(configuration)
+    const logName = logNameOf(scope, key)
+    const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
+    this.#otherLogs = new OtherLogs({
+      connect: () => store.connect(),
+      time,
+      heartbeatMs: () => heartbeatMs(section, settings),
+      tell: (names) => {
+        const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
+        if (names.length > 0) observe({ kind: 'share-changed', what: 'other-logs', detail: told })
+      },
+    })
     this.#share = new Share({
-      store: new RedisStore(
-        { url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) },
-        sharedScope(configuration),
-      ),
-      signing: signingOf(section, configuration, observe),
+      store,
+      signing: new Signing(scope, key),
       settings,
       limits,
-      beatMs: section.beatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, settings.boundMs / 20)),
+      heartbeat: {
+        get ms() {
+          return heartbeatMs(section, settings)
+        },
+      },
       readersWhenLost: section.readersWhenLost,
       version: VERSION,
       time,
@@ -100,11 +105,13 @@ export class Sharing implements ToldLists {
       observe({ kind: 'share-changed', what: 'unsigned', detail: null })
     }
     this.#share.start()
+    void this.#otherLogs.run(this.#ended.signal)
   }
 
   /** Says that it goes, where it reads; resolves when nothing runs any more. */
   async stop(): Promise<void> {
     const { own } = this.#share.member
+    this.#ended.abort()
     await this.#share.stop()
     await own?.replica.stop()
   }
@@ -118,8 +125,14 @@ export class Sharing implements ToldLists {
   /** Resolves when both lists may be answered from, as far as that is known. */
   async untilRead(): Promise<void> {
     const { time } = this.#options
-    while (this.events.ageMs(time.now()) === null || this.venues.ageMs(time.now()) === null) {
-      await new Promise<void>((resolve) => void time.after(LOOK_MS, resolve))
+    const { signal } = this.#ended
+    const begun = time.now()
+    for (;;) {
+      const now = time.now()
+      if (this.events.ageMs(now) !== null && this.venues.ageMs(now) !== null) return
+      const waitMs = Math.min(LOOK_MS.most, Math.max(LOOK_MS.least, elapsedMs(begun, now) * LOOKS_PART))
+      await sleep(waitMs, time, signal)
+      if (signal.aborted) return
     }
   }
 
@@ -165,7 +178,8 @@ export class Sharing implements ToldLists {
       instances: beat?.instances ?? 0,
       versions: beat?.versions ?? [],
       standsIn: beat?.standIns ?? [],
-      lastError: this.#lastError ?? member.publisher?.refusedMarks ?? null,
+      lastError: this.#storeLost ?? member.trouble,
+      otherLogs: this.#otherLogs.names,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
   }
@@ -232,10 +246,8 @@ export class Sharing implements ToldLists {
     if (news.kind === 'published') return observe({ kind: 'changes-published', delaysMs: news.delaysMs })
     if (news.kind === 'accepted') return observe({ kind: 'shorter-accepted', lists: news.lists })
     if (news.kind === 're-based') this.#rebases.set(news.why, (this.#rebases.get(news.why) ?? 0) + 1)
-    const why = 'why' in news ? news.why : null
-    if (news.kind === 'store-lost' || news.kind === 'base-ignored' || news.kind === 'entry-refused')
-      this.#lastError = why
-    if (news.kind === 'store-found' || news.kind === 'took-reading') this.#lastError = null
+    if (news.kind === 'store-lost') this.#storeLost = news.why
+    if (news.kind === 'store-found') this.#storeLost = null
     observe({ kind: 'share-changed', what: news.kind, detail: detailOf(news) })
   }
 }

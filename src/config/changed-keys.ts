@@ -11,23 +11,22 @@ const FIXED = [
   'share',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** Waits for a restart, and keeps nothing else from changing: all instances change it at one time, each by a restart. */
+/** What takes effect at a restart, and keeps nothing else from a reload. */
 const AT_RESTART = 'share.key'
 
-interface ChangedKeys {
-  readonly changed: readonly string[]
-  /** Those that only a restart changes: nothing takes effect. */
-  readonly fixed: readonly string[]
-  /** Those that take effect at the next restart, while the others take effect now. */
-  readonly atRestart: readonly string[]
-}
-
-/** The keys whose values differ. */
-export function changedKeys(before: Configuration, after: Configuration): ChangedKeys {
+/** The keys whose values differ; `fixed` are those that only a restart changes, `later` those that wait for one. */
+export function changedKeys(
+  before: Configuration,
+  after: Configuration,
+): { readonly changed: readonly string[]; readonly fixed: readonly string[]; readonly later: readonly string[] } {
   const all = differences(before, after, '')
+  const later = all.filter((key) => key === AT_RESTART)
   const changed = all.filter((key) => key !== AT_RESTART)
-  const fixed = changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`)))
-  return { changed, fixed, atRestart: all.filter((key) => key === AT_RESTART) }
+  return {
+    changed,
+    later,
+    fixed: changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`))),
+  }
 }
 
 function differences(before: unknown, after: unknown, key: string): string[] {

@@ -7,6 +7,7 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
   let best: string | null = null
   let bestSlips = Math.max(1, Math.floor(given.length / 3)) + 1
   for (const name of names) {
+    if (Math.abs(name.length - given.length) >= bestSlips) continue
     const slips = slipsBetween(wanted, name.toLowerCase())
     if (slips < bestSlips) {
       best = name

@@ -34,20 +34,20 @@ const readers = leaf('a whole number from 1 on, or all', ({ value }) => {
 
 const KEY_BYTES = 32
 
-export const KEYS_ALLOWED = `one or two lines of at least ${KEY_BYTES} bytes each`
+const KEY_ALLOWED = `one line of at least ${KEY_BYTES} bytes`
 
-/** One line signs; where two stand, the first signs and both are believed. Null where it is neither. */
-export function keysIn(given: string): readonly string[] | null {
-  const keys = given.split('\n').map((line) => line.trim())
-  return keys.length <= 2 && keys.every((key) => Buffer.byteLength(key) >= KEY_BYTES) ? keys : null
+function isKey(given: string): boolean {
+  return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
 }
 
 /** The store that several instances share. */
 export const share = section({
   url: url.says('The primary of a Redis or Valkey, 6.2 or later; `rediss:` is with TLS.'),
-  key: secretText(KEYS_ALLOWED, (given) => keysIn(given) !== null)
+  key: secretText(KEY_ALLOWED, isKey)
     .optional('none: the store is trusted as a database is')
-    .says('Signs what is in the store. Of two lines the first signs and both are believed, to replace one by another.'),
+    .says(
+      'Signs what is in the store, and is part of the name of the log: instances with another key share nothing with this one.',
+    ),
   name: text('letters, digits, _ and -, such as marquee', (given) => /^[\w-]{1,64}$/.test(given))
     .default('marquee')
     .says('Keeps several Marquees in one store apart.'),

@@ -72,7 +72,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['share: { url: "rediss://store", key: "x" }', `2: share.key ${SECRET}`],
   [
     'share: { url: "rediss://store", key: { env: BLANKS } }',
-    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one or two lines of at least 32 bytes each, given as { env: NAME } or { file: PATH }',
+    '2: share.key is what the environment variable BLANKS holds (not shown); it must be one line of at least 32 bytes, given as { env: NAME } or { file: PATH }',
   ],
   [
     'share: { url: "rediss://store", name: "a:b" }',
@@ -281,7 +281,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 ]
 
 const OPEN = "is '?', an open question: write the answer in its place"
-const VALUES = 'must be a list of values, in [ ]: texts, numbers, true or false'
+const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 
 /** What is wrong in the part of a list's block that is wrong. */
 const IN_EVENTS: readonly (readonly [string, string])[] = [
@@ -301,6 +301,23 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ['showOnWeb: { Status: fest }', `showOnWeb.Status is "fest"; it ${VALUES}`],
   ['active: { Status: [] }', `active.Status is an empty list; it ${VALUES}`],
   ['active: { Status: [{ a: b }] }', `active.Status is a list; it ${VALUES}`],
+  ['active: { Status: { not: x } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: { not: [] } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: { not: [x], blank: true } }', `active.Status is a mapping; it ${VALUES}`],
+  ['active: { Status: }', `active.Status is empty; it ${VALUES}`],
+  ["active: { Status: '?' }", `active.Status ${OPEN}`],
+  ["showOnWeb: { Status: { not: '?' } }", `showOnWeb.Status.not ${OPEN}`],
+  ...["['']", '[null]', "['  ']", "[x, '']"].map(
+    (list) =>
+      [
+        `active: { Status: ${list} }`,
+        'active.Status lists a blank value; if the cell must be blank, write Status: blank, without [ ]',
+      ] as const,
+  ),
+  [
+    "active: { Status: { not: [x, ''] } }",
+    'active.Status lists a blank value; a blank cell passes { not: [VALUE] } in any case, so name the other values alone',
+  ],
   [
     'fields: { TicketCapacity: { column: a, whenBlank: neun } }',
     'fields.TicketCapacity.whenBlank is "neun"; it must be a number',

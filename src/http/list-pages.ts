@@ -7,7 +7,7 @@ import type { ListIndex } from '../replica/list-index.ts'
 import { scan } from '../replica/list-scan.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import { writePosition } from './list-position.ts'
-import type { ListQuery } from './list-query.ts'
+import { type ListQuery, queryWithAfter } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
 /** A page ends where its records reach this, however many were asked for: to join more would hold others up. */
@@ -95,6 +95,6 @@ function copyBody(body: Body, skip: number, into: Buffer, at: number): number {
 }
 
 function hrefOf(path: string, named: string, after: string | null): string {
-  const parts = [...(named === '' ? [] : [named]), ...(after === null ? [] : [`after=${after}`])]
-  return parts.length === 0 ? path : `${path}?${parts.join('&')}`
+  const query = queryWithAfter(named, after)
+  return query === '' ? path : `${path}?${query}`
 }

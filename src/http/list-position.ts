@@ -23,10 +23,15 @@ export function writePosition(list: ListName, { start, id }: ListPosition): stri
   return bytes.toString('base64url')
 }
 
+/** How many characters `writePosition` writes for this list. */
+export function positionLength(list: ListName): number {
+  return Math.ceil(((1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES) * 4) / 3)
+}
+
 /** The position that `writePosition` wrote for this list; null for any other text (contract §4.3). */
 export function readPosition(list: ListName, text: string): ListPosition | null {
   const length = 1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES
-  if (text.length !== Math.ceil((length * 4) / 3)) return null
+  if (text.length !== positionLength(list)) return null
   const bytes = Buffer.from(text, 'base64url')
   // Whatever base64 would read past, or leave over, is not ours.
   if (bytes.length !== length || bytes.toString('base64url') !== text) return null

@@ -5,7 +5,7 @@ import { type Tick, isBefore, tickOf } from '../domain/tick.ts'
 import { type Zone, instantOfWall } from '../domain/zone.ts'
 import { percentEncode } from '../formats/resource.ts'
 import type { Wanted } from '../replica/list-scan.ts'
-import { readPosition } from './list-position.ts'
+import { positionLength, readPosition } from './list-position.ts'
 import { pairsOf } from './query-pairs.ts'
 
 /** What a caller asks of a list (contract §4.1). */
@@ -18,8 +18,8 @@ export interface ListQuery extends Omit<Wanted, 'from'> {
   readonly afterGiven: string | null
 }
 
-/** A query longer than this is refused before it is looked at; some browsers send no longer URL. */
-const LONGEST_QUERY = 8192
+/** The most characters of a query, and of its `next`, which proxies read in a `Link` header (contract §4.1). */
+const LONGEST_QUERY = 4000
 export const USUAL_LIMIT = 50
 export const MOST_LIMIT = 200
 
@@ -45,9 +45,7 @@ export const LIST_PARAMETERS: Readonly<Record<ListName, readonly ListParameter[]
 
 /** Reads a query, or says in a sentence what is wrong with it, the first thing found. In time linear in its length. */
 export function readListQuery(list: ListName, query: string, zone: Zone): ListQuery | string {
-  if (query.length > LONGEST_QUERY) {
-    return `The query must be at most ${LONGEST_QUERY} characters long, all its venue and tag parameters included.`
-  }
+  if (query.length > LONGEST_QUERY) return TOO_LONG
   const given = new Map<ListParameter, string[]>()
   for (const [name, value] of pairsOf(query)) {
     const known = LIST_PARAMETERS[list].find((each) => each === name)
@@ -58,8 +56,21 @@ export function readListQuery(list: ListName, query: string, zone: Zone): ListQu
     else if (known === 'venue' || known === 'tag') values.push(value)
     else return `${known} is given more than once: it takes ${TAKES[known]}, once.`
   }
-  return new QueryReader(list, given, zone).read()
+  const read = new QueryReader(list, given, zone).read()
+  if (typeof read === 'string') return read
+  // Whether or not there is a next page: the same query must not be refused on one day and answered on another.
+  const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(list))).length
+  return nextLength > LONGEST_QUERY ? TOO_LONG : read
 }
+
+/** A query as links write it: the parameters named, and `after` if there is one. */
+export function queryWithAfter(named: string, after: string | null): string {
+  if (after === null) return named
+  return `${named}${named === '' ? '' : '&'}after=${after}`
+}
+
+const TOO_LONG =
+  'A query has at most 4,000 characters, all its venue and tag parameters included, and so has that of its next link, which adds after and percent-encodes every value. Ask for fewer at once.'
 
 class QueryReader {
   readonly #list: ListName

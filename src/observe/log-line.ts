@@ -64,7 +64,7 @@ export function logLine(seen: Observation): LogLine | null {
       const { list, what, count, where } = seen
       const column = printable(seen.column, LONGEST_COLUMN)
       const first = where === null ? '' : `, first at ${where}`
-      const message = `suspicious in the ${list}: ${column} ${what} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
+      const message = `suspicious in the ${list}: ${column} ${printable(what)} (${count} ${count === 1 ? 'row' : 'rows'}${first})`
       return { level: 'warn', message, fields: { ...fields, column } }
     }
     case 'wall-times': {
@@ -102,11 +102,9 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
     }
     case 'reloaded': {
-      const { changed, atRestart } = seen
-      const now = changed.length === 0 ? [] : [`${changed.join(', ')} took effect`]
-      const later = atRestart.length === 0 ? [] : [`${atRestart.join(', ')} takes effect at a restart`]
-      const what = [...now, ...later].join('; ') || 'it is what it was'
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
+      const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
+      const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
     }
     case 'reload-refused':
       return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }
@@ -135,6 +133,9 @@ function readLine(read: ReadReport): LogLine | null {
   const { list, kind, outcome, rows, changed, served, withheld } = read
   const durationMs = Math.round(read.durationMs)
   const fields = { list, read: kind, outcome, durationMs, rows, changed, served, withheld }
+  if (outcome === 'waiting') {
+    return { level: 'warn', message: `the ${list} stay as they are: ${read.message}`, fields }
+  }
   if (read.message !== null) {
     return { level: 'warn', message: `the ${list} could not be read (${outcome}): ${read.message}`, fields }
   }
@@ -161,11 +162,19 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   'store-found': ['info', 'the store answers'],
   're-based': ['warn', 'this instance begins again with the base in the store'],
   'base-written': ['info', 'the base in the store is written'],
+  'snapshot-failed': ['error', 'the snapshot in the store could not be written; it is tried again'],
   'base-ignored': ['warn', 'the base in the store is not used'],
-  'marks-refused': ['warn', 'marks in the store are not believed; share.key must be the same for all'],
-  'entry-refused': ['error', 'what is in the store is not believed; share.key must be the same for all'],
-  'key-changed': ['info', 'share.key was read again, and is another'],
-  'key-unusable': ['error', 'share.key was read again, and cannot be used'],
+  'marks-refused': ['warn', 'somebody else writes to the store: its marks are not believed'],
+  'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
+  'log-unusable': [
+    'error',
+    'the log in the store cannot be used; if nobody leads it, it is replaced as soon as an election is over',
+  ],
+  'log-replaced': ['warn', 'nobody led the log in the store: this instance has dropped it, and begins another'],
+  'other-logs': [
+    'warn',
+    'share.name is in use by another log; that one is led by another instance, which reads the CRM too',
+  ],
   'bound-too-short': ['warn', 'freshness.bound is too short here'],
   unsigned: ['warn', 'share.key is not set: whoever can write to the store decides what is served'],
   unfit: ['warn', 'this instance could not read the CRM if it had to'],

@@ -80,11 +80,19 @@ interface Trouble {
  */
 class Repetition {
   readonly #troubles = new Map<string, Trouble>()
+  /** The reads that wait for a file to be finished. */
+  readonly #waiting = new Set<string>()
 
   /** The line to write for a read that ended, given the one it would have alone. */
   filter(read: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
     const key = `${read.list} ${read.kind}`
     const trouble = this.#troubles.get(key)
+    if (read.outcome === 'waiting') {
+      const isSaid = this.#waiting.has(key)
+      this.#waiting.add(key)
+      return isSaid ? null : line
+    }
+    this.#waiting.delete(key)
     if (read.message === null) {
       if (trouble === undefined) return line
       this.#troubles.delete(key)

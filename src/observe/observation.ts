@@ -55,8 +55,8 @@ export type Observation =
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** A signal that means nothing to the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
-  /** SIGHUP: these keys have other values now, and others will at the next restart. */
-  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly atRestart: readonly string[] }
+  /** SIGHUP: these keys have other values now; `later`: from the next start on. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly later: readonly string[] }
   /** SIGHUP, and all stays as it was: why, a sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
@@ -69,12 +69,14 @@ export type ShareChange =
   | 'store-found'
   | 're-based'
   | 'base-written'
+  | 'snapshot-failed'
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
-  /** `share.key` was read again: it is another, or cannot be used. */
-  | 'key-changed'
-  | 'key-unusable'
+  | 'log-unusable'
+  | 'log-replaced'
+  /** Instances that share nothing with this one use the same name. */
+  | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */
   | 'bound-too-short'
   /** The CRM cannot be read from here: others would have to. */
@@ -145,6 +147,8 @@ export const OUTCOMES = [
   'doubted',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
   'too-large',
+  /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */
+  'waiting',
   /** A bug of ours or the connector's. */
   'internal',
 ] as const

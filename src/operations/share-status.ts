@@ -20,6 +20,8 @@ export interface ShareStatus {
   readonly standsIn: readonly string[]
   /** Why the store cannot be used, or what in it is not believed; null where that is over. */
   readonly lastError: string | null
+  /** Logs under the same name that other instances lead: those read the CRM too. */
+  readonly otherLogs: readonly string[]
   /** The one in the store, and how long it has been known here. */
   readonly base: { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null
 }

@@ -1,53 +1,123 @@
 import type { Column } from './column.ts'
-import { ACTIVE_NAMES, CANCELLED_NAMES, EVENT_NAMES, named, NO_WORDS, STATUS_NAMES, YES_WORDS } from './field-names.ts'
+import {
+  ACTIVE_NAMES,
+  bareName,
+  CANCELLED_NAMES,
+  EVENT_NAMES,
+  GOOD_STATES,
+  HIDDEN_NAMES,
+  named,
+  NO_WORDS,
+  OFF_STATES,
+  STATUS_NAMES,
+  YES_WORDS,
+} from './field-names.ts'
 import { type Line, counted, OPEN, quoted } from './line.ts'
 
 const FEW = 8
 
 export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Line {
-  const few = columns.filter(({ distinct }) => distinct <= 4)
+  const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= 4)
   const column = named(few, EVENT_NAMES.ShowOnWeb, taken)
   const yes = column === null ? [] : wordsIn(column, YES_WORDS)
-  if (column === null || yes.length === 0) {
-    const evidence = 'which events are for the web? { COLUMN: [VALUE] }, or null for all'
-    return { key: 'showOnWeb', value: OPEN, evidence }
+  const hidden = column === null ? named(few, HIDDEN_NAMES, taken) : null
+  const line =
+    column !== null && yes.length > 0
+      ? conditionLine('showOnWeb', column, { oneOf: yes })
+      : hidden === null
+        ? null
+        : markedLine('showOnWeb', hidden)
+  if (line === null) {
+    const held = column === null ? '' : `; ${heldBy(column)}`
+    return {
+      key: 'showOnWeb',
+      value: OPEN,
+      evidence: `which events are for the web? { COLUMN: [VALUE] }, or null for all${held}`,
+    }
   }
-  taken.add(column)
-  return conditionLine('showOnWeb', column, yes, `the column holds ${heldBy(column)}`)
+  const [read] = [column, hidden].filter((one) => one !== null)
+  if (read !== undefined) taken.add(read)
+  return line
 }
 
 /** Which rows are active: a column of cancellations says it the other way round. */
 export function activeOf(columns: readonly Column[], taken: Set<Column>, list: 'event' | 'venue'): Line {
-  const few = columns.filter(({ distinct, filled }) => filled.length > 0 && distinct <= FEW)
+  const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= FEW)
   const cancelled = named(few, CANCELLED_NAMES, taken)
-  const column = cancelled ?? named(few, ACTIVE_NAMES, taken) ?? named(few, STATUS_NAMES, taken)
+  const active = cancelled === null ? named(few, ACTIVE_NAMES, taken) : null
+  const column = cancelled ?? active ?? named(few, STATUS_NAMES, taken)
   if (column === null) {
     const evidence = `no column says that ${list === 'event' ? 'an event' : 'a venue'} is not active`
     return { key: 'active', value: 'null', evidence }
   }
   taken.add(column)
+  const line =
+    column === cancelled
+      ? markedLine('active', column)
+      : ((column === active ? activeLine(column) : null) ?? stateLine(column))
+  return line ?? openActive(column)
+}
+
+function openActive(column: Column): Line {
+  const question = 'which rows are active? { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all'
+  return { key: 'active', value: OPEN, evidence: `${question}; ${heldBy(column)}` }
+}
+
+/** By a column in which rows are marked that are not to be shown; a mark that is no known word counts as one, for it hides. */
+function markedLine(key: string, column: Column): Line | null {
   const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
-  const active = cancelled === null ? yes : no
-  const held = `${column.name} holds ${heldBy(column)}`
   const isKnown = yes.length + no.length === column.distinct
-  // A blank value is not among those that a condition can name.
-  if (!isKnown || active.length === 0 || column.filled.length < column.values.length) {
-    const evidence = `which rows are active? { COLUMN: [VALUE] }, or null for all; ${held}`
-    return { key: 'active', value: OPEN, evidence }
-  }
-  return conditionLine('active', column, active, held)
+  if (no.length === 0) return column.filled < column.rows ? conditionLine(key, column, 'blank') : null
+  if (!isKnown || yes.length === 0) return null
+  return conditionLine(key, column, column.filled < column.rows ? { not: yes } : { oneOf: no })
 }
 
-function wordsIn({ filled }: Column, words: ReadonlySet<string>): readonly string[] {
-  return [...new Set(filled)].filter((value) => words.has(value.toLowerCase()))
+function activeLine(column: Column): Line | null {
+  const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
+  if (yes.length + no.length !== column.distinct) return null
+  const hasBlank = column.filled < column.rows
+  // What a blank one means beside a yes and a no is for somebody to say.
+  if (hasBlank && yes.length > 0 && no.length > 0) return null
+  return conditionLine('active', column, yes.length > 0 ? { oneOf: yes } : { not: no })
 }
 
-function heldBy({ filled }: Column): string {
-  return [...new Set(filled)].map(quoted).join(', ')
+/** By the states that say that an event is off, where every other is known to say that it is not. */
+function stateLine(column: Column): Line | null {
+  const off = wordsIn(column, OFF_STATES, bareName)
+  const good = wordsIn(column, GOOD_STATES, bareName)
+  const isKnown = off.length + good.length === column.distinct
+  return off.length > 0 && isKnown ? conditionLine('active', column, { not: off }) : null
 }
 
-function conditionLine(key: string, { name, filled, values }: Column, wanted: readonly string[], held: string): Line {
-  const count = filled.filter((value) => wanted.includes(value)).length
-  const evidence = `${counted(count)} of ${counted(values.length)} rows; ${held}`
-  return { key, value: `{ ${quoted(name)}: [${wanted.map(quoted).join(', ')}] }`, evidence }
+function wordsIn(
+  { texts }: Column,
+  words: ReadonlySet<string>,
+  wordOf: (text: string) => string = (text) => text.trim().toLowerCase(),
+): readonly string[] {
+  return texts.flatMap(({ text }) => (words.has(wordOf(text)) ? [text] : []))
+}
+
+function heldBy({ name, texts, rows, filled }: Column): string {
+  const held = texts.map(({ text }) => quoted(text)).join(', ')
+  return `${name} holds ${held}${filled < rows ? ' or nothing' : ''}`
+}
+
+function listed(words: readonly string[]): string {
+  return `[${words.map(quoted).join(', ')}]`
+}
+
+type Wanted = 'blank' | { readonly oneOf: readonly string[] } | { readonly not: readonly string[] }
+
+function conditionLine(key: string, column: Column, wanted: Wanted): Line {
+  const { name, texts, rows, filled } = column
+  const count = (words: readonly string[]): number =>
+    texts.reduce((sum, one) => (words.includes(one.text) ? sum + one.count : sum), 0)
+  const [value, passing] =
+    wanted === 'blank'
+      ? ['blank', rows - filled]
+      : 'oneOf' in wanted
+        ? [listed(wanted.oneOf), count(wanted.oneOf)]
+        : [`{ not: ${listed(wanted.not)} }`, rows - count(wanted.not)]
+  const evidence = `${counted(passing)} of ${counted(rows)} rows; ${heldBy(column)}`
+  return { key, value: `{ ${quoted(name)}: ${value} }`, evidence }
 }

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 import { openDecoder } from '../domain/encoding.ts'
 
 /** The encoding of a file; `sure` is null where nothing of its bytes decides between the candidates. */
@@ -26,10 +26,12 @@ export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { sure: 'utf-16le', candidates: [] }
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { sure: 'utf-16be', candidates: [] }
   if (isUtf8(bytes)) return UTF_8
-  const read = LABELS.flatMap((label) => {
-    const text = openDecoder(label, false)?.decode(bytes) ?? ''
-    const words = [...new Set(text.match(/[^\s,;|"]*[^\p{ASCII}\s][^\s,;|"]*/gu))]
-    return [{ label, words, isLikely: words.every(isWord) }]
+  const written = wordsIn(bytes)
+  const read = LABELS.map((label) => {
+    const decoder = openDecoder(label, false)
+    const words = written.map((word) => decoder?.decode(word) ?? '')
+    // What is a blank in one encoding is a letter in another.
+    return { label, words, isLikely: words.every((word) => word.split(/\s+/u).every(isWord)) }
   })
   const likely = read.filter(({ isLikely }) => isLikely)
   const labels = likely.map(({ label }) => label)
@@ -48,6 +50,30 @@ export function encodingOf(bytes: Buffer): Encoding {
     if (!shown.has(word)) shown.set(word, label)
   }
   return { sure: null, candidates: Array.from(shown, ([word, label]) => ({ label, word })) }
+}
+
+const MOST_WORDS = 10_000
+const LONGEST_WORD = 80
+/** What separates words, the blank that no line is broken at among it, as most encodings have it. */
+const BETWEEN = new Set(Buffer.from('\0\t\n\v\f\r ,;|"\xa0', 'latin1'))
+
+/** The words that hold a byte beyond ASCII, each once. */
+function wordsIn(bytes: Buffer): readonly Buffer[] {
+  const words = new Map<string, Buffer>()
+  let begin = 0
+  let isOther = false
+  for (let at = 0; at <= bytes.length && words.size < MOST_WORDS; at++) {
+    const byte = bytes[at]
+    if (byte !== undefined && !BETWEEN.has(byte)) {
+      isOther ||= byte > 0x7f
+      continue
+    }
+    const word = bytes.subarray(begin, Math.min(at, begin + LONGEST_WORD))
+    if (isOther) words.set(word.toString('latin1'), word)
+    begin = at + 1
+    isOther = false
+  }
+  return [...words.values()]
 }
 
 /** Only what both of these give alike is the same text in most of Europe. */

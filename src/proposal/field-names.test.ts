@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'bun:test'
-import { lookAtColumn } from './column.ts'
 import { EVENT_NAMES, named, VENUE_NAMES } from './field-names.ts'
 
 describe.each([
@@ -12,7 +11,7 @@ describe.each([
   it.each(pairs)('is taken for it alone: %s, %s', (one, other) => {
     for (const prefix of ['', `${kind}_`]) {
       if (prefix !== '' && [one, other].some((field) => ['Id', 'Name'].includes(field))) continue
-      const columns = [...new Set([one, other])].map((field) => lookAtColumn(`${prefix}${field}`, []))
+      const columns = [...new Set([one, other])].map((field) => ({ name: `${prefix}${field}` }))
       const found = Object.entries(names).flatMap(([field, called]) => {
         const column = named(columns, called)
         return column === null ? [] : [[field, column.name]]

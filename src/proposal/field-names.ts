@@ -9,17 +9,19 @@ export const EVENT_NAMES = {
     'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
   ),
   VenueId: words(
-    'venueid venue ort spielort veranstaltungsort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
+    'venueid venue spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
   ),
   Start: words(
-    'start startdate starttime beginn anfang datum date termin startet von debut heuredebut inicio fecha aanvang begin inizio data uhrzeit startzeit',
+    'start starts startdate starttime startsat begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit',
   ),
-  Finish: words('finish end enddate endtime ende schluss bis fin heurefin final einde slot fine endzeit'),
+  Finish: words(
+    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit',
+  ),
   TicketCapacity: words(
-    'ticketcapacity capacity platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti',
+    'ticketcapacity capacity platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze',
   ),
   TicketsAvailable: words(
-    'ticketsavailable available frei freieplatze restplatze verfugbar disponible disponibles libres beschikbaar vrij disponibili placeslibres',
+    'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar vrij vrijeplaatsen disponibili postidisponibili postiliberi',
   ),
   Sold: words('sold verkauft ticketssold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words('price preis prix precio prijs prezzo eintritt tarif tarief'),
@@ -27,14 +29,14 @@ export const EVENT_NAMES = {
     'tags tag genre sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
-    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben',
+    'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar',
   ),
 }
 
 export const VENUE_NAMES = {
   Id: words('id guid uuid nr nummer number no code kennung ref numero venueid'),
   Name: words(
-    'name venue titel ort spielort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
+    'name venue titel spielstatte spielort veranstaltungsort ort halle saal nom nome nombre naam lieu salle sala sede plaats locatie luogo bezeichnung',
   ),
   AddressStreet1: words(
     'addressstreet1 street address strasse adresse anschrift rue calle direccion straat adres via indirizzo',
@@ -65,6 +67,21 @@ export const CANCELLED_NAMES: readonly string[] = words(
 )
 export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
 export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
+/** Columns in which rows are marked that are not for the web. */
+export const HIDDEN_NAMES: readonly string[] = words(
+  'hidden intern internal interne interno private privat prive privado privato draft entwurf brouillon borrador bozza concept versteckt nichtoffentlich nurintern',
+)
+/** States in which an event does not take place, or is not for the web. */
+export const OFF_STATES: ReadonlySet<string> = new Set([
+  ...CANCELLED_NAMES,
+  ...words('abgesetzt entfallen entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
+])
+/** States in which it does. */
+export const GOOD_STATES: ReadonlySet<string> = new Set(
+  words(
+    'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito verschoben postponed verlegt reporte aplazado uitgesteld rinviato',
+  ),
+)
 
 function words(list: string): readonly string[] {
   return list.split(' ')
@@ -80,9 +97,15 @@ export function bareName(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '')
 }
 
-export function isNamed({ name }: Pick<Column, 'name'>, names: readonly string[]): boolean {
+export function isNamed({ name }: Named, names: readonly string[]): boolean {
   return names.includes(bareName(name))
 }
+
+/** What may be the venue or its town. */
+export const TOWN_NAMES: readonly string[] = words('ort lieu lugar plaats luogo localite localidad localita place')
+
+/** Every word that is a field's. */
+const KNOWN: ReadonlySet<string> = new Set([EVENT_NAMES, VENUE_NAMES].flatMap((names) => Object.values(names).flat()))
 
 const EVENT_FIELDS = new Set(Object.keys(EVENT_NAMES).map(bareName))
 const VENUE_FIELDS = new Set(Object.keys(VENUE_NAMES).map(bareName))
@@ -95,22 +118,39 @@ function ownField(bare: string): string | null {
   return bare.startsWith('venue') && VENUE_FIELDS.has(rest) && !EVENT_FIELDS.has(rest) ? rest : null
 }
 
-/** The first column that one of the names fits best and that is not taken; what has a field's own name fits no other loosely. */
-export function named(
-  columns: readonly Column[],
+const NONE: ReadonlySet<Named> = new Set()
+
+type Named = Pick<Column, 'name'>
+
+/** The first column that one of the names fits best and that is not taken; what a word of another field fits is not taken loosely. */
+export function named<Item extends Named>(
+  columns: readonly Item[],
   names: readonly string[],
-  taken: ReadonlySet<Column> = new Set(),
-): Column | null {
-  const free = columns.flatMap((column) => {
-    if (taken.has(column)) return []
+  taken: ReadonlySet<Named> = NONE,
+): Item | null {
+  const exactly = namedExactly(columns, names, taken)
+  if (exactly !== null) return exactly
+  const loose = columns.find((column) => {
     const bare = bareName(column.name)
-    const own = ownField(bare)
-    return [{ column, bare: own ?? bare, isOwn: own !== null }]
+    if (taken.has(column) || ownField(bare) !== null || KNOWN.has(bare)) return false
+    return names.some((name) => name.length > 3 && bare.startsWith(name))
+  })
+  return loose ?? null
+}
+
+/** The first column that has one of the names, in their order, and is not taken. */
+export function namedExactly<Item extends Named>(
+  columns: readonly Item[],
+  names: readonly string[],
+  taken: ReadonlySet<Named> = NONE,
+): Item | null {
+  const free = columns.flatMap((column) => {
+    const bare = bareName(column.name)
+    return taken.has(column) ? [] : [{ column, bare: ownField(bare) ?? bare }]
   })
   for (const name of names) {
     const found = free.find(({ bare }) => bare === name)
     if (found !== undefined) return found.column
   }
-  const loose = free.find(({ bare, isOwn }) => !isOwn && names.some((name) => name.length > 3 && bare.startsWith(name)))
-  return loose?.column ?? null
+  return null
 }

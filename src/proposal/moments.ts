@@ -1,6 +1,6 @@
 import { type DateFormat, parseByFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
-import { type Column, commonFormats, ENOUGH, joinedFormats } from './column.ts'
+import { type Column, type CountedText, commonFormats, countedTexts, ENOUGH, joinedFormats, rowsOf } from './column.ts'
 import { momentRole } from './moment-names.ts'
 import { type Line, counted, example, OPEN, quoted } from './line.ts'
 
@@ -18,8 +18,7 @@ export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
   const times = columns.filter(({ kind }) => kind === 'time')
   // Named as one, and most of what it holds is none: a question, and nothing else is taken in its place.
   const unfit = columns.filter(
-    ({ name, kind, filled }) =>
-      kind === 'text' && filled.length > 0 && ['start', 'finish'].includes(momentRole(name) ?? ''),
+    ({ name, kind, filled }) => kind === 'text' && filled > 0 && ['start', 'finish'].includes(momentRole(name) ?? ''),
   )
   const isStartUnfit = unfit.some(({ name }) => momentRole(name) === 'start')
   const start = isStartUnfit ? null : startOf(moments)
@@ -36,16 +35,15 @@ function wholes(start: Column, moments: readonly Column[], taken: Set<Column>): 
   taken.add(start)
   const others = moments.filter((column) => column !== start)
   const [finish, ...more] = others.filter(
-    (column) =>
-      momentRole(column.name) === 'finish' && isAfter(column.values, start.values, commonFormats([start, column])),
+    (column) => momentRole(column.name) === 'finish' && isAfter([start], [column], commonFormats([start, column])),
   )
   const isOpen = finish === undefined || more.length > 0
   const formats = commonFormats(isOpen ? [start] : [start, finish])
-  const startLine = { key: 'Start', value: quoted(start.name), evidence: evidenceOf(start.filled, formats) }
+  const startLine = { key: 'Start', value: quoted(start.name), evidence: evidenceOfColumn(start, formats) }
   if (isOpen) return { lines: [startLine, openFinish(others)], formats, dayOnly: null }
   taken.add(finish)
   const name = quoted(finish.name)
-  const line = finishLine(start, finish, name, `column: ${name}`, evidenceOf(finish.filled, formats))
+  const line = finishLine(start, finish, name, `column: ${name}`, evidenceOfColumn(finish, formats))
   return { lines: [startLine, line], formats, dayOnly: null }
 }
 
@@ -54,12 +52,12 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
   if (begins === null) {
     const finish = openFinish([...days, ...times].filter((one) => one !== day))
     if (times.length > 0) return { lines: [openStart([day, ...times]), finish], formats: [], dayOnly: null }
-    const evidence = `${counted(day.fit)} of ${counted(day.filled.length)} fit; ${example(day.filled)}`
+    const evidence = `${counted(day.fit)} of ${counted(day.filled)} fit; ${example(day)}`
     const line = { key: 'Start', value: quoted(day.name), evidence }
     return { lines: [line, finish], formats: day.formats, dayOnly: day }
   }
   taken.add(begins)
-  const texts = pairs(day, begins)
+  const texts = joinedTexts(day, begins)
   const formats = joinedFormats(texts)
   const startLine = {
     key: 'Start',
@@ -71,21 +69,23 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
   const [lastDay = day] = lastDays
   const [ends] = lastTimes
   const isOpen = ends === undefined || lastTimes.length > 1 || lastDays.length > 1
-  if (isOpen || (lastDay !== day && !isAfter(allPairs(lastDay, ends), allPairs(day, begins), formats))) {
+  if (isOpen || (lastDay !== day && !isAfter([day, begins], [lastDay, ends], formats))) {
     const rest = [...days, ...times].filter((column) => !taken.has(column))
     return { lines: [startLine, openFinish(rest)], formats, dayOnly: null }
   }
   taken.add(lastDay)
   taken.add(ends)
   const join = `join: [${quoted(lastDay.name)}, ${quoted(ends.name)}]`
-  const line = finishLine(day, ends, `{ ${join} }`, join, evidenceOf(pairs(lastDay, ends), formats))
+  const line = finishLine(day, ends, `{ ${join} }`, join, evidenceOf(joinedTexts(lastDay, ends), formats))
   return { lines: [startLine, line], formats, dayOnly: null }
 }
 
 /** @param inside what the source is, to which is added how long those rows last that have no end */
 function finishLine(starts: Column, ends: Column, whole: string, inside: string, evidence: string): Line {
-  const blank = ends.values.filter((value, row) => value === null && starts.values[row] !== null).length
-  if (blank === 0) return { key: 'Finish', value: whole, evidence }
+  const both = rowsOf([starts, ends]).length
+  // Of a large file not every row is known.
+  const blank = Math.max(starts.at.length - both, starts.filled - ends.filled)
+  if (blank <= 0) return { key: 'Finish', value: whole, evidence }
   return {
     key: 'Finish',
     value: `{ ${inside}, whenBlank: { lasting: ${OPEN} } }`,
@@ -117,36 +117,26 @@ function among(columns: readonly Column[]): string {
   return columns.length === 0 ? '' : ` (${columns.map(({ name }) => name).join(', ')})`
 }
 
-function allPairs(day: Column, time: Column): readonly (string | null)[] {
-  return day.values.map((value, index) => {
-    const other = time.values[index] ?? null
-    return value === null || other === null ? null : `${value} ${other}`
-  })
+/** A day and a time as they are read together. */
+function joinedTexts(day: Column, time: Column): readonly CountedText[] {
+  const rows = rowsOf([day, time]).filter((row) => !row.includes(''))
+  return countedTexts(rows.map((row) => row.join(' ')))
 }
 
-function pairs(day: Column, time: Column): readonly string[] {
-  return allPairs(day, time).filter((text) => text !== null)
-}
-
-function secondsOf(text: string | null, formats: readonly DateFormat[]): number | null {
-  if (text === null) return null
+function secondsOf(text: string, formats: readonly DateFormat[]): number | null {
   const [format] = formats
   const iso = parseDateTimeText(text)
   if (iso !== null) return iso.kind === 'wall' ? iso.wall.seconds : iso.instant.epochSeconds
   return format === undefined ? null : (parseByFormat(text, format)?.seconds ?? null)
 }
 
-/** Whether what one column holds is after what the other holds, in the rows where both can be read. */
-function isAfter(
-  ends: readonly (string | null)[],
-  starts: readonly (string | null)[],
-  formats: readonly DateFormat[],
-): boolean {
+/** Whether most of what ends is after what starts, each a column or two, in the rows where both can be read. */
+function isAfter(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): boolean {
   let both = 0
   let after = 0
-  for (const [index, text] of ends.entries()) {
-    const end = secondsOf(text, formats)
-    const start = secondsOf(starts[index] ?? null, formats)
+  for (const row of rowsOf([...starts, ...ends])) {
+    const start = secondsOf(row.slice(0, starts.length).join(' '), formats)
+    const end = secondsOf(row.slice(starts.length).join(' '), formats)
     if (end === null || start === null) continue
     both++
     if (end > start) after++
@@ -154,8 +144,16 @@ function isAfter(
   return after > 0 && after >= both * ENOUGH
 }
 
-/** How many of the texts can be read; one of which several formats are possible is read in the first. */
-function evidenceOf(texts: readonly string[], formats: readonly DateFormat[]): string {
-  const fit = texts.filter((text) => secondsOf(text, formats) !== null).length
-  return `${counted(fit)} of ${counted(texts.length)} fit; ${example(texts)}`
+/** How many of the texts of one column can be read; one of which several formats are possible is read in the first. */
+function evidenceOfColumn({ texts, others, othersFit }: Column, formats: readonly DateFormat[]): string {
+  return evidenceOf(texts, formats, others, othersFit)
+}
+
+function evidenceOf(texts: readonly CountedText[], formats: readonly DateFormat[], others = 0, othersFit = 0): string {
+  let [all, fit] = [others, othersFit]
+  for (const { text, count } of texts) {
+    all += count
+    if (secondsOf(text, formats) !== null) fit += count
+  }
+  return `${counted(fit)} of ${counted(all)} fit; ${example({ texts })}`
 }

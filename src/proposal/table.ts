@@ -1,40 +1,28 @@
+import { Buffer } from 'node:buffer'
 import { constants } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { parse } from 'csv-parse/sync'
-import { PLENTY } from '../crm/descriptors.ts'
 import { contentOf, OTHER_THAN_WORKBOOKS } from '../crm/files/content.ts'
-import { numbering } from '../crm/files/csv-parser.ts'
 import { formatOf } from '../crm/files/file-format.ts'
-import { openFile } from '../crm/files/found-file.ts'
-import { Gathering } from '../crm/files/gathering.ts'
-import { Pace } from '../crm/files/pace.ts'
-import { type Cell, isBlank, isList, isObject, plainText } from '../crm/mapping/cell.ts'
-import { parseCell } from '../crm/mapping/parse-cell.ts'
 import { openDecoder } from '../domain/encoding.ts'
-import { trimWhiteSpace } from '../domain/white-space.ts'
+import { codeOf } from '../observe/system-error.ts'
 import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
+import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.ts'
 
 /** A file as it was found: its columns, and how it has to be read to find them. */
-export interface Table {
+export interface Table extends TableContent {
   readonly path: string
   readonly file: string
   readonly isWorkbook: boolean
   /** The sheet where it is not the first of its workbook. */
   readonly sheet: string | null
-  /** What stands in a workbook as text: only there can numbers be written in several ways. */
-  readonly textCells: ReadonlySet<string>
   /** JSON says itself what its values are. */
   readonly isTyped: boolean
   readonly encoding: Encoding
   readonly delimiter: string | null
-  readonly headerRow: number
-  readonly header: readonly string[]
-  /** The values of each column, in the order of the header; blank ones are null. */
-  readonly rows: readonly (readonly (string | null)[])[]
 }
 
-const MOST_BYTES = 256 * 1024 * 1024
+const MOST_MB = 256
 
 /** The tables of a file: of a workbook those of its sheets that are shown, and the names of those that are not. */
 export interface FileTables {
@@ -46,20 +34,13 @@ export interface FileTables {
 export async function lookAt(path: string): Promise<FileTables | string> {
   const format = formatOf(path)
   if (format === null && !/\.xls$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
-  let bytes: Buffer
-  try {
-    bytes = await readFile(path)
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
-    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-  }
-  if (bytes.length > MOST_BYTES) return 'is larger than 256 MB; look at a part of it'
+  const bytes = await bytesOf(path)
+  if (typeof bytes === 'string') return bytes
   const about = {
     path,
     file: basename(path),
     isWorkbook: false,
     sheet: null,
-    textCells: NO_TEXTS,
     isTyped: false,
     encoding: UTF_8,
     delimiter: null,
@@ -70,36 +51,60 @@ export async function lookAt(path: string): Promise<FileTables | string> {
   const isText = content === 'text' || content === 'other'
   if (!isText || format === null || format === 'xlsx') return `is ${OTHER_THAN_WORKBOOKS[content]}`
   const encoding = encodingOf(bytes)
-  const text =
-    openDecoder(encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252')
-      ?.decode(bytes)
-      .replace(/^\ufeff/, '') ?? ''
+  const label = encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252'
+  const decoder = openDecoder(label)
+  if (decoder === null) return `is written in ${label}, which cannot be read here`
   if (format !== 'csv') {
-    const rows = jsonTable(text, format)
-    return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, ...withHeader(rows) }], hidden: [] }
+    const rows = await jsonTable(bytes, decoder, format)
+    return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, ...rows }], hidden: [] }
   }
-  const said = /^"?sep=(.)"?[ \t]*\r?\n/i.exec(text)
-  const body = said === null ? text : text.slice(said[0].length)
-  const delimiter = said?.[1] ?? delimiterOf(body)
+  const head = openDecoder(label, false)?.decode(bytes.subarray(0, HEAD_BYTES)) ?? ''
+  const said = /^"?sep=([,;\t|])"?[ \t]*\r?\n/i.exec(head)
+  const delimiter = said?.[1] ?? delimiterOf(head)
+  const rows = await csvTable(bytes, decoder, delimiter, said !== null)
+  return typeof rows === 'string' ? rows : { tables: [{ ...about, encoding, delimiter, ...rows }], hidden: [] }
+}
+
+/** All bytes of a regular file, or why they are not read: a pipe or a device would never let go. */
+async function bytesOf(path: string): Promise<Buffer | string> {
   try {
-    return { tables: [{ ...about, encoding, delimiter, ...withHeader(csvTable(body, delimiter)) }], hidden: [] }
+    const found = await stat(path)
+    if (!found.isFile()) return found.isDirectory() ? 'is a directory; name a file in it' : 'is not a regular file'
+    if (found.size > MOST_MB * 1024 * 1024) {
+      return `is of ${Math.ceil(found.size / 1024 / 1024).toLocaleString('en')} MB, and files of at most ${MOST_MB} MB are looked at; look at a part of it`
+    }
+    // Another file may have taken its place.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      if (!(await file.stat()).isFile()) return 'is not a regular file'
+      const bytes = Buffer.alloc(found.size)
+      let length = 0
+      for (;;) {
+        const { bytesRead } = await file.read(bytes, length, bytes.length - length, length)
+        length += bytesRead
+        if (bytesRead === 0 || length === bytes.length) return bytes.subarray(0, length)
+      }
+    } finally {
+      await file.close()
+    }
   } catch (cause) {
-    return `is not CSV: ${cause instanceof Error ? cause.message.slice(0, 200) : 'unknown reason'}`
+    const code = codeOf(cause)
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown reason'})`
   }
 }
 
-type Numbered = readonly { readonly row: number; readonly cells: readonly (string | null)[] }[]
-
-const SOME_ROWS = 50
+/** As much of a text as tells what separates its cells. */
+const HEAD_BYTES = 256 * 1024
+const SOME_LINES = 50
 
 /** The separator by which most rows have one and the same width, of at least two. */
-function delimiterOf(text: string): string {
-  const end = text.split('\n', SOME_ROWS).join('\n').length
+function delimiterOf(head: string): string {
+  const text = head.split('\n', SOME_LINES).join('\n')
   let best = ','
   let bestScore = 0
   for (const delimiter of [',', ';', '\t', '|']) {
     const widths = new Map<number, number>()
-    for (const line of text.slice(0, end).split(/\r?\n|\r/)) {
+    for (const line of text.split(/\r?\n|\r/)) {
       const width = line.replaceAll(/"(?:[^"]|"")*"/g, '').split(delimiter).length
       if (width > 1) widths.set(width, (widths.get(width) ?? 0) + 1)
     }
@@ -109,114 +114,25 @@ function delimiterOf(text: string): string {
   return best
 }
 
-function csvTable(text: string, delimiter: string): Numbered {
-  const rows: string[][] = parse(text, {
-    delimiter,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: false,
-  })
-  return rows.map((cells, index) => ({ row: index + 1, cells: cells.map(valueOf) }))
-}
-
-function valueOf(cell: Cell): string | null {
-  return isBlank(cell) ? null : typeof cell === 'boolean' ? String(cell) : plainText(cell)
-}
-
-function jsonTable(text: string, format: 'json' | 'ndjson'): Numbered | string {
-  const parts = format === 'json' ? [text] : text.split('\n').filter((line) => trimWhiteSpace(line) !== '')
-  const items: Cell[] = []
-  for (const part of parts) {
-    const parsed = parseCell(part)
-    if (!parsed.ok) return 'is not JSON'
-    if (format === 'ndjson') items.push(parsed.cell)
-    else if (isList(parsed.cell)) for (const item of parsed.cell) items.push(item)
-    else return 'does not hold a list'
-  }
-  const objects = items.filter((item) => isObject(item))
-  const header = [...new Set(objects.flatMap((item) => Object.keys(item)))]
-  const rows = objects.map((item, index) => ({
-    row: index + 2,
-    cells: header.map((name) => valueOf(item[name] ?? null)),
-  }))
-  return [{ row: 1, cells: header }, ...rows]
-}
-
-const NO_TEXTS: ReadonlySet<string> = new Set()
 const SOME_SHEETS = 20
 
-type About = Omit<Table, 'headerRow' | 'header' | 'rows'>
+type About = Omit<Table, keyof TableContent>
 
 /** Those that people see; where all are hidden, the first, which is what is served. */
 async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | string> {
-  const first = await readSheetOf(about.path, sizeBytes, null)
+  const first = await sheetTable(about.path, sizeBytes, null)
   if (first.sheets.length === 0) return `cannot be read: ${first.problem ?? 'it has no sheet'}`
   const shown = first.sheets.filter(({ isHidden }) => !isHidden).slice(0, SOME_SHEETS)
   const tables: Table[] = []
   let problem = first.problem
   for (const { name } of shown.length === 0 ? first.sheets.slice(0, 1) : shown) {
     const isFirst = name === first.sheets[0]?.name
-    const found = isFirst ? first : await readSheetOf(about.path, sizeBytes, name)
+    const found = isFirst ? first : await sheetTable(about.path, sizeBytes, name)
     problem ??= found.problem
     if (found.problem !== null) continue
-    const sheet = isFirst ? null : name
-    tables.push({ ...about, isWorkbook: true, sheet, textCells: found.texts, ...withHeader(found.rows) })
+    tables.push({ ...about, isWorkbook: true, sheet: isFirst ? null : name, ...found.table })
   }
   if (tables.length === 0) return `cannot be read: ${problem ?? 'nothing stands in it'}`
   const hidden = shown.length === 0 ? [] : first.sheets.filter(({ isHidden }) => isHidden).map(({ name }) => name)
   return { tables, hidden }
-}
-
-async function readSheetOf(path: string, sizeBytes: number, sheet: string | null) {
-  const { readSheet } = await import('../crm/files/workbook.ts')
-  const file = openFile(path, constants.O_RDONLY, PLENTY)
-  const rows: { row: number; cells: readonly (string | null)[] }[] = []
-  const texts = new Set<string>()
-  let sheets: readonly { readonly name: string; readonly isHidden: boolean }[] = []
-  const add = (cells: readonly Cell[], row: number): null => {
-    for (const cell of cells) if (typeof cell === 'string') texts.add(cell)
-    rows.push({ row, cells: cells.map(valueOf) })
-    return null
-  }
-  try {
-    const found = { name: basename(path), format: 'xlsx', sizeBytes, writtenAtMs: 0 } as const
-    const pages = readSheet({
-      file,
-      limitBytes: 2e9,
-      sheet,
-      headerRow: null,
-      rows: new Gathering<never>(found, { monotonicMs: 0, wallMs: 0 }),
-      onSheets: (all) => void (sheets = all),
-      onHeader(cells, row) {
-        add(cells, row)
-        return add
-      },
-      isGivenUp: () => false,
-      pace: new Pace(),
-    })
-    for (;;) {
-      const next = await pages.next()
-      if (next.done === true) return { rows, texts, sheets, problem: next.value?.problem ?? null }
-    }
-  } finally {
-    file.close()
-  }
-}
-
-function widthOf(cells: readonly (string | null)[]): number {
-  return cells.filter((cell) => cell !== null).length
-}
-
-/** The header is the first row that is as wide as the widest of the rows that many are as wide as. */
-function withHeader(rows: Numbered): Pick<Table, 'headerRow' | 'header' | 'rows'> {
-  const filled = rows.filter(({ cells }) => cells.some((cell) => cell !== null))
-  const widest = Math.max(0, ...filled.slice(0, SOME_ROWS).map(({ cells }) => widthOf(cells)))
-  const at = filled.findIndex(({ cells }) => widthOf(cells) > widest / 2)
-  const header = filled[at]
-  const numbered = numbering()
-  const columns = (header?.cells ?? []).flatMap((name, index) =>
-    name === null ? [] : [{ name: numbered(name), index }],
-  )
-  const values = filled.slice(at + 1).map(({ cells }) => columns.map(({ index }) => cells[index] ?? null))
-  return { headerRow: header?.row ?? 1, header: columns.map(({ name }) => name), rows: values }
 }

@@ -4,6 +4,13 @@ import { type Line, counted, example, OPEN, quoted } from './line.ts'
 import type { Dates } from './moments.ts'
 import type { Table } from './table.ts'
 
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  [',', "','"],
+  [';', "';'"],
+  ['|', "'|'"],
+  ['\t', 'tab'],
+])
+
 export function textLines(
   table: Table,
   numbers: readonly Column[],
@@ -14,8 +21,11 @@ export function textLines(
   const lines: Line[] = []
   const add = (key: string, value: string, evidence: string): void => void lines.push({ key, value, evidence })
   if (!table.isWorkbook) {
-    const sign = { '\t': 'tab' }[table.delimiter ?? ''] ?? `'${table.delimiter ?? ','}'`
-    add('delimiter', sign, `${counted(table.header.length)} columns in ${counted(table.rows.length)} rows`)
+    add(
+      'delimiter',
+      SIGNS.get(table.delimiter ?? ',') ?? quoted(table.delimiter ?? ','),
+      `${counted(table.columns.length)} columns in ${counted(table.rows)} rows`,
+    )
     const { sure, candidates } = table.encoding
     if (sure === null) {
       const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
@@ -26,9 +36,7 @@ export function textLines(
       add('encoding', sure, candidates.length === 0 ? 'every byte fits' : fact)
     }
   }
-  const written = numbers.flatMap(({ filled }) =>
-    table.isWorkbook ? filled.filter((value) => table.textCells.has(value)) : filled,
-  )
+  const written = numbers.flatMap(({ texts }) => texts.flatMap(({ text, isText }) => (isText ? [text] : [])))
   const { sign: decimal, example: shown } = decimalSign(written)
   if (decimal === 'both')
     add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
@@ -36,7 +44,10 @@ export function textLines(
   const currencies = currenciesOf(written)
   if (currencies.length > 0)
     add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
-  if (table.headerRow !== 1) add('headerRow', String(table.headerRow), table.header.slice(0, 4).join(', '))
+  if (table.headerRow !== 1) {
+    const names = table.columns.slice(0, 4).map(({ name }) => name)
+    add('headerRow', String(table.headerRow), names.join(', '))
+  }
   if (dayOnly !== null) {
     const serves = (formats.length === 0 ? ['YYYY-MM-DD'] : waysOf(formats)).map((each) => `[${each}]`).join(' or ')
     add('dates', OPEN, `${dayOnly.name} has no time: ${serves} serves 00:00; or join a column of times in Start`)
@@ -45,8 +56,8 @@ export function textLines(
     if (other === undefined) add('dates', `[${quoted(way)}]`, 'what the dates fit')
     else add('dates', OPEN, `the dates fit both [${way}] and [${other}]: which is it?`)
   }
-  const separators = [';', ',', '/', '|'].filter((sign) => tags?.filled.some((value) => value.includes(sign)) === true)
-  if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags?.filled ?? []))
+  const separators = [';', ',', '/', '|'].filter((sign) => tags?.texts.some(({ text }) => text.includes(sign)) === true)
+  if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags ?? { texts: [] }))
   return lines
 }
 

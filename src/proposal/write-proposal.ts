@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, relative } from 'node:path'
-import { type Line, counted, OPEN, quoted } from './line.ts'
+import type { Guid } from '../domain/guid.ts'
+import { type Line, comment, counted, OPEN, quoted } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
 
@@ -11,17 +12,24 @@ export interface WrittenProposal {
   readonly missing: readonly string[]
 }
 
+export interface ProposalSurroundings {
+  readonly cwd: string
+  /** What is to be said of sheets that were left out. */
+  readonly hidden: readonly string[]
+  /** Of the configuration that is replaced; null: one is drawn. */
+  readonly idNamespace: Guid | null
+}
+
 export function writeProposal(
   { events, venues, needsNamespace, needsZone, unused }: Proposal,
-  cwd: string,
-  hidden: readonly string[],
+  { cwd, hidden, idNamespace }: ProposalSurroundings,
 ): WrittenProposal {
   const lists = [events, venues].filter((list) => list !== null)
   const directory = dirname(lists[0]?.table.path ?? '')
   const namespace: Line = {
     key: 'idNamespace',
-    value: randomUUID(),
-    evidence: 'ids here are no GUIDs; keep it: ids follow from it',
+    value: idNamespace ?? randomUUID(),
+    evidence: `ids here are no GUIDs; ${idNamespace === null ? 'keep it' : 'kept from the file before'}: ids follow from it`,
   }
   const lines = [
     '  kind: files',
@@ -36,8 +44,8 @@ export function writeProposal(
     ...lists.flatMap(({ table, leftOut }) =>
       leftOut.length === 0 ? [] : [`${table.file}: no field reads ${leftOut.join(', ')}`],
     ),
-    ...lists.flatMap(({ table, fields }) =>
-      fields.some(({ key }) => key === 'Name') ? [] : [`Name: no column of ${table.file} is called like one`],
+    ...lists.flatMap(({ table }) =>
+      table.hasMoreNames ? [`${table.file}: has more than 2,000 different names; the others were not looked at`] : [],
     ),
     ...hidden,
     ...unused.map((table) => `${nameOf(table)}: was left out, as it is neither the events nor the venues`),
@@ -48,7 +56,7 @@ export function writeProposal(
       : []),
   ]
   return {
-    text: [...lines, ...missing.map((what) => `  # ${what}`), ''].join('\n'),
+    text: [...lines, ...missing.map((what) => `  # ${comment(what)}`), ''].join('\n'),
     questions: open.map(({ key, evidence }) => `${key}: ${evidence}`),
     missing,
   }
@@ -59,7 +67,7 @@ function nameOf({ file, sheet }: Table): string {
 }
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {
-  const count = rows.length === 1 ? '1 row' : `${counted(rows.length)} rows`
+  const count = rows === 1 ? '1 row' : `${counted(rows)} rows`
   return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; a workbook, whatever it is called` : count
 }
 
@@ -77,9 +85,7 @@ function listLines(list: string, { table, texts, fields, more }: ListProposal, d
 }
 
 function written(lines: readonly Line[], indent: number): readonly string[] {
-  // A comment ends with its line, whatever the file holds.
   return lines.map(({ key, value, evidence }) => {
-    const comment = evidence.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) ? 'QUESTION: ' : ''}${comment}`
+    return `${' '.repeat(indent)}${key}: ${value}   # ${value.includes(OPEN) ? 'QUESTION: ' : ''}${comment(evidence)}`
   })
 }

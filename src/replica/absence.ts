@@ -1,7 +1,9 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { type CrmFailure, REPEATED, failureOf } from './port.ts'
+import { type CrmFailure, type ReadPurpose, type ServedRows, REPEATED, failureOf } from './port.ts'
+import type { Freshness } from './freshness.ts'
 import { type RecordList, rowOf } from './record-list.ts'
+import type { Moment } from './time.ts'
 import { type Shard, FREE, SERVED } from './shard.ts'
 
 /** The ids that are served and that a complete read, begun at `since`, did not mention. */
@@ -40,6 +42,41 @@ function countMissing<Item>(list: RecordList<Item>, read: Sighting, before?: Sig
 function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting): boolean {
   const numbers = audit ? shard.auditedIn : shard.seenIn
   return (numbers[slot] ?? 0) >= number || (shard.seenAt[slot] ?? 0) >= begunAt
+}
+
+/** What is served, or will be once it is confirmed, while the list is read; null if nothing is. */
+export function servedRows<Item>(
+  { purpose, begun, reading }: ReadUnderWay,
+  list: RecordList<Item>,
+  { freshness, loadedAtMs, adoptedAtMs }: HeldSince,
+  now: Moment,
+  boundMs: number,
+): ServedRows | null {
+  const heldAtMs = Math.min(loadedAtMs, adoptedAtMs)
+  if (heldAtMs === Number.POSITIVE_INFINITY) return null
+  const sighting = { number: reading.number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
+  const ageMs = freshness.confirmedAgeMs(now) ?? now.monotonicMs - heldAtMs
+  return {
+    get count() {
+      return list.served
+    },
+    has: (id) => list.serves(id),
+    countMissing: () => countMissing(list, sighting),
+    tooOldAtMs: now.monotonicMs + boundMs - ageMs,
+  }
+}
+
+/** What a reader holds, and by the monotonic clock since when; infinite if it does not. */
+interface HeldSince {
+  readonly freshness: Freshness
+  readonly loadedAtMs: number
+  readonly adoptedAtMs: number
+}
+
+interface ReadUnderWay {
+  readonly purpose: ReadPurpose
+  readonly begun: Moment
+  readonly reading: { readonly number: number }
 }
 
 /** Whether a read of the availability, begun at `since`, left out any row that is served. */

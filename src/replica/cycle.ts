@@ -33,6 +33,8 @@ export class Cycle {
   #dueAtMs = 0
   /** Until when the CRM asked that nobody tries, by the same clock. */
   #askedUntilMs = 0
+  /** Resolves with the next attempt that ends. */
+  #ended = Promise.withResolvers<void>()
   #hinted = false
   #retries = false
   #stopped = true
@@ -59,6 +61,7 @@ export class Cycle {
     this.#stopped = true
     this.#cancelTimer?.()
     this.#cancelLook?.()
+    this.#ended.resolve()
     await this.#running
   }
 
@@ -86,6 +89,11 @@ export class Cycle {
     return Math.max(0, this.#askedUntilMs - this.#settings.time.now().monotonicMs)
   }
 
+  /** The last attempt found what may be unfinished. */
+  get isWaiting(): boolean {
+    return this.lastFailure?.kind === 'waiting'
+  }
+
   /** Milliseconds until the next attempt; 0 while one runs. */
   get nextTryInMs(): number {
     return this.#running === null ? Math.max(0, this.#dueAtMs - this.#settings.time.now().monotonicMs) : 0
@@ -95,6 +103,12 @@ export class Cycle {
   attempt(): Promise<Attempt> {
     this.#running ??= this.#run()
     return this.#running
+  }
+
+  /** Ends with an attempt that waits for nothing: the one that is under way, one begun now, or one that the timer begins. */
+  async conclude(): Promise<void> {
+    await this.attempt()
+    while (this.isWaiting && !this.#stopped) await this.#ended.promise
   }
 
   /** Something may have changed: read soon, but one at a time and never against the back-off. */
@@ -118,19 +132,22 @@ export class Cycle {
     this.#hinted = this.#retries = false
     const attempt = await this.#settings.attempt().catch(failedInternally)
     this.#running = null
-    if (attempt.ok) {
+    const failure = attempt.ok ? null : attempt.failure
+    this.lastFailure = failure
+    if (failure === null || failure.kind === 'waiting') {
       this.failures = this.#failuresElsewhere = 0
-      this.lastFailure = null
       const sinceMs = elapsedMs(begun, this.#settings.time.now())
-      this.#schedule(this.#hinted || this.#retries ? 0 : Math.max(0, this.#settings.everyMs - sinceMs))
+      const nextMs = Math.min(this.#settings.everyMs - sinceMs, failure?.retryAfterMs ?? Infinity)
+      this.#schedule(this.#hinted || this.#retries ? 0 : Math.max(0, nextMs))
     } else {
-      this.lastFailure = attempt.failure
-      const { ownMs, askedMs } = this.#backOff(attempt.failure, this.failuresInAll)
+      const { ownMs, askedMs } = this.#backOff(failure, this.failuresInAll)
       this.failures++
       if (this.#retries) this.#schedule(0)
       else this.#schedule(Math.max(ownMs, askedMs), askedMs)
       this.#lookLater()
     }
+    this.#ended.resolve()
+    this.#ended = Promise.withResolvers()
     return attempt
   }
 

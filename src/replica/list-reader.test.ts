@@ -64,7 +64,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
       isTooLarge: () => false,
       ...options,
     },
-    { brake: true },
+    { brake: true, boundMs: 30_000 },
   )
   /** Lets a read run to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {

@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent } from './absence.ts'
+import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
 import type { BaseList, Carried } from './base.ts'
 import type { Attempt } from './cycle.ts'
@@ -54,11 +54,11 @@ export class ListReader<Item> {
   readonly belief: Belief = new Belief()
   /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
-  #isAdopted = false
+  adoptedAtMs: number = Number.POSITIVE_INFINITY
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
   readonly #options: ListReaderOptions<Item>
-  readonly #settings: { readonly brake: boolean }
+  readonly #settings: { readonly brake: boolean; readonly boundMs: number }
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
@@ -72,7 +72,7 @@ export class ListReader<Item> {
   /** When the process before last read the list in full, by the wall clock. */
   #auditedBeforeMs: number | null = null
 
-  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean }) {
+  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean; readonly boundMs: number }) {
     this.#options = options
     this.#settings = settings
     const { carried } = options
@@ -117,7 +117,7 @@ export class ListReader<Item> {
   get baseList(): BaseList | null {
     const { list, time } = this.#options
     const auditedAgeMs = this.freshness.auditedAgeMs(time.now())
-    if (!this.isLoaded && !this.#isAdopted) return null
+    if (!this.isLoaded && this.adoptedAtMs === Number.POSITIVE_INFINITY) return null
     return {
       // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
       cursor: this.braked ? null : this.travellingCursor,
@@ -130,7 +130,7 @@ export class ListReader<Item> {
 
   /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
   adopt({ cursor, extras, auditedAtMs }: BaseList): void {
-    this.#isAdopted = true
+    this.adoptedAtMs = this.#options.time.now().monotonicMs
     this.#auditedBeforeMs = auditedAtMs
     this.#options.list.extras = PackedRows.counted(extras)
     this.#cursor.take(cursor)
@@ -241,8 +241,9 @@ export class ListReader<Item> {
     const { kind, purpose, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
+    const served = servedRows(read, list, this, time.now(), this.#settings.boundMs)
     const pages = new Pages<Item>(
-      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, signal }),
+      (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
       source.patienceMs,
       time,
     )

@@ -137,7 +137,9 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.reader.braked || this.#confirming.some(({ lastFailure }) => lastFailure !== null)
+    return (
+      this.reader.braked || this.#confirming.some(({ lastFailure, isWaiting }) => lastFailure !== null && !isWaiting)
+    )
   }
 
   /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
@@ -190,7 +192,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.reader.confirmSince(this.#time.now())
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)
-    void Promise.all(this.#confirming.map((cycle) => cycle.attempt())).finally(() => {
+    void Promise.all(this.#confirming.map((cycle) => cycle.conclude())).finally(() => {
       this.#waiting.delete(resolve)
       resolve()
     })
@@ -214,6 +216,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
         return added.ok ? null : added.failure
       }
       await Promise.race([arrivals.next, refresh.attempt()])
+      if (refresh.isWaiting) break
     }
     return arrivals.applied > begun ? null : refresh.lastFailure
   }

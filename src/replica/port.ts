@@ -79,7 +79,19 @@ export interface ReadRequest {
   readonly held: Held
   /** All changes have to be known now, for a request past the bound or for the other list: a source that mostly confirms nothing sweeps. */
   readonly mustConfirm?: boolean
+  /** What a source may withdraw that sees half of a list; null if nothing is served yet. */
+  readonly served?: ServedRows | null
   readonly signal: AbortSignal
+}
+
+/** The records that are served while a list is read. */
+export interface ServedRows {
+  readonly count: number
+  has(id: Guid): boolean
+  /** Counts those that the read has not mentioned in the pages that it has given so far. */
+  countMissing(): number
+  /** When they will be past the maximum age, monotonic ms. */
+  readonly tooOldAtMs: number
 }
 
 /** What the replica holds, for a sweep that compares versions. */
@@ -114,6 +126,8 @@ export interface Page<Item> {
   readonly changes: readonly Change<Item>[]
   /** About how many rows the list has, told once where it can be said before all were read: room is made for them at once. */
   readonly rowsInAll?: number
+  /** Its rows are in the list, and are written only once the whole read is believed. */
+  readonly onlyIfBelieved?: boolean
   /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
   whereIs(index: number): string
   /**
@@ -160,7 +174,7 @@ export interface ReadEnd {
 export interface CrmFailure {
   readonly kind: FailureKind
   readonly message: string
-  /** What the CRM asked for (`Retry-After`), null where it did not. */
+  /** What the CRM asked for (`Retry-After`), null where it did not; of a read that is `waiting`, when to look again at the latest. */
   readonly retryAfterMs: number | null
 }
 

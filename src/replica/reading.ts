@@ -59,6 +59,8 @@ export class Reading<Item> {
   readonly #postponed: { readonly id: Guid; readonly remove: () => void; changedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
+  /** Rows of this read that are written only once it is believed. */
+  readonly #reserved: Released<Item>[] = []
   #changeTimes: number[] = []
   #pass = 0
   #passNumber: number
@@ -87,7 +89,9 @@ export class Reading<Item> {
     page.changes.forEach((change, index) => {
       const { changed } = this
       const postponed = this.#postponed.length
-      this.#applyChange(change, () => page.whereIs(index))
+      const where = (): string => page.whereIs(index)
+      if (page.onlyIfBelieved === true) this.#reserve(change, where)
+      else this.#applyChange(change, where)
       if (!this.#context.timesChanges || page.changedAtMs === undefined) return
       if (this.changed > changed) this.#changeTimes.push(page.changedAtMs(index))
       const removal = this.#postponed[postponed]
@@ -110,7 +114,7 @@ export class Reading<Item> {
     return times
   }
 
-  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again. */
+  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again, and reserved rows are written. */
   release(): void {
     for (const { change, readAt, now } of this.#released.values()) {
       this.#readAt = readAt
@@ -119,6 +123,26 @@ export class Reading<Item> {
       if (row !== -1) this.#write(row, change)
     }
     this.#released.clear()
+    for (const { change, readAt, now } of this.#reserved.splice(0)) {
+      this.#readAt = readAt
+      this.#now = now
+      const row = this.#context.list.find(change.id)
+      this.#write(row === -1 ? this.#insert(change.id) : row, change)
+    }
+    this.removePostponed()
+  }
+
+  /** Sees a row that `release` writes. */
+  #reserve(change: Change<Item>, where: () => string): void {
+    const isRow = change.kind === 'record' || change.kind === 'withheld'
+    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : -1
+    if (!isRow || !hasId(change) || (row !== -1 && !this.#meetsFirst(row))) {
+      // A row without an id, or with that of another one, is written nowhere.
+      this.#applyChange(change, where)
+      return
+    }
+    if (row !== -1) this.#see(row)
+    this.#reserved.push({ change, readAt: this.#readAt, now: this.#now })
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
@@ -165,10 +189,7 @@ export class Reading<Item> {
         return -1
       }
       tombstones.forget(id)
-      const inserted = list.insert(id)
-      this.#meetsFirst(inserted)
-      this.#see(inserted)
-      return inserted
+      return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
       if (kind === 'full') this.extras.add(id, repeated(id, where()))
@@ -179,6 +200,13 @@ export class Reading<Item> {
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
     return -1
+  }
+
+  #insert(id: Guid): number {
+    const row = this.#context.list.insert(id)
+    this.#meetsFirst(row)
+    this.#see(row)
+    return row
   }
 
   #write(row: number, change: Row<Item>): void {

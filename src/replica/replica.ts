@@ -76,7 +76,8 @@ export class Replica {
         const failure = await this.venues.untilAdded()
         if (failure === null || !this.#eventsMayWait()) return null
         // Neither their cursor nor their credentials are at fault: they are not read in full for it, nor less often.
-        return failureOf('unreachable', `venues that events point at: ${failure.message}`, 0)
+        const message = `venues that events point at: ${failure.message}`
+        return failure.kind === 'waiting' ? { ...failure, message } : failureOf('unreachable', message, 0)
       },
     })
     this.#settings = settings

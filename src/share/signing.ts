@@ -4,50 +4,37 @@ import { Buffer } from 'node:buffer'
 /** What is signed together: texts and bytes, in order. */
 type Part = string | Uint8Array
 
-/** Keys as their source holds them now; null where they are the same, or cannot be read. */
-export type ReadKeys = () => Promise<readonly string[] | null>
+const KEY_DIGITS = 8
 
 /**
- * Signs what goes to the store, and tells whether what comes from it was signed by one who has a key. The first key signs, all
- * are believed, so that one can be replaced by the next. Without keys nothing is signed, and nothing signed is believed: all
- * instances of a scope have to agree.
+ * The name of the log of these records. Instances with another key have a log of their own, which this one never touches; so
+ * everything in the log was written by instances with the same key, or by somebody who has none.
  */
+export function logNameOf(scope: string, key: string | null): string {
+  if (key === null) return scope
+  return `${scope}-${createHmac('sha256', key).update('log').digest('hex').slice(0, KEY_DIGITS)}`
+}
+
+/** Signs what goes to the store, and tells whether what comes from it has the right signature. Without a key nothing is signed. */
 export class Signing {
-  /** Something was not believed since the keys were read. */
-  isDoubted = false
-  #keys: readonly string[]
   readonly #scope: string
-  readonly #read: ReadKeys
+  readonly #key: string | null
 
-  constructor(scope: string, keys: readonly string[], read: ReadKeys = () => Promise.resolve(null)) {
+  constructor(scope: string, key: string | null) {
     this.#scope = scope
-    this.#keys = keys
-    this.#read = read
+    this.#key = key
   }
 
-  /** Reads the keys again; whether they are others now. */
-  async renew(): Promise<boolean> {
-    this.isDoubted = false
-    const keys = await this.#read()
-    if (keys !== null) this.#keys = keys
-    return keys !== null
-  }
-
-  /** Null where there is no key. */
+  /** Null if there is no key. */
   sign(...parts: readonly Part[]): string | null {
-    const [key] = this.#keys
-    return key === undefined ? null : this.#digest(key, parts).toString('base64url')
+    return this.#key === null ? null : this.#digest(this.#key, parts).toString('base64url')
   }
 
   believes(signature: string | null, ...parts: readonly Part[]): boolean {
-    if (this.#keys.length === 0) return signature === null
+    if (this.#key === null) return signature === null
     const given = Buffer.from(signature ?? '', 'base64url')
-    const isBelieved = this.#keys.some((key) => {
-      const digest = this.#digest(key, parts)
-      return digest.length === given.length && timingSafeEqual(digest, given)
-    })
-    if (!isBelieved) this.isDoubted = true
-    return isBelieved
+    const digest = this.#digest(this.#key, parts)
+    return digest.length === given.length && timingSafeEqual(digest, given)
   }
 
   /** Each part behind its length: two lists of parts never give the same bytes. */

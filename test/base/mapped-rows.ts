@@ -83,7 +83,12 @@ async function ofFiles(): Promise<readonly string[]> {
       events: { block: null, texts: null },
       venues: { block: null, texts: null },
     },
-    { showIn: zoneOf('Europe/Berlin'), time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 5000 } },
+    {
+      showIn: zoneOf('Europe/Berlin'),
+      time: systemTime,
+      observe: () => {},
+      limits: { requestTimeoutMs: 5000, boundMs: 30_000 },
+    },
   )
   writeFileSync(join(directory, 'events.json'), JSON.stringify(eventRows()))
   writeFileSync(join(directory, 'venues.csv'), csvOf(VENUE_ROWS))
@@ -135,7 +140,7 @@ function ofPostgres(): readonly string[] {
       lists: 'text',
       suspicions: new Suspicions(),
     })
-    const { columns, mapRow } = table.rowReading(() => true)
+    const { columns, mapRow } = table.rowReading({ columns: { has: () => true }, nulls: new Set() })
     const rows = eventRows().map((row, index) => ({
       id: namespace === null ? row['Id'] : String(index),
       venue_id: index % 3 === 0 ? null : namespace === null ? GUIDS[1] : '17',

@@ -56,4 +56,49 @@ describe('marquee init (SURFACE: Commands)', () => {
     expect(stderr).toStartWith('there is no kind of CRM called "postgre"; did you mean postgres? known: files, ')
     expect(readdirSync(folder.path)).toEqual([])
   })
+
+  it('writes that lists are on, and for files that the last lists are served for 12 hours', async () => {
+    using folder = new WorkFolder()
+    for (const [kind, stale] of [
+      ['files', '12h'],
+      ['postgres', '0s'],
+    ] as const) {
+      expect((await runCommand(['init', kind, '--replace'], { cwd: folder.path })).status).toBe(0)
+      const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+      expect(text).toMatch(/^lists: on {2,}# \S/m)
+      expect(text).toMatch(new RegExp(`^  staleIfError: ${stale} {2,}# \\S`, 'm'))
+    }
+  })
+
+  it.each(['bun', 'node'] as const)(
+    '%s: --replace keeps the idNamespace of the file it replaces, so that every address stays',
+    async (runtime) => {
+      using folder = new WorkFolder({
+        'e.csv': 'Nr;Titel;Beginn;Ende;Frei;Preis\n1;A;2036-12-11 19:30;2036-12-11 22:00;1;2\n',
+      })
+      const proposed = async (...more: readonly string[]): Promise<string | undefined> => {
+        const args = ['init', 'files', '--from', 'e.csv', ...more]
+        const { status, stderr } = await runCommand(args, { cwd: folder.path, runtime })
+        expect([status, stderr]).toEqual([0, ''])
+        const text = readFileSync(folder.at('marquee.yaml'), 'utf8')
+        return /^ {2}idNamespace: (\S+)/m.exec(text)?.[1]
+      }
+      const drawn = await proposed()
+      expect(drawn).toMatch(/^[-\da-f]{36}$/)
+      expect((await runCommand(['init', 'files', '--from', 'e.csv'], { cwd: folder.path, runtime })).status).toBe(1)
+      expect(await proposed('--replace')).toBe(drawn)
+      // Also where somebody broke the file meanwhile.
+      folder.write('marquee.yaml', `${readFileSync(folder.at('marquee.yaml'), 'utf8')}\n  }: broken\n`)
+      expect(await proposed('--replace')).toBe(drawn)
+      expect(readdirSync(folder.path).toSorted()).toEqual(['e.csv', 'marquee.yaml'])
+    },
+  )
+
+  it('--replace leaves what is no file as it is, and writes where there is none', async () => {
+    using folder = new WorkFolder({ 'marquee.yaml/x': '' })
+    const { status, stderr } = await runCommand(['init', '--replace'], { cwd: folder.path })
+    expect([status, stderr]).toEqual([1, `${folder.at('marquee.yaml')} is not a regular file, and was left as it is\n`])
+    folder.remove('marquee.yaml')
+    expect((await runCommand(['init', '--replace'], { cwd: folder.path })).status).toBe(0)
+  })
 })

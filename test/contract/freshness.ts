@@ -68,8 +68,14 @@ export function freshnessSentences(start: Start): void {
           ),
         )
         for (const id of [EVENT, AT_CLOSED_VENUE]) expectUnavailable(await subject.ask(`/api/events/${id}/venue`))
-        expect((await subject.ask(`/api/events/${EVENT}`)).status).toBe(200)
-        for (const id of [WITHOUT_VENUE, NEVER]) expect((await subject.ask(`/api/events/${id}/venue`)).status).toBe(404)
+        // The events' own refresh may be late on a busy machine; the venues stay broken, however long that takes.
+        const stillAnswered = { [EVENT]: 200, [`${WITHOUT_VENUE}/venue`]: 404, [`${NEVER}/venue`]: 404 }
+        for (const [target, expected] of Object.entries(stillAnswered)) {
+          await eventually(
+            () => subject.ask(`/api/events/${target}`),
+            ({ status }) => status === expected,
+          )
+        }
         subject.directory.write('venues', LISTS.venues ?? '')
         await eventually(
           () => subject.ask(`/api/events/${EVENT}/venue`),

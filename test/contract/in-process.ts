@@ -8,15 +8,19 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { parseReply } from '../support/reply.ts'
 import type { Ask, Start } from './subject.ts'
 
-/** The service as a function, without a listener: what a runtime does is done here. */
-export const startInProcess: Start = async (settings, lists) => {
-  const directory = new FilesDirectory(settings, lists)
-  const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
+/** A service without a listener: what a runtime does is done here. */
+export interface Inside {
+  /** The response as it would be sent. */
+  ask(target: string, ask?: Ask): Promise<Buffer>
+  stop(): Promise<void>
+}
+
+export async function openInside(configuration: string): Promise<Inside> {
+  const loaded = await loadConfiguration({ path: configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
   const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})
   replica.start()
   return {
-    directory,
     async ask(target, { method = 'GET', headers = [] }: Ask = {}) {
       const header = (name: string): string | null => {
         const values = headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value)
@@ -28,12 +32,29 @@ export const startInProcess: Start = async (settings, lists) => {
       const body = Buffer.from(answer.body ?? '')
       if (answer.body !== null) lines.push(`Content-Length: ${body.length}\r\n`)
       const head = Buffer.from(`HTTP/1.1 ${answer.status} \r\n${lines.join('')}\r\n`)
-      return parseReply(method === 'HEAD' ? head : Buffer.concat([head, body]))
+      return method === 'HEAD' ? head : Buffer.concat([head, body])
     },
     async stop() {
       await replica.stop()
       await crm.close()
-      directory.remove()
     },
   }
 }
+
+/** Starts services that `open` opens, in this process or another. */
+export function startInside(open: (configuration: string) => Promise<Inside>): Start {
+  return async (settings, lists) => {
+    const directory = new FilesDirectory(settings, lists)
+    const inside = await open(directory.configuration)
+    return {
+      directory,
+      ask: async (target, ask) => parseReply(await inside.ask(target, ask)),
+      async stop() {
+        await inside.stop()
+        directory.remove()
+      },
+    }
+  }
+}
+
+export const startInProcess: Start = startInside(openInside)

@@ -144,6 +144,30 @@ export function listSentences(start: Start): void {
       }
     })
 
+    it('refuse a query of more than 4,000 characters, and one whose next would be longer, on an empty page too', async () => {
+      // What `next` adds: `&after=` and 39 characters.
+      const longest = 4000 - 'tag=&after='.length - 39
+      const repeated = 'tag=a&'.repeat(666)
+      for (const [query, status] of [
+        [`${repeated}&&&&`, 200],
+        [`${repeated}&&&&&`, 400],
+        [`tag=${'a'.repeat(longest)}`, 200],
+        [`tag=${'a'.repeat(longest + 1)}`, 400],
+        [`tag=${'+'.repeat(Math.floor(longest / 3))}`, 200],
+        [`tag=${'+'.repeat(Math.floor(longest / 3) + 1)}`, 400],
+        [`tag=${'+'.repeat(3400)}`, 400],
+        [`limit=1&tag=caf%C3%A9&tag=${'%C3%A9'.repeat(700)}`, 400],
+      ] as const) {
+        const reply = await subject.ask(`/api/events?${query}`)
+        expect([query.slice(-50), query.length, reply.status]).toEqual([query.slice(-50), query.length, status])
+        if (status === 400) expect(reply.body).toContain('4,000 characters')
+      }
+      expect((await subject.ask(`/api/venues?${'&'.repeat(4000)}`)).status).toBe(200)
+      expect((await subject.ask(`/api/venues?${'&'.repeat(4001)}`)).status).toBe(400)
+      // Of anything else the query is not looked at.
+      expect((await subject.ask(`/api/venues/${VENUE}?${'&'.repeat(4001)}`)).status).toBe(200)
+    })
+
     it('quote in a refusal nothing that the caller did not write', async () => {
       for (const type of ['application/json', 'text/xml']) {
         const { body } = await subject.ask(

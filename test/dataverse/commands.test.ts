@@ -9,7 +9,7 @@ import { Child, programOf } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { untilListening } from '../support/marquee-process.ts'
 import type { Environment } from './environment.ts'
-import { crmSection, fill, idOf, openEnvironment } from './environment.ts'
+import { crmSection, eventValues, fill, idOf, openEnvironment } from './environment.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'marquee-commands-'))
 let environment: Environment
@@ -50,6 +50,23 @@ async function problemsOf(keys: string): Promise<readonly string[]> {
 }
 
 describe('a Dataverse environment, from the command line', () => {
+  it('takes rows where a column is blank, or holds none of some values', async () => {
+    const of = await openEnvironment()
+    fill(of, 3)
+    of.events.put(idOf(2), eventValues(2, { cr5_price: 5, msevtmgt_publishstatus: 100_000_004 }))
+    of.events.put(idOf(3), eventValues(3, { msevtmgt_publishstatus: null }))
+    const check = async (active: unknown, showOnWeb: unknown) => {
+      const child = run('check', { events: { active, showOnWeb } }, { of })
+      await child.exited
+      return JSON.parse(child.stdout) as { readonly events: number; readonly passing?: unknown }
+    }
+    expect((await check({ cr5_price: 'blank' }, null)).events).toBe(2)
+    const { events, passing } = await check(null, { msevtmgt_publishstatus: { not: [100_000_004] } })
+    const values = [{ value: '100000003', count: 1 }]
+    expect([events, passing]).toEqual([2, [{ kind: 'event', column: 'msevtmgt_publishstatus', values }]])
+    of.standIn.close()
+  }, 20_000)
+
   it('is checked: 0, and a warning where change tracking is off', async () => {
     const child = run('check', {})
     expect(await child.exited).toBe(0)

@@ -7,9 +7,10 @@ import { History } from './history.ts'
 import { json, refusal } from './reply.ts'
 import { rigOf } from './rig.ts'
 import type { Fault, StandIn } from './stand-in.ts'
+import { faultSeconds, planSeeds } from '../support/depth.ts'
 
 /** How long each history goes on; a longer one may be asked for. */
-const LASTS_MS = Number(process.env['MARQUEE_HISTORY_MS'] ?? 5000)
+const LASTS_MS = 1000 * faultSeconds(3, 5)
 const BOUND_MS = 1000
 
 const reply = (given: Parameters<typeof refusal>): Fault => ({ kind: 'reply', reply: refusal(...given) })
@@ -98,7 +99,7 @@ async function live(seed: number): Promise<void> {
 }
 
 describe('the history of an environment, with faults at random', () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of planSeeds(4)) {
     it(`is served as it was, never as it was not (seed ${seed})`, () => live(seed), LASTS_MS + 30_000)
   }
 })

@@ -85,7 +85,7 @@ describe('what init proposes among several columns', () => {
     )
     expect(said).toContain('Open: Start: which column says when events start (Last modified, Doors, Curtain)?')
     expect(said).toContain('Open: Finish: nothing says which column is the end (Last modified, Doors, Curtain)')
-    expect(said).toContain('Missing: Name: no column of e.csv is called like one')
+    expect(said).toContain('Open: Name: which column holds the title? Name it here, or null for none')
     expect(said).toContain('Session (e.g. A)')
     await expectRefused('crm.events.fields.Start')
   })
@@ -172,11 +172,29 @@ describe('what init says of columns that it cannot use as they are', () => {
     const { text } = await proposed(events('nein', 'ja', 'nein'))
     expect(text).toContain('active: { Storniert: [nein] }   # 2 of 3 rows; Storniert holds nein, ja')
     rmSync(join(folder, 'marquee.yaml'))
-    const { said } = await proposed(events('', 'ja', ''))
+    const { said } = await proposed(events('nein', 'vielleicht', ''))
     expect(said).toContain(
-      'Open: active: which rows are active? { COLUMN: [VALUE] }, or null for all; Storniert holds ja',
+      'Open: active: which rows are active? { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all; Storniert holds nein, vielleicht or nothing',
     )
     await expectRefused('crm.events.active')
+  })
+
+  it.each([
+    ['Storniert', ['', 'ja', ''], 'active: { Storniert: blank }   # 2 of 3 rows; Storniert holds ja or nothing'],
+    ['Storniert', ['', 'per Mail', ''], 'active: { Storniert: blank }   # 2 of 3 rows'],
+    ['Cancelled', ['no', 'Yes', ''], 'active: { Cancelled: { not: ["Yes"] } }   # 2 of 3 rows'],
+    ['Aktiv', ['', 'nein', ''], 'active: { Aktiv: { not: [nein] } }   # 2 of 3 rows'],
+    ['Aktiv', ['', 'ja', ''], 'active: { Aktiv: [ja] }   # 1 of 3 rows'],
+    ['Aktiv', ['nein', 'ja', ''], "active: '?'   # QUESTION"],
+    ['Status', ['', 'abgesagt', 'geplant'], 'active: { Status: { not: [abgesagt] } }   # 2 of 3 rows'],
+    ['Status', ['', 'abgesagt', 'Probe'], "active: '?'   # QUESTION"],
+    ['Intern', ['', 'x', ''], 'showOnWeb: { Intern: blank }   # 2 of 3 rows'],
+    ['Online', ['', 'nein', ''], "showOnWeb: '?'   # QUESTION"],
+    ['Public', ['', 'yes', ''], 'showOnWeb: { Public: ["yes"] }   # 1 of 3 rows'],
+  ])('proposes a condition by what the column holds: %s %j', async (name, held, line) => {
+    const rows = held.map((value, index) => `${index};A${index};2036-12-11 19:30;2036-12-11 22:00;1;1;${value}\n`)
+    const { text } = await proposed(`Nr;Titel;Beginn;Ende;Frei;Preis;${name}\n${rows.join('')}`)
+    expect(text).toContain(`\n    ${line}`)
   })
 
   it('names a price that is not read', async () => {

@@ -94,10 +94,10 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
     expect(stderr).toMatch(/marquee\.yaml:\d+: crm\.events\.texts\.decimal is '\?', an open question/)
     expect(stderr).toMatch(/marquee\.yaml:\d+: crm\.events\.texts\.dates is '\?', an open question/)
     expect(text).not.toContain('idNamespace:')
-    expect(await served(text, "'.'", '[MM/DD/YYYY hh:mm]')).toMatchObject([
+    expect(await served(text, "'.'", '[MM/DD/YYYY hh:mm]', 'null', 'null')).toMatchObject([
       { Start: '2036-03-04T19:30:00+00:00', Price: '1.250' },
     ])
-    expect(await served(text, "','", '[DD/MM/YYYY hh:mm]')).toMatchObject([
+    expect(await served(text, "','", '[DD/MM/YYYY hh:mm]', 'null', 'null')).toMatchObject([
       { Start: '2036-04-03T19:30:00+00:00', Price: '1250' },
     ])
   })
@@ -145,6 +145,6 @@ describe('marquee init files --from (SURFACE: Files as they are exported)', () =
       'Id,"Name\ncrm: { x: y }",Start,End,web\n1,"a\n  kind: postgres",2036-01-01 10:00,2036-01-01 11:00,x\n',
     )
     const { text } = await proposed('e.csv')
-    expect(await served(text)).toHaveLength(1)
+    expect(await served(text, 'null', 'null', 'null')).toHaveLength(1)
   })
 })

@@ -11,10 +11,9 @@ import { eventually } from '../support/eventually.ts'
 import { chaoticConfiguration, chaoticRequest, chaoticRows } from './chaos.ts'
 import { RawConnection } from './raw-connection.ts'
 import { RUNTIMES, Victim } from './victim.ts'
+import { faultSeconds, SEED } from '../support/depth.ts'
 
-/** Longer where somebody asks for it: `MARQUEE_FAULT_SECONDS=600`. */
-const SECONDS = Math.min(Number(process.env['MARQUEE_FAULT_SECONDS'] ?? 4), 3600)
-const SEED = Number(process.env['MARQUEE_FAULT_SEED'] ?? Date.now() % 1_000_000)
+const SECONDS = faultSeconds(2, 4)
 
 /** What Bun's parser says to a request line that it cannot read; the service is not asked. */
 const UNREADABLE = '505'

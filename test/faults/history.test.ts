@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'bun:test'
 import { checkHistory } from './history-check.ts'
 import { RUNTIMES } from './victim.ts'
+import { faultSeconds, SEED } from '../support/depth.ts'
 
-/** Longer where somebody asks for it: `MARQUEE_FAULT_SECONDS=600 npm test -- test/faults/history.test.ts`. */
-const SECONDS = Number(process.env['MARQUEE_FAULT_SECONDS'] ?? 8)
-const SEED = Number(process.env['MARQUEE_FAULT_SEED'] ?? Date.now() % 1_000_000)
+const SECONDS = faultSeconds(4, 8)
 
 describe('the history check, against real processes and real files (architecture: Freshness)', () => {
   it(

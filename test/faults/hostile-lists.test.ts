@@ -110,7 +110,7 @@ describe('lists asked by whoever means harm', () => {
         }
         return best
       }
-      expect([shape, time(text(8000)) < Math.max(2, time(text(1000)) * 40)]).toEqual([shape, true])
+      expect([shape, time(text(4000)) < Math.max(2, time(text(500)) * 40)]).toEqual([shape, true])
     }
   })
 

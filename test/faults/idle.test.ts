@@ -3,9 +3,8 @@ import { LISTS } from '../contract/rows.ts'
 import { requestTo, TARGET } from './large-rows.ts'
 import { RawConnection } from './raw-connection.ts'
 import { RUNTIMES, Victim } from './victim.ts'
+import { IDLE_S } from '../support/depth.ts'
 
-/** The default one takes its time. */
-const IDLE_S = process.env['CI'] === 'true' ? [2, 4, 8, 75] : [2, 4, 8]
 const LONGEST_S = Math.max(...IDLE_S) + 20
 /** What a runtime may add: a tick of Bun's is 4 s, and the first one may count double. */
 const MORE_S = 9

@@ -8,6 +8,7 @@ import { systemTime } from '../../src/replica/time.ts'
 import { guidOf } from '../model/records.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { Lists } from '../support/files-directory.ts'
+import { type Cost, costOf } from '../support/turns.ts'
 import type { HostileCall, HostileFile } from './hostile-texts.ts'
 import { EVENT_ROW, HOSTILE_CALLS, HOSTILE_FILES } from './hostile-texts.ts'
 
@@ -23,53 +24,6 @@ const TRIES = 12
 const GROWTH = 8
 /** What is below is no work but noise. */
 const NOISE_MS = 4
-
-/** Time of the processor, and the longest turn. */
-interface Cost {
-  readonly workMs: number
-  readonly turnMs: number
-}
-
-/** Neither more than has passed, nor more than this process worked: what the machine does besides does not count. */
-class Turns {
-  longestMs = 0
-  #at = now()
-  #watching = true
-
-  constructor() {
-    this.#watch()
-  }
-
-  #watch(): void {
-    this.#look()
-    if (this.#watching) setImmediate(() => this.#watch())
-  }
-
-  #look(): void {
-    const at = now()
-    this.longestMs = Math.max(this.longestMs, Math.min(at.wallMs - this.#at.wallMs, at.cpuMs - this.#at.cpuMs))
-    this.#at = at
-  }
-
-  end(): void {
-    this.#watching = false
-    this.#look()
-  }
-}
-
-function now(): { readonly wallMs: number; readonly cpuMs: number } {
-  const { user, system } = process.cpuUsage()
-  return { wallMs: performance.now(), cpuMs: (user + system) / 1000 }
-}
-
-async function costOf(work: () => Promise<void> | void): Promise<Cost> {
-  const begun = now()
-  const turns = new Turns()
-  await work()
-  turns.end()
-  const ended = now()
-  return { workMs: Math.min(ended.wallMs - begun.wallMs, ended.cpuMs - begun.cpuMs), turnMs: turns.longestMs }
-}
 
 async function open(lists: Lists) {
   const directory = new FilesDirectory({ freshness: { brake: false, bound: '1h' } }, lists)

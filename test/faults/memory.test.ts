@@ -4,8 +4,8 @@ import { eventually } from '../support/eventually.ts'
 import { askOperations } from '../support/operations-client.ts'
 import { soak } from './soak.ts'
 import { RUNTIMES, Victim } from './victim.ts'
+import { SOAK_S } from '../support/depth.ts'
 
-const SOAK_S = process.env['CI'] === 'true' ? 60 : 10
 const LIMIT_MB = 512
 
 function rows(count: number, name: string): string {

@@ -15,15 +15,18 @@ export const HAS_VARNISH: boolean = has('varnishd')
 export const HAS_VSTHROTTLE: boolean = succeeds('ls /usr/lib/*/varnish/vmods/libvmod_vsthrottle.so')
 
 export interface Proxy {
-  readonly name: string
   /** Without a slash at its end. */
   readonly origin: string
-  /** The access log of nginx counts nothing: how many requests went on to Marquee, only Marquee can say. */
+  /** What it has said of itself. */
+  log(): string
   stop(): Promise<void>
 }
 
-/** nginx with deploy/nginx/marquee.conf, in which nothing is changed but addresses and paths. */
-export async function startNginx(servicePort: number): Promise<Proxy> {
+/** Places of a file and what is put there. */
+type Changes = readonly (readonly [from: string, to: string])[]
+
+/** nginx with deploy/nginx/marquee.conf, in which nothing is changed but addresses, paths and what `changes` says. */
+export async function startNginx(servicePorts: readonly number[], changes: Changes = []): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-nginx-'))
   const port = await freePort()
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
@@ -32,14 +35,12 @@ export async function startNginx(servicePort: number): Promise<Proxy> {
   const made = spawnSync('openssl', [...args, ...subject])
   if (made.status !== 0) throw new Error('no certificate', { cause: made.stderr.toString() })
   const conf = changed(join(ROOT, 'deploy/nginx/marquee.conf'), [
-    ['server 127.0.0.1:8080;', `server 127.0.0.1:${servicePort};`],
+    ['server 127.0.0.1:8080;', servicePorts.map((each) => `server 127.0.0.1:${each};`).join(' ')],
     ['listen 443 ssl http2;', `listen 127.0.0.1:${port} ssl http2;`],
     ['/etc/ssl/marquee/fullchain.pem', certificate],
     ['/etc/ssl/marquee/privkey.pem', key],
     ['/var/cache/nginx/marquee', join(folder, 'cache')],
-    // All the clients of a test have one address.
-    ['rate=100r/s', 'rate=100000r/s'],
-    ['rate=20r/s', 'rate=100000r/s'],
+    ...changes,
   ])
   writeFileSync(join(folder, 'marquee.conf'), conf)
   mkdirSync(join(folder, 'temporary'))
@@ -57,19 +58,33 @@ http { access_log off; ${temporary} include ${folder}/marquee.conf; }\n`,
   return running('nginx', child, folder, port, 'https')
 }
 
-/** Varnish with a file of deploy/varnish, in which nothing is changed but the backend's port. */
-export async function startVarnish(servicePort: number, file = 'marquee.vcl'): Promise<Proxy> {
+/** Varnish with a file of deploy/varnish, in which nothing is changed but the backend's port and what `changes` says; others are added as it says. */
+export async function startVarnish(
+  servicePorts: readonly number[],
+  file = 'marquee.vcl',
+  changes: Changes = [],
+): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-varnish-'))
   const port = await freePort()
   cpSync(join(ROOT, 'deploy/varnish'), folder, { recursive: true })
   writeFileSync(
     join(folder, 'marquee.vcl'),
-    changed(join(ROOT, 'deploy/varnish/marquee.vcl'), [['.port = "8080";', `.port = "${servicePort}";`]]),
+    withBackends(readFileSync(join(ROOT, 'deploy/varnish/marquee.vcl'), 'utf8'), servicePorts),
   )
+  writeFileSync(join(folder, file), changed(join(folder, file), changes))
   const store = ['-s', 'malloc,64m', '-s', 'Transient=malloc,64m']
   const where = ['-a', `127.0.0.1:${port}`, '-n', join(folder, 'work'), '-T', 'none', '-j', 'none']
   const child = new Child('varnishd', ['-F', '-f', join(folder, file), ...where, ...store], { cwd: folder })
   return running('varnish', child, folder, port, 'http')
+}
+
+function withBackends(text: string, ports: readonly number[]): string {
+  const [backend = ''] = /^backend default \{[^}]*\}\n/m.exec(text) ?? []
+  const added = /^ *marquees\.add_backend\(default\);\n/m.exec(text)?.[0] ?? ''
+  const named = (shown: string, port: number, index: number): string =>
+    shown.replace('default', index === 0 ? 'default' : `marquee_${index}`).replace('"8080"', `"${port}"`)
+  const all = (shown: string): string => ports.map((port, index) => named(shown, port, index)).join('')
+  return text.replace(backend, all(backend)).replace(added, all(added))
 }
 
 async function running(name: string, child: Child, folder: string, port: number, scheme: string): Promise<Proxy> {
@@ -83,8 +98,8 @@ async function running(name: string, child: Child, folder: string, port: number,
   await Promise.race([accepting, ended])
   ended.catch(() => {})
   return {
-    name,
     origin: `${scheme}://127.0.0.1:${port}`,
+    log: () => child.stderr,
     async stop() {
       await child.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -113,7 +128,7 @@ export function nginxJoinsLines(): boolean {
 }
 
 /** The text of a file with these places changed; throws where one is not there. */
-function changed(path: string, changes: readonly (readonly [string, string])[]): string {
+function changed(path: string, changes: Changes): string {
   let text = readFileSync(path, 'utf8')
   for (const [from, to] of changes) {
     if (!text.includes(from)) throw new Error(`${path} does not hold ${from}`)

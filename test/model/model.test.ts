@@ -3,13 +3,7 @@ import { PLANS } from './plans.ts'
 import type { Outcome } from './run-model.ts'
 import { runModel } from './run-model.ts'
 import { settingOf } from './setting.ts'
-
-/**
- * MARQUEE_SEED makes another run; MARQUEE_MODEL_STEPS makes it longer. It is not drawn here: seed 100000331 (restarts from its base, read in
- * full) ends with a brake that an operator let go and a process which began since has not heard of.
- */
-const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
-const steps = Number(process.env['MARQUEE_MODEL_STEPS'] ?? 160_000)
+import { MODEL_STEPS, SEED } from '../support/depth.ts'
 
 const outcomes: Outcome[] = []
 const begun = performance.now()
@@ -18,10 +12,10 @@ function sum(of: (outcome: Outcome) => number): string {
   return outcomes.reduce((total, outcome) => total + of(outcome), 0).toLocaleString('en')
 }
 
-describe(`the model (MARQUEE_SEED=${seed})`, () => {
+describe(`the model (MARQUEE_SEED=${SEED})`, () => {
   for (const [index, { name, setting }] of PLANS.entries()) {
     it(`finds no answer wrong: ${name}`, async () => {
-      const outcome = await runModel({ setting, seed: seed + index, steps: Math.ceil(steps / PLANS.length) })
+      const outcome = await runModel({ setting, seed: SEED + index, steps: Math.ceil(MODEL_STEPS / PLANS.length) })
       outcomes.push(outcome)
       expect(outcome.wrong).toEqual([])
       expect(outcome.wrongs).toBe(0)
@@ -34,7 +28,7 @@ describe(`the model (MARQUEE_SEED=${seed})`, () => {
   afterAll(() => {
     const answers = sum(({ shown, notFound, refused }) => shown + notFound + refused)
     console.log(
-      `model: ${sum((outcome) => outcome.steps)} steps in ${Math.round(performance.now() - begun)} ms, seed ${seed}; ` +
+      `model: ${sum((outcome) => outcome.steps)} steps in ${Math.round(performance.now() - begun)} ms, seed ${SEED}; ` +
         `${answers} answers checked (200: ${sum((outcome) => outcome.shown)}, 404: ${sum((outcome) => outcome.notFound)}, ` +
         `502: ${sum((outcome) => outcome.refused)}); ${sum((outcome) => outcome.changes)} changes, ` +
         `${sum((outcome) => outcome.faults)} faults injected; wrong: ${sum((outcome) => outcome.wrongs)}`,
@@ -46,7 +40,7 @@ describe('the cost to the CRM (architecture: The idea)', () => {
   it('does not depend on the traffic where refreshEvery and the time of a read fit into the bound', async () => {
     const read = async (clients: number): Promise<Outcome> => {
       const setting = settingOf({ strategy: 'token-delta', boundMs: 30_000, trouble: 0, clients, thinkMs: 50 })
-      return runModel({ setting, seed, steps: Number.POSITIVE_INFINITY, untilMs: 117_500 })
+      return runModel({ setting, seed: SEED, steps: Number.POSITIVE_INFINITY, untilMs: 117_500 })
     }
     const [idle, busy] = [await read(0), await read(20)]
     expect(idle.shown + idle.notFound).toBe(0)

@@ -2,15 +2,14 @@ import { describe, expect, it } from 'bun:test'
 import { MUTANTS } from './mutants.ts'
 import { runModel } from './run-model.ts'
 import type { VirtualTime } from './virtual-time.ts'
+import { huntedMutants, MUTANT_SEED } from '../support/depth.ts'
 
-/** Always the same, so that a mutant that is hard to find is not found now and then only. */
-const seed = Number(process.env['MARQUEE_SEED'] ?? 1)
 const ATTEMPTS = 12
 const STEPS_EACH = 25_000
 
 /** A check that cannot fail proves nothing: each of these is the replica with one thing wrong. */
-describe(`the model finds the mutant that (MARQUEE_SEED=${seed})`, () => {
-  for (const { name, setting, breakIt, onStage, timeFor } of MUTANTS) {
+describe(`the model finds the mutant that (MARQUEE_MUTANT_SEED=${MUTANT_SEED})`, () => {
+  for (const { name, setting, breakIt, onStage, timeFor } of huntedMutants(MUTANTS)) {
     it(
       name,
       async () => {
@@ -25,7 +24,7 @@ describe(`the model finds the mutant that (MARQUEE_SEED=${seed})`, () => {
           for (let attempt = 0; attempt < ATTEMPTS && found === undefined; attempt++) {
             const outcome = await runModel({
               setting,
-              seed: seed + attempt,
+              seed: MUTANT_SEED + attempt,
               steps: STEPS_EACH,
               untilWrong: true,
               onStage: (stage) => {

@@ -129,6 +129,29 @@ it('the Kubernetes manifest fits together, the image, and what kind: files needs
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10)
 })
 
+it('the Kubernetes manifest has nginx in front, with instances.conf and one address for all instances', () => {
+  const manifests = parseAllDocuments(textOf('kubernetes/marquee.yaml')).map((document) => document.toJS() as Manifest)
+  const of = (kind: string): Manifest =>
+    manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === 'marquee-proxy') ??
+    expect.unreachable(kind)
+  const { template, selector } = of('Deployment').spec
+  const labels = template.metadata.labels
+  expect([selector, of('Service').spec.selector]).toEqual([{ matchLabels: labels }, labels])
+  const [container = expect.unreachable()] = template.spec.containers
+  expect(of('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(container.ports.map(({ name }) => name))
+  expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name))
+  expect(template.spec.volumes[0]?.configMap?.name).toBe(of('ConfigMap').metadata.name)
+  const service = manifests.find(({ kind }) => kind === 'Service')?.metadata.name
+  const port = container.ports[0]?.containerPort
+  const withoutComments = (text: string): string => text.replaceAll(/^ *#.*\n|\n(?=\n)/gm, '').trim()
+  const conf = textOf('nginx/instances.conf')
+    .replaceAll(/( *server marquee-\d:8080.*;\n)+/g, `  server ${service}:80;\n`)
+    .replace('listen 80;', `listen ${port};`)
+    // As long as `limits.waitFor` asks for, which instances.yaml sets and this one does not.
+    .replace('proxy_read_timeout 3s;', 'proxy_read_timeout 15s;')
+  expect(withoutComments(of('ConfigMap').data['default.conf'] ?? '')).toBe(withoutComments(conf))
+})
+
 it('.dockerignore lets through what the container files copy, and no tool, test or history', () => {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
   const through = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'bun:test'
 import { begun, BOUND_MS, follower, hideMost, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import type { Instance } from './instance.ts'
+import { planSeeds } from '../support/depth.ts'
 
 const setting = { ...token, fullReadEveryMs: BOUND_MS }
-const SEEDS = [1, 2, 3]
+const SEEDS = planSeeds(3)
 
 /** A reader whose CRM hides most events, and a follower that was told so. */
 async function braked(fleet: Fleet): Promise<readonly [Instance, Instance]> {

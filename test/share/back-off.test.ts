@@ -2,8 +2,9 @@ import { describe, expect, it } from 'bun:test'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
 import type { Instance } from './instance.ts'
+import { planSeeds } from '../support/depth.ts'
 
-const SEEDS = [1, 2, 3]
+const SEEDS = planSeeds(3)
 const FAILS_AT_MS = 4 * BOUND_MS
 
 /** The CRM fails; who reads it is killed when it would wait for so long before its next try, and another takes over. */

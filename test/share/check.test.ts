@@ -1,9 +1,8 @@
-import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
 import { sharedScope } from '../../src/commands/base.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { Signing } from '../../src/share/signing.ts'
+import { logNameOf } from '../../src/share/signing.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
@@ -12,7 +11,7 @@ import { describeWithRedis } from './needs-redis.ts'
 
 const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
 const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hdel +get +set +unlink +exists +pexpire +ping +info'
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
 
 let redis: RedisServer
 
@@ -33,11 +32,11 @@ async function check(
   more: object = {},
   runtime: Runtime = 'bun',
   env: Readonly<Record<string, string>> = {},
-  before?: string | null,
+  before: (log: string) => void = () => {},
 ): Promise<Checked> {
   const folder = new FilesDirectory({ base: null, share: { url: { env: 'STORE' } }, ...more }, LISTS)
   try {
-    if (before !== undefined) await writeLog(folder.configuration, before)
+    before(await logOf(folder.configuration, { STORE: url, ...env }))
     const args = ['src/main.ts', 'check', '--json', '--config', folder.configuration]
     const child = new Child(programOf(runtime), args, { env: { STORE: url, ...env } })
     const status = await child.exited
@@ -48,18 +47,12 @@ async function check(
   }
 }
 
-/** The log of these instances ends with an entry that this key signs, null: none; or a text is where it would be. */
-async function writeLog(path: string, key: string | null): Promise<void> {
-  const env = { STORE: redis.url, KEY: 'x'.repeat(32) }
+/** The name of the log of instances with this configuration; empty if it is wrong. */
+async function logOf(path: string, env: Readonly<Record<string, string>>): Promise<string> {
   const text = readFileSync(path, 'utf8')
   const loaded = await loadConfiguration({ path, text, env, readFile: () => Promise.reject(new Error('none')) })
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
-  const scope = sharedScope(loaded.configuration)
-  const log = `marquee:{${scope}}:log`
-  redis.ask('DEL', log)
-  if (key === 'WRONGTYPE') return void redis.ask('SET', log, 'a text')
-  const s = new Signing(scope, key === null ? [] : [key]).sign('log', '1-0', '{}', Buffer.alloc(0))
-  redis.ask('XADD', log, '1-0', 'h', '{}', ...(s === null ? [] : ['s', s]))
+  if (!loaded.ok) return ''
+  return logNameOf(sharedScope(loaded.configuration), loaded.configuration.share?.key?.reveal() ?? null)
 }
 
 function withRights(rights: string): string {
@@ -118,45 +111,72 @@ describeWithRedis('check looks at the store that instances share', () => {
     }
   })
 
-  it('warns of a server that throws keys away, and of another scope', async () => {
+  it('warns of a server that throws keys away', async () => {
     redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    redis.ask('HSET', 'marquee:scopes', 'ffffffffffff', '1', 'eeeeeeeeeeee', '1', 'check-aaaaaaaaaaaa', '1')
-    redis.ask('XADD', 'marquee:{check-aaaaaaaaaaaa}:log', '1-0', 'h', '{}')
-    redis.ask('XADD', 'marquee:{ffffffffffff}:log', '1-0', 'h', '{}')
     const { status, problems, warnings } = await check(redis.url)
     expect([status, problems]).toEqual([0, []])
     expect(warnings).toEqual([
       "share.url: the store's maxmemory-policy is allkeys-lru: it may throw the base away; noeviction does not",
-      'share.name: marquee is in use for the scope ffffffffffff too: another release, CRM or mapping; within a roll-out that is as it should be',
     ])
   })
 
-  it.each(['bun', 'node'] as const)('says on %s that another key signs the log than this one has', async (runtime) => {
-    const [ours, theirs] = ['our key, which is long enough for this', 'their key, which is long enough for this']
-    const keyed = (key: string | null, signed: string | null): Promise<Checked> => {
-      const share = { url: { env: 'STORE' }, ...(key === null ? {} : { key: { env: 'KEY' } }) }
-      return check(redis.url, { share }, runtime, { KEY: key ?? '' }, signed)
+  it.each(['bun', 'node'] as const)(
+    'names on %s the logs under the same name that move, and none that stands still',
+    async (runtime) => {
+      const share = { url: { env: 'STORE' }, key: { env: 'KEY' } }
+      const env = { KEY: 'our key, which is long enough for this' }
+      let [scope, timer] = ['', setInterval(() => {}, 1000)]
+      const { status, problems, warnings } = await check(redis.url, { share }, runtime, env, (own) => {
+        scope = own.slice(0, 12)
+        const moving = ['ffffffffffff', `${scope}-00000000`, 'check-aaaaaaaaaaaa']
+        const write = (name: string): void =>
+          void redis.ask('XADD', `marquee:{${name}}:log`, `1-${++entries}`, 'h', '{}')
+        let entries = 0
+        for (const name of [...moving, 'eeeeeeeeeeee']) {
+          redis.ask('HSET', 'marquee:scopes', name, '1')
+          write(name)
+        }
+        timer = setInterval(() => moving.forEach(write), 200)
+      })
+      clearInterval(timer)
+      expect([status, problems]).toEqual([0, []])
+      const [release, key] = [
+        'another release, CRM or mapping; within a roll-out that is as it should be',
+        'another share.key; give all instances the same',
+      ]
+      const told = [`${scope}-00000000 too: ${key}`, `ffffffffffff too: ${release}`]
+      expect(warnings).toEqual(told.map((one) => `share.name: marquee is in use by the log ${one}`))
+    },
+  )
+
+  it.each(['bun', 'node'] as const)('says on %s what is wrong with a log, and what becomes of it', async (runtime) => {
+    let timer = setInterval(() => {}, 1000)
+    const told: (readonly string[])[] = []
+    for (const deed of [
+      (log: string) => redis.ask('XADD', `marquee:{${log}}:log`, '7-0', 'temperature', '20'),
+      (log: string) => {
+        const mark = (number: number): void => void redis.ask('HSET', `marquee:{${log}}:marks`, 'a', `${number}`)
+        let marks = 0
+        redis.ask('DEL', `marquee:{${log}}:log`)
+        mark(0)
+        timer = setInterval(() => mark(++marks), 200)
+      },
+    ]) {
+      const { status, warnings } = await check(redis.url, {}, runtime, {}, deed)
+      clearInterval(timer)
+      expect(status).toBe(0)
+      told.push(warnings)
     }
-    const told = [
-      await keyed(ours, theirs),
-      await keyed(null, theirs),
-      await keyed(ours, null),
-      await keyed(ours, ours),
-      await keyed(`${theirs}\n${ours}`, ours),
-      await keyed(null, null),
-    ]
-    expect(told.map(({ status, problems: [problem] }) => [status, problem])).toEqual([
-      [1, 'share.key: it is not the key that the other instances sign with: all must have the same'],
-      [1, 'share.key is not set, and the other instances sign what they write: give this one their key'],
-      [1, 'share.key: the other instances sign nothing: all must have the same'],
-      [0, undefined],
-      [0, undefined],
-      [0, undefined],
+    expect(told).toEqual([
+      [expect.stringMatching(/^share\.name: entry 7-0 cannot be read: .*replace a log that nobody leads/) as string],
+      [expect.stringMatching(/^share\.name: instances are there, and none leads: there is no log/) as string],
     ])
   })
 
   it('names the key where another application has written', async () => {
-    const { status, problems } = await check(redis.url, {}, 'bun', {}, 'WRONGTYPE')
+    const { status, problems } = await check(redis.url, {}, 'bun', {}, (log) => {
+      redis.ask('SET', `marquee:{${log}}:log`, 'a text')
+    })
     expect(status).toBe(1)
     expect(problems.join()).toMatch(/^share\.url: the key marquee:\{\w{12}\}:log holds what another application wrote/)
   })

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import { MISSING, soakFleet } from './fleet-soak.ts'
+import { faultSeconds, SEED } from '../support/depth.ts'
 
-/** Longer where somebody asks for it: `MARQUEE_FAULT_SECONDS=600 npm test -- test/share/fleet-soak.test.ts`. */
-const SECONDS = Number(process.env['MARQUEE_FAULT_SECONDS'] ?? '20')
-const SEED = Number(process.env['MARQUEE_FAULT_SEED'] ?? Date.now() % 1e6)
+const SECONDS = faultSeconds(20, 20)
 
 const NAME = 'whatever befalls three instances and their store'
 if (MISSING.length > 0) console.warn(`SKIPPED, for want of ${MISSING.join(', ')}: ${NAME}`)

@@ -147,7 +147,7 @@ class FleetSoak {
     await readerOf(this.#faults.instances)
     const unequal = (await Promise.all(this.#faults.instances.map((instance) => this.#differencesOf(instance)))).flat()
     await through.end()
-    await front.end()
+    await front.stop()
     return this.#report(through, all, unequal, untilMs)
   }
 

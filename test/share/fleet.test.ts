@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { IN_THE_FILE, Secret } from '../../src/config/secret.ts'
 import { unpack } from '../../src/share/frame-body.ts'
@@ -14,7 +14,7 @@ import { askOperations, sampleOf } from '../support/operations-client.ts'
 import { RedisServer } from '../support/redis-server.ts'
 import { describeWithRedis } from './needs-redis.ts'
 import { HAS_NGINX, startFront } from './nginx.ts'
-import { RealFleet } from './real-fleet.ts'
+import { BOUND_MS, RealFleet } from './real-fleet.ts'
 import type { RealInstance } from './real-instance.ts'
 
 const RUNTIMES: readonly Runtime[] = ['bun', 'node', 'bun']
@@ -62,6 +62,7 @@ async function called(
   }
 }
 
+const SHORT = { freshness: { bound: '2s', refreshEvery: '1s' } }
 const NOTHING_SEEN = { wrong: [], unavailable: 0 }
 
 describeWithRedis('three instances, two runtimes and one Redis', () => {
@@ -126,7 +127,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         await eventually(
           async () => (await follower?.status())?.lists.events.braked,
           (isBraked) => isBraked === true,
-          30_000,
+          PATIENCE_MS / 2,
         )
         const said = await askOperations(`${follower?.process.listening.operations}accept`, { method: 'POST' })
         expect(said?.text).toBe('{"accepted":["events"]}')
@@ -178,6 +179,34 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   )
 
   it(
+    'keep a maximum age that a reload made shorter: the heartbeats follow it',
+    async () => {
+      await fleet.end()
+      fleet = new RealFleet({ share: { url: redis.url }, freshness: { bound: '20s', refreshEvery: '1s' } })
+      const both = [await fleet.start('bun'), await fleet.start('node')]
+      await fleet.reader()
+      const beatenIn = async (ms: number): Promise<number> => {
+        const numberNow = async (): Promise<number> =>
+          Number((await both[0]?.status())?.share.position?.split('-')[1] ?? Number.NaN)
+        const before = await numberNow()
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        return (await numberNow()) - before
+      }
+      const before = await beatenIn(4000)
+      for (const instance of both) instance.reload(SHORT)
+      for (const { process } of both) {
+        await eventually(
+          () => Promise.resolve(process.child.stdout),
+          (told) => told.includes('freshness.bound'),
+        )
+      }
+      // Every 100 ms instead of 500, besides what reads say.
+      expect(await beatenIn(4000)).toBeGreaterThan(2 * before)
+    },
+    PATIENCE_MS,
+  )
+
+  it(
     'tell on each of them how long after its change a row is shown there',
     async () => {
       await started()
@@ -195,33 +224,58 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
   )
 
   it(
-    'take a key that is replaced under them: callers notice nothing, and who starts with it follows',
+    'take another key one after the other, with a log of its own; callers notice nothing, and each side names the other',
     async () => {
       await fleet.end()
-      const folder = new FilesDirectory({}, null)
-      const key = join(folder.path, 'share-key')
-      writeFileSync(key, 'the first key that all of them know of')
-      fleet = new RealFleet({ share: { url: redis.url, key: { file: key }, beat: '100ms' } })
-      try {
-        await started()
-        const seen = await called(fleet.instances, async () => {
-          writeFileSync(key, 'the second key, of which none knows')
-          for (const { process } of fleet.instances) {
-            await eventually(
-              () => Promise.resolve(process.child.stdout),
-              (told) => told.includes('share.key was read again, and is another'),
-              30_000,
-            )
-          }
-          await fleet.untilEqual()
-        })
-        expect(seen).toEqual(NOTHING_SEEN)
-        const fourth = await fleet.start('node')
-        await fleet.untilEqual([fourth])
-        expect((await fourth.status())?.share.role).toBe('follower')
-        for (const { process } of fleet.instances) expect(process.child.stdout).not.toContain('key, of which')
-      } finally {
-        folder.remove()
+      const keyed = (name: string) => ({ share: { url: redis.url, key: { env: name }, beat: '100ms' } })
+      const env = { OLD: 'the first key, which is long enough', NEW: 'the second key, which is long enough' }
+      fleet = new RealFleet(keyed('OLD'), env)
+      const old = [await fleet.start('bun'), await fleet.start('node')]
+      await fleet.reader()
+      fleet.settings = keyed('NEW')
+      const seen = await called(old.slice(0, 1), async () => {
+        const next = [await fleet.start('node'), await fleet.start('bun')]
+        await fleet.reader(next)
+        for (const instance of fleet.instances) {
+          const told = await eventually(
+            () => instance.status(),
+            (one) => (one?.share.otherLogs.length ?? 0) > 0,
+            30_000,
+          )
+          expect(told?.share.otherLogs.join()).toMatch(/^[\da-f]{12}-[\da-f]{8}$/)
+          expect(told?.share.lastError).toBeNull()
+          expect(instance.process.child.stdout).toContain('share.name is in use by another log')
+        }
+        await fleet.untilEqual()
+      })
+      expect(seen).toEqual(NOTHING_SEEN)
+      for (const instance of old) await fleet.stop(instance)
+      await fleet.untilEqual()
+      for (const instance of fleet.instances) {
+        await eventually(
+          () => instance.status(),
+          (one) => one?.share.otherLogs.length === 0,
+          30_000,
+        )
+      }
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'answer at once where all were stopped and the key is another, added or taken away',
+    async () => {
+      await fleet.end()
+      const env = { ONE: 'the first key, which is long enough', TWO: 'the second key, which is long enough' }
+      fleet = new RealFleet({}, env)
+      for (const key of [{ env: 'ONE' }, { env: 'TWO' }, null]) {
+        fleet.settings = { share: { url: redis.url, beat: '100ms', ...(key === null ? {} : { key }) } }
+        const begunMs = performance.now()
+        const both = [await fleet.start('bun'), await fleet.start('node')]
+        await fleet.reader(both)
+        expect(performance.now() - begunMs).toBeLessThan(BOUND_MS)
+        for (const instance of both) instance.process.child.signal('SIGKILL')
+        for (const instance of both) await fleet.stop(instance)
       }
     },
     PATIENCE_MS,
@@ -296,7 +350,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         isOver = true
         expect([...(await asked).keys()]).toEqual([200])
       } finally {
-        await front.end()
+        await front.stop()
       }
     },
     PATIENCE_MS,
@@ -394,7 +448,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         const bytes = await connection.getBlob(name)
         blobs.push(name === 'base' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
       }
-      const marks = [...(await connection.readMarks()).values()]
+      const marks = [...((await connection.readMarks(99)) ?? []).values()]
       connection.destroy()
       const stored = [...bodies, ...blobs, ...marks].join('\n')
       // It is looked where they would be.

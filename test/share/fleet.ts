@@ -72,7 +72,9 @@ export class Fleet {
   readonly setting: FleetSetting
   readonly time: VirtualTime
   readonly chance: Chance
-  readonly store: MemoryStore = new MemoryStore()
+  /** That of all instances but those that are started with another. */
+  key = 'a key that is long enough for this'
+  readonly #stores = new Map<string, MemoryStore>()
   readonly tables: Readonly<Record<'events' | 'venues', Table>> = {
     events: new Table('events'),
     venues: new Table('venues'),
@@ -86,10 +88,6 @@ export class Fleet {
   readonly exchanges: Exchange[] = []
   readonly news: Record<string, number> = {}
   readonly log: string[] = []
-  /** Who has another key than all others, and did not begin the log. */
-  readonly #strangers = new Set<string>()
-  /** One of them began it. */
-  isStrangers = false
   readonly #waits = new Set<Wait>()
   #started = 0
 
@@ -101,17 +99,28 @@ export class Fleet {
     this.history = new History(this.tables.events, this.tables.venues, setting, this.time, this.chance.fork())
     this.rights = new Rights(this, this.chance.fork())
     this.checker = new FleetChecker(this.tables, this.time, setting, this.weather, this.rights)
-    this.store.onDropped = (name) => {
-      if (this.#strangers.has(name)) this.checker.fault(`${name}, which cannot read the log, drops it`)
-    }
-    this.store.onAdded = (entry, name, isFirst) => {
-      // Who finds no log begins one.
-      if (isFirst) this.isStrangers = this.#strangers.delete(name)
-      if (this.#strangers.has(name)) this.checker.fault(`${name}, which cannot read the log, writes to it`)
+  }
+
+  /** What instances with the key of most of them share. */
+  get store(): MemoryStore {
+    return this.#storeOf(this.key)
+  }
+
+  /** The key is part of the log's name. */
+  #storeOf(key: string): MemoryStore {
+    const known = this.#stores.get(key)
+    if (known !== undefined) return known
+    const [beside = null] = this.#stores.values()
+    const store = new MemoryStore(beside)
+    this.#stores.set(key, store)
+    store.onDropped = (name) => this.checker.fault(`${name} drops a log that somebody leads`)
+    store.onAdded = (entry, name) => {
       this.checker.added(entry, name)
-      if (entry.h.includes('"beat"')) this.store.stamp(entry.b)
+      if (entry.h.includes('"beat"')) store.stamp(entry.b)
     }
-    this.store.trueMs = () => this.time.trueMs
+    store.trueMs = () => this.time.trueMs
+    store.settledMs = 4 * this.setting.beatMs
+    return store
   }
 
   begin(): void {
@@ -121,25 +130,24 @@ export class Fleet {
     this.#inspect()
   }
 
-  /** One more instance, with this key where it is not that of the others, or with settings of its own. */
-  start(key?: string, given: Partial<FleetSetting> = {}): Instance {
-    const { chance, store } = this
+  /** One more instance, with a key or settings of its own. */
+  start(key: string = this.key, given: Partial<FleetSetting> = {}): Instance {
+    const { chance } = this
     const setting = { ...this.setting, ...given }
     const machine = new Machine(this.time, chance.fork())
     const number = ++this.#started
     const name = `#${number}`
-    if (key !== undefined) this.#strangers.add(name)
     const eyes = { machine, seesAll: false }
     const instance = new Instance({
       name,
-      ...(key === undefined ? {} : { key }),
+      key,
       isNewer: chance.happens(setting.newer),
       reads: (isFromNothing) => {
         if (isFromNothing && this.rights.areLost) eyes.seesAll = true
       },
       machine,
       chance: chance.fork(),
-      store,
+      store: this.#storeOf(key),
       setting,
       beatMs: setting.beatMs,
       readersWhenLost: setting.readersWhenLost,
@@ -168,8 +176,13 @@ export class Fleet {
     this.time.inTheWorld(this.setting.boundMs, () => instance.machine.kill())
   }
 
+  /** Those that share a log. */
+  get ours(): readonly Instance[] {
+    return this.instances.filter(({ key }) => key === this.key)
+  }
+
   get reader(): Instance | null {
-    return this.instances.find(({ share, isRunning }) => isRunning && share.role === 'reader') ?? null
+    return this.ours.find(({ share, isRunning }) => isRunning && share.role === 'reader') ?? null
   }
 
   get requests(): number {

@@ -29,15 +29,13 @@ export interface InstanceOptions {
   readonly storeDelayMs: number
   /** It is of a release to come, whose entries say more than this one understands. */
   readonly isNewer?: boolean
-  readonly key?: string
+  readonly key: string
   /** How long requests pass between two slices of work. */
   readonly sliceMs?: number
   /** Begins to read the CRM: whether all of a list is yet to be read. */
   readonly reads?: (isFromNothing: boolean) => void
   readonly tell?: (news: ShareNews) => void
 }
-
-const KEY = 'a key that is long enough for this'
 
 /** One Marquee of the model: a machine, its way to the store and to the CRM, and what it holds. */
 export class Instance {
@@ -48,6 +46,8 @@ export class Instance {
   readonly current: { readonly events: CurrentList<EventRecord>; readonly venues: CurrentList<VenueRecord> }
   /** All replicas that read the CRM here, one after the other. */
   readonly replicas: Replica[] = []
+  readonly key: string
+  readonly heartbeat: { ms: number }
   isCut = false
   answersLost = 0
   slowness = 1
@@ -69,13 +69,15 @@ export class Instance {
       storeDelayMs,
       name,
       isNewer = false,
-      key = KEY,
+      key,
       sliceMs = 0,
       reads = () => {},
       tell = () => {},
     } = options
-    const signing = new Signing('model', [key])
+    const signing = new Signing('model', key)
     this.machine = machine
+    this.key = key
+    this.heartbeat = { ms: beatMs }
     this.admissions = new Admissions(setting, setting, machine)
     const isCut = (): boolean => this.isCut
     const wire: Wire = {
@@ -94,7 +96,7 @@ export class Instance {
       signing,
       settings: setting,
       limits: { memoryBytes: Number.POSITIVE_INFINITY },
-      beatMs,
+      heartbeat: this.heartbeat,
       readersWhenLost,
       version: isNewer ? '0.2.0' : '0.1.0',
       time: machine,

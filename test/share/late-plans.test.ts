@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'bun:test'
 import { begun, BOUND_MS, follower, must, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
+import { planSeeds } from '../support/depth.ts'
 
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1)
+const SEEDS = planSeeds(20)
 const setting = { ...token, readersWhenLost: Number.POSITIVE_INFINITY }
 
 function loseStore(fleet: Fleet): void {

@@ -1,3 +1,6 @@
+import { Buffer } from 'node:buffer'
+import { pack } from '../../src/share/frame-body.ts'
+import { Signing } from '../../src/share/signing.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -13,8 +16,7 @@ export class Mishaps {
   readonly #everyMs: number
   #active = true
   #saved: ReturnType<Fleet['store']['save']> | null = null
-  #forgedId = ''
-  readonly #strangers: Fleet['instances'] = []
+  #keys = 0
 
   constructor(fleet: Fleet, chance: Chance, everyMs: number) {
     this.#fleet = fleet
@@ -37,9 +39,7 @@ export class Mishaps {
     this.#active = false
     rights.restore('events')
     rights.restore('venues')
-    for (const instance of this.#strangers) this.#fleet.kill(instance)
-    // What nobody living has read is for an operator to take away.
-    if (store.log?.at(-1)?.id === this.#forgedId || this.#fleet.isStrangers) store.empty()
+    for (const instance of this.#fleet.instances) if (instance.key !== this.#fleet.key) this.#fleet.kill(instance)
     const { instances } = this.#fleet
     store.state = 'up'
     store.isFull = false
@@ -163,8 +163,32 @@ export class Mishaps {
       'another key': () => {
         if (fleet.instances.length > 4) return
         const stranger = fleet.start('a key that is not that of the others')
-        this.#strangers.push(stranger)
         this.#later(forMs(), () => fleet.kill(stranger))
+      },
+      'key replaced': () => {
+        const before = fleet.ours
+        fleet.key = `key ${++this.#keys}, which is long enough`
+        this.#saved = null
+        // All at once, or one after the other.
+        const pauseMs = chance.pick([0, boundMs / 10])
+        for (const [at, instance] of before.entries()) {
+          fleet.time.inTheWorld(at * pauseMs, () => {
+            fleet.kill(instance)
+            fleet.start()
+          })
+        }
+      },
+      'log stuck': () => store.stick(`${1_795_000_000_000 + this.count}-0`),
+      'entry too large': () =>
+        store.swell({ id: `${store.log?.at(-1)?.id.split('-')[0] ?? 1}-999999`, h: '', b: null, s: null }),
+      'rows torn': () => {
+        const id = store.log?.at(-1)?.id.replace(/\d+$/, (number) => `${Number(number) + 1}`)
+        if (id === undefined) return
+        const [h, b] = [
+          JSON.stringify({ kind: 'rows', changedAtMs: [], reign: this.#topReign() }),
+          pack(Buffer.from([1, 2, 3])),
+        ]
+        store.forge({ id, h, b, s: new Signing('model', fleet.key).sign('log', id, h, b) })
       },
       'rights lost': () => fleet.rights.lose(chance.pick(['events', 'venues']), chance.span(3 * boundMs)),
       'chunk missing': () => {
@@ -181,6 +205,10 @@ export class Mishaps {
     }
   }
 
+  #topReign(): string {
+    return /"reign":"(\w+)"/.exec(this.#fleet.store.log?.at(-1)?.h ?? '')?.[1] ?? ''
+  }
+
   /** Somebody without the key repeats what was written before, or writes where none stands above it. */
   #forge(): void {
     const { store } = this.#fleet
@@ -191,7 +219,6 @@ export class Mishaps {
     const rows = log.filter(({ id, h }) => id.startsWith(`${term}-`) && h.includes('"rows"'))
     const entry = rows.length > 0 ? this.#chance.pick(rows) : top
     const isHighest = this.#chance.happens(0.3)
-    this.#forgedId = isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${term}-${number + 1}`
-    store.forge({ ...entry, id: this.#forgedId })
+    store.forge({ ...entry, id: isHighest ? `${Number.MAX_SAFE_INTEGER}-0` : `${term}-${number + 1}` })
   }
 }

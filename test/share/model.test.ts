@@ -3,13 +3,7 @@ import type { FleetSetting } from './fleet.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 import type { FleetOutcome } from './run-fleet.ts'
 import { runFleet } from './run-fleet.ts'
-
-/**
- * MARQUEE_SEED makes other runs, and MARQUEE_FLEET_RUNS more of them. They are not drawn here: of some 1,200 drawn fleets a few were wrong
- * (instance or model, each explained and mended), and a change is not to fail by what one in hundreds finds.
- */
-const seed = Number(process.env['MARQUEE_SEED'] ?? 1000)
-const runs = Number(process.env['MARQUEE_FLEET_RUNS'] ?? 12)
+import { FLEET_RUNS, SEED } from '../support/depth.ts'
 
 /** Each way to the store takes as long as a change takes to come. */
 const slow = { boundMs: 30_000, storeDelayMs: 150, changeEveryMs: 150 } as const
@@ -36,14 +30,14 @@ const PLANS: readonly (readonly [string, FleetSetting])[] = [
 const outcomes: FleetOutcome[] = []
 const begun = performance.now()
 
-describe(`several instances by one store (MARQUEE_SEED=${seed})`, () => {
-  for (let run = 0; run < runs; run++) {
+describe(`several instances by one store (MARQUEE_SEED=${SEED})`, () => {
+  for (let run = 0; run < FLEET_RUNS; run++) {
     const [name, setting] = PLANS[run % PLANS.length] ?? [
       '',
       fleetSettingOf({ strategy: 'full-read', boundMs: 30_000 }),
     ]
-    it(`give no wrong answer: ${name}, seed ${seed + run}`, async () => {
-      const outcome = await runFleet(setting, seed + run, 25 * setting.boundMs)
+    it(`give no wrong answer: ${name}, seed ${SEED + run}`, async () => {
+      const outcome = await runFleet(setting, SEED + run, 25 * setting.boundMs)
       outcomes.push(outcome)
       if (outcome.wrongs > 0) console.log(outcome.log.slice(-40).join('\n'))
       expect(outcome.wrong).toEqual([])
@@ -58,7 +52,7 @@ describe(`several instances by one store (MARQUEE_SEED=${seed})`, () => {
     for (const outcome of outcomes)
       for (const [kind, count] of Object.entries(outcome.news)) news[kind] = (news[kind] ?? 0) + count
     console.log(
-      `fleet: ${outcomes.length} runs in ${Math.round(performance.now() - begun)} ms, seed ${seed}; ` +
+      `fleet: ${outcomes.length} runs in ${Math.round(performance.now() - begun)} ms, seed ${SEED}; ` +
         `${sum(({ answers }) => answers)} answers checked, ${sum(({ refused }) => refused)} refused; ` +
         `${sum(({ mishaps }) => mishaps)} mishaps; wrong: ${sum(({ wrongs }) => wrongs)}; ${JSON.stringify(news)}`,
     )
@@ -67,7 +61,7 @@ describe(`several instances by one store (MARQUEE_SEED=${seed})`, () => {
 
 describe('the cost to the CRM (instances: Goals)', () => {
   const requests = async (instances: number, failsAtMs = Infinity): Promise<number> => {
-    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000, instances, clients: 0 }), seed)
+    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 30_000, instances, clients: 0 }), SEED)
     fleet.begin()
     fleet.time.inTheWorld(failsAtMs, () => (fleet.weather.downUntilMs = Infinity))
     await fleet.pass(600_000)
@@ -90,7 +84,7 @@ describe('the cost to the CRM (instances: Goals)', () => {
 describe('what the log tells of reads (instances: What is on the log)', () => {
   const readsTold = async (downMs: number): Promise<{ readonly told: number; readonly requests: number }> => {
     const often = { instances: 1, clients: 0, newer: 0, refreshEveryMs: 50, changeEveryMs: 50, inspectEveryMs: 60_000 }
-    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 10_000, ...often }), seed)
+    const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', boundMs: 10_000, ...often }), SEED)
     fleet.begin()
     await fleet.pass(20_000)
     let told = 0

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'bun:test'
 import type { Fleet } from './fleet.ts'
 import { FLEET_MUTANTS } from './mutants.ts'
 import { runFleet } from './run-fleet.ts'
+import { huntedMutants, MUTANT_SEED } from '../support/depth.ts'
 
-/** Always the same, so that a mutant that is hard to find is not found now and then only. */
-const seed = Number(process.env['MARQUEE_SEED'] ?? 1)
 const ATTEMPTS = 12
 
 /** A check that cannot fail proves nothing: each of these is the fleet with one thing wrong. */
-describe(`the model of several instances finds the mutant that (MARQUEE_SEED=${seed})`, () => {
-  for (const { name, setting, breakIt } of FLEET_MUTANTS) {
+describe(`the model of several instances finds the mutant that (MARQUEE_MUTANT_SEED=${MUTANT_SEED})`, () => {
+  for (const { name, setting, breakIt } of huntedMutants(FLEET_MUTANTS)) {
     it(
       name,
       async () => {
@@ -22,7 +21,7 @@ describe(`the model of several instances finds the mutant that (MARQUEE_SEED=${s
         let attempt = 0
         try {
           for (; attempt < ATTEMPTS && found === undefined; attempt++) {
-            const outcome = await runFleet(setting, seed + attempt, 25 * setting.boundMs, (one) => (fleet = one))
+            const outcome = await runFleet(setting, MUTANT_SEED + attempt, 25 * setting.boundMs, (one) => (fleet = one))
             found = outcome.wrong[0]
           }
         } finally {

@@ -2,14 +2,21 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Child, ROOT } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { installedProgram } from '../support/installed-program.ts'
+import { accepts } from '../support/raw-client.ts'
 
 export const HAS_NGINX: boolean = installedProgram('nginx') !== null
 
 export interface Front {
+  /** With a slash at its end. */
   readonly address: string
-  end(): Promise<void>
+  /** Without one. */
+  readonly origin: string
+  /** What nginx has said of itself. */
+  log(): string
+  stop(): Promise<void>
 }
 
 /** Says which of the instances gave an answer: all that were asked, the one that answered last. */
@@ -37,9 +44,15 @@ events { worker_connections 2000; }
 http { access_log off; add_header ${ANSWERED_BY} $upstream_addr always; ${temporary} ${conf} }\n`,
   )
   const child = new Child('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { cwd: folder })
+  await eventually(
+    () => accepts(port),
+    (accepted) => accepted,
+  )
   return {
     address: `http://127.0.0.1:${port}/`,
-    async end() {
+    origin: `http://127.0.0.1:${port}`,
+    log: () => child.stderr,
+    async stop() {
       await child.stop()
       rmSync(folder, { recursive: true, force: true })
     },

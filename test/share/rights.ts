@@ -26,6 +26,7 @@ interface Loss {
 interface World {
   readonly tables: Readonly<Record<ListName, Table>>
   readonly instances: readonly Instance[]
+  readonly ours: readonly Instance[]
   readonly time: VirtualTime
   readonly setting: { readonly boundMs: number }
   readonly checker: { excuse(): void }
@@ -67,14 +68,14 @@ export class Rights {
 
   /** Not within a read: what it has seen by then would hide how much is missing. */
   lose(name: ListName, forMs: number): void {
-    const { tables, instances, time, setting, checker } = this.#world
+    const { tables, instances, ours, time, setting, checker } = this.#world
     const shown = tables[name].shown().map(({ id }) => id)
     const isLong = instances.every(({ share }) => share.role === 'waiting' || share.served[name].list.served >= FEWEST)
     const isNew = instances.some(({ isLoading }) => isLoading)
     // What changed and was read by nobody who answers, or by nobody who writes to the log, the CRM would tell nobody any more.
     const isKnown =
       instances.every((instance) => instance.share.role === 'waiting' || isWithin(instance, setting.boundMs)) &&
-      instances.some((one) => one.share.role === 'reader' && one.share.isConnected && isWithin(one, setting.boundMs))
+      ours.some((one) => one.share.role === 'reader' && one.share.isConnected && isWithin(one, setting.boundMs))
     if (this.areLost || this.#isAccepted || this.#isRead(name) || isNew || !isLong || !isKnown) return
     if (shown.length < FEWEST) return
     const kept = new Set(shown.slice(0, this.#chance.below(MOST_KEPT)))

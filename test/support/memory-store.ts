@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Appended, StoredEntry, StoreConnection, StoreFault } from '../../src/share/store.ts'
+import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/share/store.ts'
 import { StoreFailure } from '../../src/share/store.ts'
 
 /** How commands travel, and when. */
@@ -23,6 +23,7 @@ interface Saved {
   readonly log: readonly StoredEntry[] | null
   readonly blobs: ReadonlyMap<string, Uint8Array>
   readonly marks: ReadonlyMap<string, string>
+  readonly snapshots: ReadonlyMap<string, number>
 }
 
 interface Waiter {
@@ -30,29 +31,58 @@ interface Waiter {
   readonly answer: (entries: readonly StoredEntry[]) => void
 }
 
+/** The server of several stores: what befalls one of them befalls all. */
+class MemoryServer {
+  state: 'up' | 'down' | 'swallows' = 'up'
+  isFull = false
+  connections = 0
+  generation = 0
+  /** Connections up to this number lead nowhere any more. */
+  halfOpenUpTo = 0
+}
+
 /** The store by its port, in memory, with all that may become of one. Ids are fenced as streams fence them. */
 export class MemoryStore {
   log: StoredEntry[] | null = null
   blobs: Map<string, Uint8Array> = new Map()
   marks: Map<string, string> = new Map()
-  /** `swallows`: takes connections and commands, and says nothing. */
-  state: 'up' | 'down' | 'swallows' = 'up'
-  isFull = false
-  connections: number = 0
+  snapshots: Map<string, number> = new Map()
   trueMs: () => number = () => 0
   /** Called with each look at the top. */
   onTop: () => void = () => {}
   /** How far the clock of the server is off; another one's is off by another time. */
   #clockOffsetMs = 0
   readonly #stamps = new Map<string, number>()
-  /** Called with each entry that is added, whose it is, and whether there was no log. */
-  onAdded: (entry: StoredEntry, name: string, isFirst: boolean) => void = () => {}
-  /** Called with who drops the log. */
+  /** Called with each entry that is added, and whose it is. */
+  onAdded: (entry: StoredEntry, name: string) => void = () => {}
+  readonly #forged = new WeakSet<StoredEntry>()
+  readonly #endless = new WeakSet<StoredEntry>()
+  #stuckAt = '0-0'
+  #begunMs = 0
+  /** One that looked before the log began may still drop it for so long. */
+  settledMs = 0
+  /** Called with who drops a log that can be gone on with. */
   onDropped: (name: string) => void = () => {}
   #waiters: Waiter[] = []
-  #generation = 0
-  /** Connections up to this number lead nowhere any more. */
-  #halfOpenUpTo = 0
+  readonly #server: MemoryServer
+
+  /** @param beside another store of the same server */
+  constructor(beside: MemoryStore | null = null) {
+    this.#server = beside === null ? new MemoryServer() : beside.#server
+  }
+
+  /** `swallows`: takes connections and commands, and says nothing. */
+  get state(): MemoryServer['state'] {
+    return this.#server.state
+  }
+
+  set state(state: MemoryServer['state']) {
+    this.#server.state = state
+  }
+
+  set isFull(isFull: boolean) {
+    this.#server.isFull = isFull
+  }
 
   async connect(wire: Wire): Promise<StoreConnection> {
     await new Promise<void>((resolve, reject) => {
@@ -62,30 +92,35 @@ export class MemoryStore {
         else resolve()
       })
     })
-    return new MemoryConnection(this, wire, this.#generation, ++this.connections)
+    return new MemoryConnection(this, wire, this.#server.generation, ++this.#server.connections)
   }
 
   /** A proxy has forgotten all connections and says nothing; new ones work. */
   halfOpen(): void {
-    this.#halfOpenUpTo = this.connections
+    this.#server.halfOpenUpTo = this.#server.connections
   }
 
   swallows(connection: number): boolean {
-    return this.state === 'swallows' || connection <= this.#halfOpenUpTo
+    return this.state === 'swallows' || connection <= this.#server.halfOpenUpTo
   }
 
   /** All connections break. */
   breakConnections(): void {
-    this.#generation++
+    this.#server.generation++
     this.#waiters = []
   }
 
   isBroken(generation: number): boolean {
-    return generation !== this.#generation || this.state === 'down'
+    return generation !== this.#server.generation || this.state === 'down'
   }
 
   save(): Saved {
-    return { log: this.log === null ? null : [...this.log], blobs: new Map(this.blobs), marks: new Map(this.marks) }
+    return {
+      log: this.log === null ? null : [...this.log],
+      blobs: new Map(this.blobs),
+      marks: new Map(this.marks),
+      snapshots: new Map(this.snapshots),
+    }
   }
 
   clockMs(): number {
@@ -102,15 +137,17 @@ export class MemoryStore {
   }
 
   /** Another server's data lies here now; who is connected notices nothing. */
-  restore({ log, blobs, marks }: Saved): void {
+  restore({ log, blobs, marks, snapshots }: Saved): void {
     this.#clockOffsetMs -= 20_000
     this.log = log === null ? null : [...log]
+    this.#stuckAt = '0-0'
     this.blobs = new Map(blobs)
     this.marks = new Map(marks)
+    this.snapshots = new Map(snapshots)
   }
 
   empty(): void {
-    this.restore({ log: null, blobs: new Map(), marks: new Map() })
+    this.restore({ log: null, blobs: new Map(), marks: new Map(), snapshots: new Map() })
   }
 
   loseTail(entries: number): void {
@@ -121,23 +158,45 @@ export class MemoryStore {
     this.#makeRoom()
     if (this.log === null && !mayCreate) return 'no-log'
     const top = this.log?.at(-1)
+    if (top !== undefined && !isAbove(entry.id, this.#stuckAt)) return 'refused'
     if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
     this.#push(entry)
-    this.onAdded(entry, name, top === undefined)
+    this.onAdded(entry, name)
     return 'added'
   }
 
   /** Somebody writes who is none of us. */
   forge(entry: StoredEntry): void {
+    this.#forged.add(entry)
     this.#push(entry)
   }
 
+  /** Somebody writes a later entry, and takes it away again. */
+  stick(id: string): void {
+    this.#stuckAt = id
+  }
+
+  /** The last entry is too large to be read in time. */
+  swell(entry: StoredEntry): void {
+    this.forge(entry)
+    this.#endless.add(entry)
+  }
+
+  isEndless(entries: readonly StoredEntry[]): boolean {
+    return entries.some((entry) => this.#endless.has(entry))
+  }
+
   drop(name: string): void {
+    const top = this.log?.at(-1)
+    const isOld = this.trueMs() - this.#begunMs > this.settledMs
+    const isOfUse = top !== undefined && !this.#forged.has(top) && !isAbove(this.#stuckAt, top.id)
+    if (isOfUse && isOld) this.onDropped(name)
     this.log = null
-    this.onDropped(name)
+    this.#stuckAt = '0-0'
   }
 
   #push(entry: StoredEntry): void {
+    if (this.log === null) this.#begunMs = this.trueMs()
     this.log ??= []
     this.log.push(entry)
     const waiting = this.#waiters
@@ -146,11 +205,11 @@ export class MemoryStore {
   }
 
   #makeRoom(): void {
-    if (this.isFull) throw new StoreFailure('full', 'OOM command not allowed')
+    if (this.#server.isFull) throw new StoreFailure('full', 'OOM command not allowed')
   }
 
-  after(id: string): readonly StoredEntry[] {
-    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, 50)
+  after(id: string, count: number): readonly StoredEntry[] {
+    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, count)
   }
 
   wait(after: string, answer: Waiter['answer']): () => void {
@@ -237,14 +296,27 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.append(wire.rewritten?.(entry) ?? entry, mayCreate, wire.name)))
   }
 
-  readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+  readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
     return this.#ask((answer) => {
-      const entries = this.#store.after(id)
-      if (entries.length > 0) return answer(entries)
-      const leave = this.#store.wait(id, answer)
+      const send = (entries: readonly StoredEntry[]): void => {
+        if (!this.#store.isEndless(entries)) answer(entries)
+      }
+      const entries = this.#store.after(id, count)
+      if (entries.length > 0) return send(entries)
+      const leave = this.#store.wait(id, send)
       this.#wire.inTheWorld(waitMs, () => {
         leave()
         answer([])
+      })
+    })
+  }
+
+  async moves(waitMs: number): Promise<boolean> {
+    return this.#ask((answer) => {
+      const leave = this.#store.wait(this.#store.log?.at(-1)?.id ?? '0-0', () => answer(true))
+      this.#wire.inTheWorld(waitMs, () => {
+        leave()
+        answer(false)
       })
     })
   }
@@ -258,7 +330,8 @@ class MemoryConnection implements StoreConnection {
   top(): Promise<StoredEntry | null> {
     return this.#ask((answer) => {
       this.#store.onTop()
-      answer(this.#store.log?.at(-1) ?? null)
+      const top = this.#store.log?.at(-1)
+      if (top === undefined || !this.#store.isEndless([top])) answer(top ?? null)
     })
   }
 
@@ -266,8 +339,12 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.trimBefore(id)))
   }
 
-  dropLog(): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.drop(this.#wire.name)))
+  drop(key: StoreKey): Promise<void> {
+    return this.#ask((answer) => {
+      if (key === 'log') this.#store.drop(this.#wire.name)
+      else this.#store[key].clear()
+      answer()
+    })
   }
 
   putBlob(name: string, bytes: Uint8Array): Promise<void> {
@@ -293,8 +370,31 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.write(() => this.#store.marks.set(instance, text))))
   }
 
-  readMarks(): Promise<ReadonlyMap<string, string>> {
-    return this.#ask((answer) => answer(new Map(this.#store.marks)))
+  readMarks(most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#ask((answer) => answer(this.#store.marks.size > most ? null : new Map(this.#store.marks)))
+  }
+
+  noteSnapshot(name: string, chunks: number): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store.snapshots.set(name, chunks))))
+  }
+
+  readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
+    return this.#ask((answer) => answer(this.#store.snapshots.size > most ? null : new Map(this.#store.snapshots)))
+  }
+
+  forgetSnapshots(names: readonly string[]): Promise<void> {
+    return this.#ask((answer) => {
+      for (const name of names) this.#store.snapshots.delete(name)
+      answer()
+    })
+  }
+
+  ping(): Promise<void> {
+    return this.#ask((answer) => answer())
+  }
+
+  isPrimary(): Promise<boolean> {
+    return this.#ask((answer) => answer(true))
   }
 
   dropMarks(instances: readonly string[]): Promise<void> {

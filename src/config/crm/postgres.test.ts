@@ -145,7 +145,9 @@ venues: { from: venues }`)
     ],
     [
       LEAST.replace('from: venues', 'from: venues, active: { status: 1 }'),
-      ['crm.venues.active.status must be a list of values, in [ ]: texts, numbers, true or false'],
+      [
+        'crm.venues.active.status must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }',
+      ],
     ],
     [
       LEAST.replace('from: venues', "from: venues, fields: { Name: { column: '' } }"),

@@ -1,9 +1,10 @@
 import type { FieldType, RecordTable } from '../../domain/field.ts'
 import type { EventRecord } from '../../domain/event.ts'
 import type { VenueRecord } from '../../domain/venue.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, openZone } from '../../domain/zone.ts'
-import { type Key, isNull, scalarOf, wholeKey } from '../key.ts'
-import type { BAD, Place } from '../problem.ts'
+import { type Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
+import { type BAD, type Place, showName } from '../problem.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
 import type { MapTree, Tree } from '../tree.ts'
@@ -58,11 +59,16 @@ export function columnSource(column: string): ColumnSource {
 /** A field that is absent is as the CRM's stock mapping has it; null drops it. */
 export type FieldSources = { readonly [Name in keyof EventRecord | keyof VenueRecord]?: FieldSource | null }
 
-/** Each column must hold one of its values. */
-export type Condition = readonly {
-  readonly column: string
-  readonly oneOf: readonly (string | number | boolean)[]
-}[]
+/** What each column must hold. */
+export type Condition = readonly ConditionPart[]
+
+/** A column and the values of which it must hold one or none, or that it must be blank. */
+export type ConditionPart =
+  | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
+  | { readonly column: string; readonly blank: true }
+
+type ConditionValue = string | number | boolean
 
 /** The keys that say where the fields of a list come from. `labels`: the CRM has words for its codes. */
 export function fieldSources(table: RecordTable, { labels }: { labels: boolean }): Key<FieldSources> {
@@ -73,25 +79,48 @@ export function fieldSources(table: RecordTable, { labels }: { labels: boolean }
   return section(Object.fromEntries(keys))
 }
 
+const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
+const HELD =
+  'a mapping of columns to what they hold, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
+
 /** `active` or `showOnWeb`: absent is the stock condition, null no condition. */
 export function condition(description: string): Key<Condition | null | undefined> {
-  const key = wholeKey('a mapping of columns to lists of values, such as { status: [1, 2] }', conditionOf)
-  return key.orNull().override('the stock condition').says(description)
+  return wholeKey(HELD, conditionOf).orNull().override('the stock condition').says(description)
 }
 
 function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
   if (node.kind !== 'map' || node.entries.size === 0) return null
-  const parts: Condition[number][] = []
-  for (const [column, values] of node.entries) {
-    if (!isName(column)) return null
-    const oneOf = values.kind === 'list' ? values.items.map((item) => scalarOf(item)?.value ?? null) : []
-    if (oneOf.length === 0 || !oneOf.every((value) => value !== null)) {
-      return place.in(column, values).refuse(values, 'must be a list of values, in [ ]: texts, numbers, true or false')
-    }
-    parts.push({ column, oneOf })
+  const parts: ConditionPart[] = []
+  for (const [column, said] of node.entries) {
+    const part = isName(column) ? partOf(column, said) : null
+    if (part === null) return null
+    if (part instanceof Wrong) return place.in(column, said).refuse(said, part.message, part.isHidden)
+    parts.push(part)
   }
   return parts
 }
+
+/** Null for an open question. */
+function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
+  if (textIn(said) === 'blank') return { column, blank: true }
+  const not = entriesOf(said, ['not'])?.get('not')
+  const list = not ?? said
+  if (textIn(list) === '?') return null
+  const items = list.kind === 'list' ? list.items : []
+  const values = items.map((item) => scalarOf(item)?.value ?? null)
+  if (items.some(isNull) || values.some((value) => typeof value === 'string' && trimWhiteSpace(value) === '')) {
+    return new Wrong(not === undefined ? blankListed(column) : BLANK_PASSES, true)
+  }
+  if (values.length === 0 || !values.every((value) => value !== null)) return new Wrong(CONDITION)
+  return not === undefined ? { column, oneOf: values } : { column, noneOf: values }
+}
+
+function blankListed(column: string): string {
+  return `lists a blank value; if the cell must be blank, write ${showName(column)}: blank, without [ ]`
+}
+
+const BLANK_PASSES =
+  'lists a blank value; a blank cell passes { not: [VALUE] } in any case, so name the other values alone'
 
 const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { type CsvRow, CsvParser } from './csv-parser.ts'
-import type { Cell } from '../mapping/cell.ts'
+import { type CsvRow, type RowCells, CsvParser } from './csv-parser.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
 interface Outcome {
   readonly header: CsvRow | null
-  readonly rows: readonly (readonly Cell[])[]
+  readonly rows: readonly RowCells[]
   readonly lines: readonly number[]
   readonly fault: SyntaxFault | null
 }
 
 async function run(text: string, size = 1000): Promise<Outcome> {
   let header: CsvRow | null = null
-  const rows: (readonly Cell[])[] = []
+  const rows: RowCells[] = []
   const lines: number[] = []
   const parser = new CsvParser((names) => {
     header = names

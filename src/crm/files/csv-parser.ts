@@ -6,7 +6,7 @@ import { parseLargeCell } from '../mapping/parse-cell.ts'
 import type { Gathering } from './gathering.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
-import { type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
  * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With
@@ -15,7 +15,7 @@ import { type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from 
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
   readonly #texts: TextSettings | null
-  readonly #onHeader: (header: CsvRow) => TakeCsvRow
+  readonly #onHeader: TakeHeader
   #onRow: TakeCsvRow | null = null
   /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
   #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
@@ -26,11 +26,14 @@ export class CsvParser implements RowParser {
   /** Where the row begins that is being read, but for blank lines before it. */
   #rowLine = 1
   #blankLines = 0
+  /** The cells so far of the row that is being read. */
+  readonly #cells: (string | null)[] = []
+  #endsLine = false
   /** Rows that were skipped because nothing is in their cells. */
   blankRows = 0
 
   /** @param delimiter where there are no `texts`, which say it themselves */
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null, delimiter = ',') {
+  constructor(onHeader: TakeHeader, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
     this.#texts = texts
     if (texts === null) this.#open(delimiter)
@@ -44,8 +47,13 @@ export class CsvParser implements RowParser {
       // Counted here, where the line is known.
       relax_column_count: true,
       max_record_size: LONGEST_ROW_BYTES,
-      cast: (cell, { quoting }) => (quoting || trimWhiteSpace(cell) !== '' ? cell : null),
+      cast: (cell, { quoting }) => {
+        const read = quoting || trimWhiteSpace(cell) !== '' ? cell : null
+        this.#cells.push(read)
+        return read
+      },
       on_record: (row: CsvRow, { empty_lines }) => {
+        this.#cells.length = 0
         this.#rows.push({ row, blankLines: empty_lines })
         return null
       },
@@ -72,19 +80,33 @@ export class CsvParser implements RowParser {
     const parser = this.#parser ?? this.#open(own ?? said ?? ',')
     // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
     const kept = Buffer.from(bytes.subarray(line.length))
+    if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
     const error = await new Promise((resolve) => void parser.write(kept, resolve))
     return (await this.#takeRows()) ?? this.#faultOf(error)
   }
 
-  async finish(): Promise<SyntaxFault | null> {
+  async finish(onCut?: OnCut): Promise<SyntaxFault | null> {
     const parser = this.#parser ?? this.#open(',')
     parser.resume()
     const error = await new Promise((resolve) => {
       parser.once('error', resolve)
       parser.end(resolve)
     })
-    const fault = (await this.#takeRows()) ?? this.#faultOf(error)
-    return fault ?? (this.#onRow === null ? this.#noHeader(1) : null)
+    const isOpen = error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED'
+    const last = isOpen || this.#endsLine ? undefined : this.#rows.pop()
+    let fault = await this.#takeRows()
+    if (fault === null && (isOpen || !this.#endsLine)) {
+      const isTaken = onCut?.(isOpen ? this.#line : undefined) ?? true
+      if (!isTaken) return this.#leaveOut(last?.row.slice(0, -1) ?? this.#cells)
+      if (last !== undefined) this.#rows.push(last)
+      fault = await this.#takeRows()
+    }
+    return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
+  }
+
+  /** Hands on the cells of a row that have an end. */
+  #leaveOut(cells: CsvRow): Taken {
+    return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
 
   #noHeader(line: number): SyntaxFault {
@@ -164,7 +186,9 @@ export class CsvParser implements RowParser {
     }
     await pace.rest()
     this.#width = header.length
-    this.#onRow = this.#onHeader(header)
+    const taken = this.#onHeader(header, line)
+    if (typeof taken !== 'function') return taken
+    this.#onRow = taken
     return null
   }
 
@@ -174,6 +198,8 @@ export class CsvParser implements RowParser {
     return { line: this.#line, problem: PROBLEMS[error.code] ?? 'the row is not CSV' }
   }
 }
+
+const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
 
 /** Names of a header after which it is looked whether requests wait. */
 const MANY = 1000
@@ -236,43 +262,51 @@ function countOf(part: string, cell: string): number {
 /** A row as its cells stand side by side; null is a blank cell. */
 export type CsvRow = readonly (string | null)[]
 
+/** The cells of a row, side by side; in a sheet a blank one may be a hole. */
+export type RowCells = readonly (Cell | undefined)[]
+
 /** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: readonly Cell[], line: number) => Taken
+export type TakeCsvRow = (row: RowCells, line: number) => Taken
+
+/** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
+export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
 
-/** Takes the header row, and gives what takes the rows below it. */
+/** Takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
   rows: Gathering<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
-): (header: CsvRow) => TakeCsvRow {
-  return (header) => {
+): TakeHeader {
+  return (header, headerLine) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
     const lacking = columns.lacking(list, rows.found.name)
     // What is below is not read: it would be withheld for what the header lacks.
-    if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
+    if (lacking !== null) return { line: headerLine, problem: lacking, lacking }
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
-      // None of its rows could be served, so what is served stays.
-      const fact = `no column above this row has a name that Marquee knows (${list.columns.join(', ')})`
+      // Nor is it an empty list: most likely it is a message, or another file.
+      const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
-      return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
+      return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
-    const cellOf = (column: string): ((row: readonly Cell[]) => Cell) => {
+    const cellOf = (column: string): ((row: RowCells) => Cell) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
     const names = new Set(header)
     const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
     const linksAt = header.indexOf('Links')
-    const add = (row: readonly Cell[], line: number): null => {
+    const idOf = list.ids({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
+    const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
+    const add = (row: RowCells, line: number): null => {
       const where = (): string => rows.whereNext(line)
       rows.add(mapRow(row, where), line)
       return null
     }
-    const addLater = async (row: readonly Cell[], links: string, line: number): Promise<null> => {
+    const addLater = async (row: RowCells, links: string, line: number): Promise<null> => {
       const pace = new Pace()
       const parsed = await parseLargeCell(links, columns.wanted, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()
@@ -280,6 +314,7 @@ export function csvRows<Item>(
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
     return (row, line) => {
+      if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
       const links = row[linksAt] ?? ''
       return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)
     }

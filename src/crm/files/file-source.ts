@@ -1,14 +1,17 @@
 import { constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome, ReadRequest, Source } from '../../replica/port.ts'
+import type { Guid } from '../../domain/guid.ts'
+import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome } from '../../replica/port.ts'
+import type { ReadRequest, ServedRows, Source } from '../../replica/port.ts'
 import { cursorOf, failed, failureOf } from '../../replica/port.ts'
 import type { Moment } from '../../replica/time.ts'
 import { type ConnectorSurroundings, type CrmLimits, patienceOf } from '../crm-limits.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { formatIn } from './content.ts'
-import type { FoundFile, OpenFile } from './found-file.ts'
+import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 import { Gathering } from './gathering.ts'
+import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
 import { readListFile } from './read-list-file.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -22,7 +25,7 @@ export interface FileSourceSettings<Item> extends Pick<ConnectorSurroundings, 't
   readonly isClosed: () => boolean
 }
 
-export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'memoryBytes'>
+export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'boundMs' | 'memoryBytes'>
 
 const MOST_ATTEMPTS = 5
 // A clock that stamps files may tick as slowly as this, so a change soon after another may leave no trace.
@@ -51,8 +54,11 @@ export class FileSource<Item> implements Source<Item> {
   /** A broken file is not read again while it stays what it is. */
   #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
 
+  readonly #halfWritten: HalfWritten
+
   constructor(settings: FileSourceSettings<Item>) {
     this.#settings = settings
+    this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
   get patienceMs(): number {
@@ -65,8 +71,14 @@ export class FileSource<Item> implements Source<Item> {
       const begunAt = time.now()
       const found = await findFile(directory, list.candidates)
       this.#lookedAt = identityOf(found)
-      if ('kind' in found) return { ok: false, failure: found }
-      if (found.fingerprint === request.cursor) return endOf(request.cursor, begunAt, false)
+      if ('kind' in found) {
+        this.#halfWritten.saw(found, begunAt.monotonicMs)
+        return { ok: false, failure: found }
+      }
+      if (found.fingerprint === request.cursor) {
+        this.#halfWritten.saw(found, begunAt.monotonicMs)
+        return endOf(request.cursor, begunAt, false)
+      }
       if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
       const outcome = yield* this.#readFile(found, begunAt, request)
       if (typeof outcome === 'object') return outcome
@@ -98,6 +110,9 @@ export class FileSource<Item> implements Source<Item> {
       const format = this.#settings.list.isMapped ? await formatIn(file, found.format) : found.format
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
+      this.#halfWritten.saw(opened, begunAt.monotonicMs)
+      const doubted = this.#halfWritten.stillDoubted(name, request.served ?? null, begunAt.monotonicMs)
+      if (doubted !== null) return { ok: false, failure: doubted }
       return yield* this.#readOpen(file, opened, begunAt, request)
     } catch (cause) {
       const code = errorCode(cause)
@@ -112,19 +127,20 @@ export class FileSource<Item> implements Source<Item> {
   async *#readOpen(file: OpenFile, found: FoundFile, begunAt: Moment, request: ReadRequest): PageStream<Item, Attempt> {
     const { list, time, isClosed, limits } = this.#settings
     const { name, format, fingerprint } = found
-    const { held, signal } = request
-    const rows = new Gathering<Item>(found, begunAt, held.size === 0)
+    const { held, signal, served = null } = request
+    const extent = this.#halfWritten.extentOf(format, served, begunAt.monotonicMs)
+    const rows = new Gathering<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits
     const reading = readListFile({ file, list, rows, columns, held, limitBytes, isGivenUp })
-    const holdsBack = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
+    const isSmall = found.sizeBytes * (format === 'xlsx' ? PACKED : 1) <= HELD_BACK_BYTES
     const pages: Page<Item>[] = []
     let shown = false
     let next = await reading.next()
     for (; next.done !== true; next = await reading.next()) {
       pages.push(next.value)
-      if (holdsBack && rows.count <= HELD_BACK_ROWS) continue
+      if (isSmall && rows.textBytes <= HELD_BACK_BYTES * PACKED && rows.count <= HELD_BACK_ROWS) continue
       shown = true
       yield* oneByOne(pages)
     }
@@ -133,6 +149,14 @@ export class FileSource<Item> implements Source<Item> {
     const confirmedAt = time.now()
     const standing = await this.#standing(file, found)
     if (standing === 'changed' || (standing === 'replaced' && fault !== null)) return shown ? 'shown' : 'changed'
+    if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
+      const isList = fault === null && !rows.isOpen
+      const countMissing = async (): Promise<number> =>
+        shown ? served.countMissing() : served.count - (await countServed(pages, served))
+      const lines = { isCut: rows.isCut, isList, countMissing }
+      const failure = await this.#halfWritten.doubtAbout(name, lines, served, begunAt.monotonicMs)
+      if (failure !== null) return { ok: false, failure }
+    }
     if (fault === null) this.#columns = columns.all
     // In JSON columns are those of the rows; an empty list has none to lack.
     const isTold = format === 'csv' || format === 'xlsx' || rows.count > 0
@@ -146,11 +170,15 @@ export class FileSource<Item> implements Source<Item> {
       return { ok: false, failure }
     }
     yield* oneByOne(pages)
+    const cut = rows.takeCut()
+    if (cut !== null) yield cut
+    this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - begunAt.monotonicMs)
     this.#refused = null
     this.#tell(name, columns.names, rows.blankRows)
     // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
     const isCurrent = standing === 'same'
-    const cursor = cursorOf(isCurrent && isSettled(found, begunAt) ? fingerprint : `${fingerprint}${UNSETTLED}`)
+    const isAll = isCurrent && isSettled(found, begunAt) && !rows.isLeftOut
+    const cursor = cursorOf(isAll ? fingerprint : `${fingerprint}${UNSETTLED}`)
     return endOf(cursor, isCurrent ? confirmedAt : begunAt, true)
   }
 
@@ -187,7 +215,7 @@ function placeOfFault({ name, format }: FoundFile, fault: SyntaxFault | null): s
   return `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
 }
 
-function identityOf(found: FoundFile | CrmFailure): string {
+function identityOf(found: FoundFile | NotFound): string {
   return 'kind' in found ? found.message : found.fingerprint
 }
 
@@ -203,6 +231,16 @@ async function* oneByOne<Item>(pages: Page<Item>[]): PageStream<Item, void> {
     yield page
     await setImmediate()
   }
+}
+
+/** Counts the served records that are in these pages; gives way to requests between them. */
+async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRows): Promise<number> {
+  const ids = new Set<Guid>()
+  for (const { changes } of pages) {
+    for (const { id } of changes) if (id !== null && served.has(id)) ids.add(id)
+    await setImmediate()
+  }
+  return ids.size
 }
 
 /** Tells whether any later change will show in the file's times. */

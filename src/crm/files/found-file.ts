@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, fstat, openSync, read } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readlink, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
@@ -14,17 +14,21 @@ export interface FoundFile {
   readonly path: string
   readonly format: FileFormat
   readonly fingerprint: string
+  readonly inode: string
   readonly sizeBytes: number
   /** Wall ms: when anything about it changed last, its name too; and when its bytes were written, which a copy may keep. */
   readonly changedAtMs: number
   readonly writtenAtMs: number
 }
 
+/** Why there is no file that could be read; `inode` if there is an empty one. */
+export type NotFound = CrmFailure & { readonly inode?: string }
+
 /** A file that may be that of a list. */
 export type Candidate = Pick<FoundFile, 'name' | 'format'>
 
 /** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
-export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | CrmFailure> {
+export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | NotFound> {
   const stats = await Promise.all(candidates.map(({ name }) => statOf(resolve(directory, name))))
   const present = candidates.flatMap((candidate, index) => {
     const found = stats[index]
@@ -44,7 +48,8 @@ export async function findFile(directory: string, candidates: readonly Candidate
   if (typeof found === 'string') return failureOf('unreachable', `${name} cannot be read: ${reasonOf(found)}`)
   if (!found.isFile()) return failureOf('unreachable', `${name} is not a file that can be read`)
   if (found.size === 0n) {
-    return failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+    const failure = failureOf('broken', `${name} is of zero bytes; an empty list is ${EMPTY_LISTS[format]}`)
+    return { ...failure, inode: inodeOf(found) }
   }
   return foundAs({ name, path: resolve(directory, name), format }, found)
 }
@@ -57,10 +62,15 @@ export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stat
     path,
     format,
     fingerprint: fingerprintOf(name, stats),
+    inode: inodeOf(stats),
     sizeBytes: Number(stats.size),
     changedAtMs: Number(stats.ctimeNs / 1_000_000n),
     writtenAtMs: Number(stats.mtimeNs / 1_000_000n),
   }
+}
+
+function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`
 }
 
 /** What tells a file from what it was: another one of the same name, or other bytes. */
@@ -90,14 +100,27 @@ async function statOf(path: string): Promise<BigIntStats | string> {
 
 async function missing(directory: string, candidates: readonly Candidate[]): Promise<CrmFailure> {
   const found = await statOf(directory)
-  if (found === 'ENOENT' || found === 'ENOTDIR') return failureOf('unreachable', `there is no directory ${directory}`)
+  if (found === 'ENOENT' || found === 'ENOTDIR') {
+    return failureOf('unreachable', (await danglingLink(directory)) ?? `there is no directory ${directory}`)
+  }
   if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = candidates.map(({ name }) => name)
+  for (const name of names) {
+    const link = await danglingLink(resolve(directory, name))
+    if (link !== null) return failureOf('unreachable', link)
+  }
   const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
   const near = await hintFor(directory, candidates)
   const hint = near === null ? '' : `; ${near}`
   return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
+}
+
+/** What is said of a link to what does not exist; null for all else. */
+async function danglingLink(path: string): Promise<string | null> {
+  // What is no link, or is not there, cannot be read as one.
+  const target = await readlink(path).catch(() => null)
+  return target === null ? null : `${path} is a link to ${printable(target, 200)}, which does not exist`
 }
 
 /** What to do with a file that was most likely meant for a list, or with a workbook; null where there is nothing to say. */
@@ -120,6 +143,7 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
   if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
+  if (/\.gz$/i.test(near)) return `${shown} is compressed: unpack it`
   if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
   const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
   const said = /\.xlsx$/i.test(near) ? ', or have from of its list name it' : ''

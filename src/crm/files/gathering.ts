@@ -1,6 +1,8 @@
 import { type Change, type Page, PAGE_ROWS } from '../../replica/port.ts'
 import type { Moment } from '../../replica/time.ts'
+import type { Guid } from '../../domain/guid.ts'
 import type { FoundFile } from './found-file.ts'
+import type { Extent } from './half-written.ts'
 
 /** What a row takes at the least: where the first ones are the smallest by far, room must not be made for more than there can be. */
 const ROW_BYTES = 400
@@ -12,6 +14,14 @@ export class Gathering<Item> {
   blankRows = 0
   /** Of the file, for the rows so far. */
   readBytes = 0
+  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
+  textBytes = 0
+  /** What comes now stands in a last line without an end. */
+  isCut = false
+  /** A quote is open that was opened in a line above the last one. */
+  isOpen = false
+  readonly extent: Extent
+  #cut: { readonly change: Change<Item>; readonly line: number } | null = null
   readonly #begunAt: Moment
   readonly #isFirst: boolean
   #before = 0
@@ -19,7 +29,8 @@ export class Gathering<Item> {
   #lines: number[] = []
 
   /** @param isFirst the list is read for the first time, so room has to be made for its rows */
-  constructor(found: Gathering<Item>['found'], begunAt: Moment, isFirst = false) {
+  constructor(found: Gathering<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
+    this.extent = extent
     this.found = found
     this.#begunAt = begunAt
     this.#isFirst = isFirst
@@ -39,9 +50,42 @@ export class Gathering<Item> {
     return placeOf(this.found, this.count, line)
   }
 
+  /** The row at hand may not be all there, and is left out: of its id what is served stays. */
+  get isLeftOut(): boolean {
+    return this.isCut && this.extent === 'whole-lines'
+  }
+
+  /** A last line without an end comes now; tells whether its row is taken. */
+  cut(isOpen = false): boolean {
+    this.isCut = true
+    this.isOpen = isOpen
+    return !this.isLeftOut
+  }
+
   add(change: Change<Item>, line: number): void {
+    if (this.isCut) this.#cut = { change, line }
+    else this.#push(change, line)
+  }
+
+  #push(change: Change<Item>, line: number): void {
     this.#changes.push(change)
     this.#lines.push(line)
+  }
+
+  /** What becomes of a row that is left out, whose id is null if it cannot be told. */
+  leaveOut(id: Guid | null, line: number): null {
+    if (id !== null) this.#push({ kind: 'unchanged', id }, line)
+    return null
+  }
+
+  /** The row of a last line without an end; null if there is none. */
+  takeCut(): Page<Item> | null {
+    if (this.#cut === null) return null
+    const { change, line } = this.#cut
+    this.#cut = null
+    this.#push(change, line)
+    const [page] = this.take(1)
+    return page === undefined ? null : { ...page, onlyIfBelieved: true }
   }
 
   /** All rows that were gathered, in pages of at most `limit`. */

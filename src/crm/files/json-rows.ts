@@ -48,6 +48,7 @@ export function jsonLines<Item>(
   // A first read finds no row again, and so looks for no id.
   const idIn = held.size === 0 ? (): null => null : idFinder(list.lines)
   return (bytes, from, to, line) => {
+    if (rows.isLeftOut) return rows.leaveOut(idFinder(list.lines)(bytes, from, to), line)
     const digest = digestOf(bytes, from, to, seed)
     const id = idIn(bytes, from, to)
     if (id === null || held.version(id) !== digest) {

@@ -15,7 +15,7 @@ import { type Cell, type RowAccess, Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
-import type { Suspicions } from '../mapping/suspicions.ts'
+import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
@@ -27,6 +27,8 @@ type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 't
 export interface KnownLines {
   /** The column of the id. */
   readonly idColumn: string
+  /** All columns that the id is made of. */
+  readonly idColumns: readonly string[]
   /** The id that its text makes, null where it makes none. */
   readonly idOf: (text: string) => Guid | null
   /** What the lines are made into besides what is in them: another mapping makes other records of the same bytes. */
@@ -54,6 +56,11 @@ export interface ListFile<Item> {
     access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
+  /** How the id of a row is read without the rest of it; null if it has none. */
+  ids<Row>(
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
+    lists: MappingSurroundings['lists'] | 'sheet',
+  ): (row: Row) => Guid | null
 }
 
 export function listFile<Item extends { readonly Id: Guid }>(
@@ -70,6 +77,15 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
   const id = setting.fields.Id
   const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
+  const rulesFor = (lists: MappingSurroundings['lists'] | 'sheet') => ({
+    ...surroundings,
+    lists: lists === 'native' ? lists : ('text' as const),
+    // What is in JSON says itself what it is.
+    texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
+    // CSV has nothing but texts, and a sheet has them beside its numbers.
+    isWritten: lists !== 'native',
+  })
+  const ofIdAlone = { from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }
   const isStock = block === null && idNamespace === null
   return {
     name: table.list,
@@ -82,6 +98,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     suspicions,
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
+      idColumns: mappedColumns(ofIdAlone).map(({ column }) => column),
       idOf(text) {
         const named = toId === null ? parseGuid(text) : toId(text)
         return named instanceof Misfit ? null : named
@@ -89,22 +106,21 @@ export function listFile<Item extends { readonly Id: Guid }>(
       // What today's files are held as stays what it is.
       seed: isStock ? 0 : seedOf(setting, surroundings),
     },
-    mapper({ cell, isThere }, lists) {
-      const access = { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
-      const rules = {
-        ...surroundings,
-        lists: lists === 'native' ? lists : ('text' as const),
-        // What is in JSON says itself what it is.
-        texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
-        // CSV has nothing but texts, and a sheet has them beside its numbers.
-        isWritten: lists !== 'native',
-        suspicions,
-      }
+    mapper(access, lists) {
       suspicions.begin()
-      const mapping = listMapping(kind, setting, access, rules)
+      const mapping = listMapping(kind, setting, accessTo(access), { ...rulesFor(lists), suspicions })
       return (row, where, version = Number.NaN) => mapRow(mapping, row, where, version)
     },
+    ids(access, lists) {
+      const rules = { ...rulesFor(lists), suspicions: listSuspicions()[table.list] }
+      const mapping = listMapping(kind, ofIdAlone, accessTo(access), rules)
+      return (row) => mapRow(mapping, row, () => '', Number.NaN).id
+    },
   }
+}
+
+function accessTo<Row>({ cell, isThere }: Pick<RowAccess<Row>, 'cell' | 'isThere'>): RowAccess<Row> {
+  return { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
 }
 
 /** Some 20 MB; of a longer list the ids of further rows are made again for each read. */
@@ -120,8 +136,13 @@ function settingOfList(table: RecordTable, block: Block | null): ListSetting {
     ...stock,
     ...said,
     from: fileNamed(block, table.list),
-    fields: fields === undefined ? stock.fields : { Id: columnSource('Id'), ...fields },
+    fields: mapsNothing(block) ? { ...stock.fields, ...fields } : { Id: columnSource('Id'), ...fields },
   }
+}
+
+/** Whether a block names no column: it may drop some of the stock ones all the same. */
+function mapsNothing({ fields = {} }: Block): boolean {
+  return Object.values(fields).every((source) => source === null)
 }
 
 /** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
@@ -142,7 +163,7 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
 
 /** What the block names itself: its fields, and those of its conditions. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
-  const fields = block.fields === undefined ? {} : setting.fields
+  const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
   return new Map(columns.map(({ column, key }) => [column, `crm.${list}.${key}`]))
 }

@@ -1,4 +1,4 @@
-import { type RowParser, type TakeRow, type Taken, CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
+import { type OnCut, type RowParser, type TakeRow, type Taken, CarriedRow, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 const LINE_FEED = 0x0a
 const OPEN_OBJECT = 0x7b
@@ -35,8 +35,12 @@ export class NdjsonParser implements RowParser {
     return null
   }
 
-  finish(): Taken {
-    if (this.#isEmpty) return { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }
+  finish(onCut?: OnCut): Taken {
+    const isTaken = this.#carried.length > 0 || this.#isEmpty ? (onCut?.() ?? true) : true
+    // Nor are no whole lines at all an empty list.
+    if (this.#isEmpty || (!isTaken && this.#line === 1)) {
+      return { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }
+    }
     return this.#carried.end(NOTHING, 0, 0, this.#line)
   }
 }

@@ -13,14 +13,15 @@ const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape
   [50, 58, 'date'],
 ]
 
-export function shapeOfFormat(id: number, codes: ReadonlyMap<number, string>): NumberShape {
-  const code = codes.get(id)
-  if (code !== undefined) return shapeOfCode(code)
+/** @param own the formats that the workbook spells out */
+export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>): NumberShape {
+  const shape = own.get(id)
+  if (shape !== undefined) return shape
   return BUILT_IN.find(([from, to]) => id >= from && id <= to)?.[2] ?? 'number'
 }
 
 /** @example shapeOfCode('dd/mm/yyyy\\ hh:mm') // 'date-time' */
-function shapeOfCode(code: string): NumberShape {
+export function shapeOfCode(code: string): NumberShape {
   // Only the first section counts, without its texts, colours and languages; [h] is hours beyond a day.
   const bare = code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')

@@ -1,10 +1,14 @@
 /** Turns the bytes of one file into rows, which it hands on as it finds them. All bytes are whole UTF-8. */
 export interface RowParser {
   feed(bytes: Buffer): Taken
-  finish(): Taken
+  /** Hands on what is left; calls `onCut` before a row whose line has no end. */
+  finish(onCut?: OnCut): Taken
   /** Rows of blank cells alone, which are skipped. */
   readonly blankRows?: number
 }
+
+/** Takes the line in which a quote was opened that is still open; tells whether the row is to be read as if it had ended here. */
+export type OnCut = (openSince?: number) => boolean
 
 /** Null where all went well; a promise where it takes longer than requests should wait. */
 export type Taken = SyntaxFault | null | Promise<SyntaxFault | null>

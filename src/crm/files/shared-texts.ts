@@ -10,8 +10,11 @@ const BLOCK = 1024
 export class SharedTexts {
   readonly #blocks: Block[] = []
   #last: Buffer[] = []
+  #at = -1
+  #text: string | undefined = undefined
 
   add(text: string): void {
+    this.#at = -1
     this.#last.push(Buffer.from(text))
     if (this.#last.length < BLOCK) return
     let end = 0
@@ -22,6 +25,12 @@ export class SharedTexts {
 
   /** The text of this number, counted from 0; undefined where there is none. */
   at(index: number): string | undefined {
+    // A column of one value: made for each of its rows, a long text costs more than all else.
+    if (index !== this.#at) [this.#at, this.#text] = [index, this.#textAt(index)]
+    return this.#text
+  }
+
+  #textAt(index: number): string | undefined {
     const block = this.#blocks[Math.floor(index / BLOCK)]
     if (block === undefined) return this.#last[index - this.#blocks.length * BLOCK]?.toString()
     const end = block.ends[index % BLOCK]

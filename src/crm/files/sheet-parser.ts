@@ -1,60 +1,21 @@
-import { type SaxesTagPlain, SaxesParser } from 'saxes'
 import { type Cell, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
-import { type NumberShape, serialText, shapeOfFormat } from './number-formats.ts'
+import type { RowCells } from './csv-parser.ts'
+import { type NumberShape, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
+import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
+import { LONGEST_ROW_BYTES } from './row-parser.ts'
 import type { SharedTexts } from './shared-texts.ts'
-
-/** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */
-export class PartParser {
-  readonly #parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
-  #text = ''
-  #fault: Error | null = null
-
-  constructor(
-    onOpen: (name: string, attributes: SaxesTagPlain['attributes']) => void,
-    onClose: (name: string, text: string) => void = () => {},
-  ) {
-    const parser = this.#parser
-    parser.on('opentag', ({ name, attributes }) => {
-      this.#text = ''
-      onOpen(localName(name), attributes)
-    })
-    parser.on('text', (text) => {
-      this.#text += text
-    })
-    parser.on('closetag', ({ name }) => {
-      onClose(localName(name), this.#text)
-      this.#text = ''
-    })
-    // No workbook has one, and what it can do to whoever reads it is well known.
-    parser.on('doctype', () => parser.fail('a document type is declared'))
-    parser.on('error', (cause) => {
-      this.#fault ??= cause
-    })
-  }
-
-  /** What is wrong with the XML so far; null where nothing is. */
-  feed(text: string): Error | null {
-    if (this.#fault === null) this.#parser.write(text)
-    return this.#fault
-  }
-
-  /** What is wrong once there is no more. */
-  finish(): Error | null {
-    if (this.#fault === null) this.#parser.close()
-    return this.#fault
-  }
-}
-
-function localName(name: string): string {
-  const colon = name.indexOf(':')
-  return colon === -1 ? name : name.slice(colon + 1)
-}
 
 /** What the cells of a sheet refer to. */
 export interface SheetParts {
   readonly strings: SharedTexts
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
+}
+
+/** A cell's text of which another part was found. */
+function grown(text: string, more: string, refuse: Refuse): string {
+  if (text.length + more.length > LONGEST_TEXT_BYTES) refuse('a cell holds more than 256 KB')
+  return text + more
 }
 
 /** The texts that cells share, each once. */
@@ -67,23 +28,31 @@ export function stringsParser(strings: SharedTexts): PartParser {
       // How a Japanese word is pronounced stands beside it.
       if (name === 'rPh') isSound = true
     },
-    (name, inside) => {
-      if (name === 't' && !isSound) text += inside
+    (name, inside, refuse) => {
+      if (name === 't' && !isSound) text = grown(text, inside, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'si') strings.add(unescaped(text))
     },
   )
 }
 
+/** As many as Excel allows. */
+const LONGEST_CODE = 255
+const MOST_FORMATS = 65_490
+
 /** What the style of a cell makes of its number. */
 export function stylesParser(shapes: NumberShape[]): PartParser {
-  const codes = new Map<number, string>()
+  const own = new Map<number, NumberShape>()
   let isCell = false
   return new PartParser(
-    (name, attributes) => {
-      if (name === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '')
-      else if (name === 'cellXfs') isCell = true
-      else if (name === 'xf' && isCell) shapes.push(shapeOfFormat(Number(attributes['numFmtId'] ?? 0), codes))
+    (name, attributes, refuse) => {
+      if (name === 'numFmt') {
+        const { numFmtId, formatCode = '' } = attributes
+        if (formatCode.length > LONGEST_CODE) refuse(`a number format is longer than ${LONGEST_CODE} characters`)
+        own.set(Number(numFmtId), shapeOfCode(formatCode))
+      } else if (name === 'cellXfs') isCell = true
+      else if (name === 'xf' && isCell) shapes.push(shapeOfFormat(Number(attributes['numFmtId'] ?? 0), own))
+      if (Math.max(own.size, shapes.length) > MOST_FORMATS) refuse('it has more than 65,490 formats')
     },
     (name) => {
       if (name === 'cellXfs') isCell = false
@@ -93,17 +62,27 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
 
 const UNCOMPUTED = new Valueless('a formula without a stored value', 'a value that Excel stored with the formula')
 
-/** Columns beyond are none of a list's. */
+/** As many as a sheet has: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
+const MOST_ROWS = 1_048_576
+
+/** A row of a sheet in which something stands; a column without a cell is a hole among its cells. */
+export interface SheetRow {
+  readonly cells: RowCells
+  readonly row: number
+  /** Of its texts, some of which are shared with other rows where they are stored. */
+  readonly bytes: number
+}
 
 /** The rows of a sheet, without those in which nothing stands. */
-export function sheetParser(
-  { strings, shapes, is1904 }: SheetParts,
-  onRow: (cells: Cell[], row: number) => void,
-): PartParser {
+export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (found: SheetRow) => void): PartParser {
   let row = 0
   let column = -1
-  let cells: Cell[] = []
+  let count = 0
+  // Never filled up: for one cell in the last column that would be 16,384 steps.
+  let cells: (Cell | undefined)[] = []
+  let isFilled = false
+  let bytes = 0
   let type = 'n'
   let shape: NumberShape = 'number'
   let isInline = false
@@ -112,8 +91,9 @@ export function sheetParser(
   let isFormula = false
 
   function add(cell: Cell): void {
-    while (cells.length < column) cells.push(null)
     cells[column] = cell
+    isFilled ||= !isBlank(cell)
+    if (typeof cell === 'string') bytes += cell.length
   }
 
   function valueOf(text: string): Cell {
@@ -134,38 +114,44 @@ export function sheetParser(
   }
 
   return new PartParser(
-    (name, attributes) => {
+    (name, attributes, refuse) => {
+      if (bytes > LONGEST_ROW_BYTES) refuse(`row ${row} is larger than 16 MB`)
       if (name === 'c') {
         column = columnOf(attributes['r']) ?? column + 1
+        if (++count > MOST_COLUMNS || column >= MOST_COLUMNS) refuse(`row ${row} has more than 16,384 cells`)
         type = attributes['t'] ?? 'n'
         shape = shapes[Number(attributes['s'] ?? 0)] ?? 'number'
         inline = ''
         isFormula = false
       } else if (name === 'row') {
-        row = Number(attributes['r'] ?? row + 1)
+        const said = Number(attributes['r'] ?? row + 1)
+        row = Number.isSafeInteger(said) ? said : row + 1
+        if (row > MOST_ROWS) refuse('it has more than 1,048,576 rows')
         column = -1
+        count = bytes = 0
         cells = []
+        isFilled = false
       } else if (name === 'is') isInline = true
       else if (name === 'rPh') isSound = true
       else if (name === 'f') isFormula = true
     },
-    (name, text) => {
+    (name, text, refuse) => {
       if (name === 'v') {
         // What came to an empty text is stored as one.
         if (text === '' && type !== 'str') return
         isFormula = false
-        if (column < MOST_COLUMNS && text !== '') add(valueOf(text))
-      } else if (name === 't' && isInline && !isSound) inline += text
+        if (text !== '') add(valueOf(text))
+      } else if (name === 't' && isInline && !isSound) inline = grown(inline, text, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
         // Whatever wrote it has not computed it; Excel would on opening the file.
-        if (isFormula && column < MOST_COLUMNS) add(UNCOMPUTED)
+        if (isFormula) add(UNCOMPUTED)
       } else if (name === 'is') {
         isFormula = false
         isInline = false
-        if (column < MOST_COLUMNS) add(unescaped(inline))
+        add(unescaped(inline))
       } else if (name === 'row') {
-        if (cells.some((cell) => !isBlank(cell))) onRow(cells, row)
+        if (isFilled) onRow({ cells, row, bytes })
       }
     },
   )

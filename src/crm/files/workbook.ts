@@ -6,16 +6,17 @@ import { Readable } from 'node:stream'
 import { type Entry, type ZipFile, RandomAccessReader, fromRandomAccessReaderPromise } from 'yauzl'
 import { nearestName } from '../../config/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../replica/port.ts'
-import { type Cell, isBlank } from '../mapping/cell.ts'
+import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
-import { type TakeCsvRow, numbering } from './csv-parser.ts'
+import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
 import type { Gathering } from './gathering.ts'
 import type { NumberShape } from './number-formats.ts'
-import { Pace } from './pace.ts'
+import type { Pace } from './pace.ts'
 import type { SyntaxFault } from './row-parser.ts'
 import { SharedTexts } from './shared-texts.ts'
-import { type SheetParts, PartParser, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
+import { PartParser } from './part-parser.ts'
+import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
 
 /** One sheet of a workbook, and where its rows go. */
 export interface SheetReading<Item> {
@@ -28,8 +29,7 @@ export interface SheetReading<Item> {
   /** Null: the first row in which something stands. */
   readonly headerRow: number | null
   readonly rows: Gathering<Item>
-  /** Takes the header row, and gives what takes the rows below it. */
-  readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
+  readonly onHeader: TakeHeader
   readonly isGivenUp: () => boolean
   readonly pace: Pace
 }
@@ -105,7 +105,7 @@ const OTHER_ZIP_FILES = [
 ] as const
 
 async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
-  const { file, limitBytes, sheet, onSheets, isGivenUp } = reading
+  const { file, limitBytes, sheet, onSheets } = reading
   const { name, sizeBytes } = reading.rows.found
   await refuseOthers(file, sizeBytes)
   const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
@@ -130,7 +130,7 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   const read: ReadPart = async (part, parser) => {
     const entry = take(part)
     if (entry === null) return false
-    for await (const _ of fed(zip, entry, parser, isGivenUp)) continue
+    for await (const _ of fed(zip, entry, parser, reading)) continue
     return true
   }
   const book = await readBook(read)
@@ -168,12 +168,13 @@ async function readBook(read: ReadPart): Promise<Book> {
   let is1904 = false
   const isThere = await read(
     path,
-    new PartParser((name, attributes) => {
+    new PartParser((name, attributes, refuse) => {
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
       if (name !== 'sheet') return
       const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
       const isHidden = (attributes['state'] ?? 'visible') !== 'visible'
-      sheets.push({ name: attributes['name'] ?? '', relation: relation ?? '', isHidden })
+      sheets.push({ name: short(attributes['name']), relation: short(relation), isHidden })
+      if (sheets.length > MOST_ENTRIES) refuse(`it names more than ${MOST_ENTRIES} sheets`)
     }),
   )
   if (!isThere) throw new Unreadable('this is a ZIP file, and not an Excel workbook (.xlsx)')
@@ -183,6 +184,11 @@ async function readBook(read: ReadPart): Promise<Book> {
     return part === undefined ? [] : [{ ...sheet, part }]
   })
   return { sheets: worksheets, parts, is1904 }
+}
+
+/** What is longer names nothing, and would be kept. */
+function short(text = ''): string {
+  return text.length > 2000 ? '' : text
 }
 
 /** The parts that one refers to, by its own names for them and by what they are. */
@@ -195,13 +201,14 @@ async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const byName = new Map<string, string>()
   const byType = new Map<string, string>()
   const { dir, base } = posix.parse(part)
-  const parser = new PartParser((name, { Id = '', Type = '', Target = '', TargetMode = '' }) => {
-    const type = Type.slice(Type.lastIndexOf('/') + 1)
+  const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }, refuse) => {
+    const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
     // A sheet that is a chart has no cells.
     if (name !== 'Relationship' || TargetMode === 'External' || type === 'chartsheet') return
-    const path = posix.resolve('/', dir, Target).slice(1)
-    byName.set(Id, path)
+    const path = posix.resolve('/', dir, short(Target)).slice(1)
+    byName.set(short(Id), path)
     byType.set(type, path)
+    if (byName.size > MOST_ENTRIES) refuse(`it refers to more than ${MOST_ENTRIES} parts`)
   })
   await read(posix.join(dir, '_rels', `${base}.rels`), parser)
   return { byName, byType }
@@ -219,16 +226,17 @@ function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string):
   throw new Unreadable(lacking, { lacking })
 }
 
-/** Some rows: how often the pace is looked at. */
+/** Some rows: how often the pace is looked at. Of what takes longer than its bytes say, less is taken at once. */
 const SLICE = 8 * 1024
+const SMALLEST_SLICE = 128
+const LONG_MS = 2
 
 /** Feeds a part of the workbook to its parser, and lets requests pass in between. */
 async function* fed(
   zip: ZipFile,
   entry: Entry,
   parser: PartParser,
-  isGivenUp: () => boolean,
-  pace = new Pace(),
+  { isGivenUp, pace }: Pick<SheetReading<unknown>, 'isGivenUp' | 'pace'>,
 ): AsyncGenerator<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const refuse = (fault: Error | null): void => {
@@ -237,48 +245,61 @@ async function* fed(
   }
   const stream = await zip.openReadStreamPromise(entry)
   const chunks: AsyncIterable<Buffer> = stream
+  let size = SLICE
   try {
     for await (const chunk of chunks) {
       if (isGivenUp()) return
-      for (let from = 0; from < chunk.length; from += SLICE) {
-        refuse(parser.feed(decoder.decode(chunk.subarray(from, from + SLICE), { stream: true })))
+      for (let from = 0; from < chunk.length;) {
+        const slice = chunk.subarray(from, from + size)
+        from += slice.length
+        const begunMs = performance.now()
+        refuse(parser.feed(decoder.decode(slice, { stream: true }), slice.length))
+        const isLong = performance.now() - begunMs > LONG_MS
+        size = isLong ? Math.max(SMALLEST_SLICE, size / 4) : Math.min(SLICE, size * 2)
         yield
         if (pace.isOver) await pace.rest()
       }
     }
-    refuse(parser.feed(decoder.decode()) ?? parser.finish())
+    refuse(parser.feed(decoder.decode(), 0) ?? parser.finish())
   } finally {
     stream.destroy()
   }
 }
 
-function columnNames(cells: readonly Cell[]): readonly (string | null)[] {
+function columnNames(cells: SheetRow['cells']): readonly (string | null)[] {
   const numbered = numbering()
-  return cells.map((cell) =>
-    isBlank(cell) || cell === null || typeof cell === 'object' ? null : numbered(String(cell)),
-  )
+  return Array.from({ length: cells.length }, (_, index) => {
+    const cell = cells[index] ?? null
+    return isBlank(cell) || cell === null || typeof cell === 'object' ? null : numbered(String(cell))
+  })
 }
 
 async function* readRows<Item>(
   { zip, sheet, ...parts }: WorkbookParts,
-  { headerRow, rows, onHeader, isGivenUp, pace }: SheetReading<Item>,
+  { headerRow, limitBytes, rows, onHeader, isGivenUp, pace }: SheetReading<Item>,
 ): PageStream<Item, SyntaxFault | null> {
-  let waiting: { readonly cells: Cell[]; readonly row: number }[] = []
+  let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
   let above = (headerRow ?? 1) - 1
-  const parser = sheetParser(parts, (cells, row) => void waiting.push({ cells, row }))
-  for await (const _ of fed(zip, sheet, parser, isGivenUp, pace)) {
+  const parser = sheetParser(parts, (found) => void waiting.push(found))
+  for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
     const taken = waiting
     waiting = []
-    for (const { cells, row } of taken) {
+    for (const { cells, row, bytes } of taken) {
+      rows.textBytes += bytes
+      // A text that is stored once may stand in a million cells.
+      if (rows.textBytes > limitBytes)
+        throw new Unreadable(`its cells hold more than limits.memory allows (${limitBytes} bytes)`)
       if (onRow === null && headerRow !== null && row < headerRow) continue
       rows.blankRows += Math.max(0, row - above - 1)
       above = row
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
-        onRow = onHeader(columnNames(cells), row)
+        const taking = onHeader(columnNames(cells), row)
+        if (typeof taking !== 'function') return taking
+        onRow = taking
         continue
       }
       const result = onRow(cells, row)

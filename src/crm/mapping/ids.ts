@@ -2,6 +2,7 @@ import type { CrmSettings } from '../../config/configuration.ts'
 import type { FileName } from '../../config/crm/files.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
 import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
 
@@ -16,12 +17,12 @@ export function toVenueId(cell: Cell): Guid | Misfit {
   return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new Misfit('a GUID, or nothing', cell)
 }
 
-/** The id of a row whose CRM has other ids than GUIDs: that of its text in `namespace`, apart from other tables' ids. */
+/** The id of a row whose CRM has other ids than GUIDs: that of its text in `namespace`, apart from other tables' ids. Blanks at its ends do not count. */
 export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | Misfit {
   const idOf = namedIds(namespace, `${from}/`)
   return (cell) => {
     const text = isBlank(cell) ? null : plainText(cell)
-    return text === null ? new Misfit('an id', cell) : idOf(text)
+    return text === null ? new Misfit('an id', cell) : idOf(trimWhiteSpace(text))
   }
 }
 
@@ -99,7 +100,7 @@ export function idsOf(crm: CrmSettings): IdsOf | null {
     crm.kind === 'files'
       ? [fileNamed(crm.events.block, 'events'), fileNamed(crm.venues.block, 'venues')]
       : [crm.events.from, crm.venues.from]
-  return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${crmId}`))
+  return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
 }
 
 /** What stands before an id of a list in files: the file as it is named, else the list. */

@@ -3,11 +3,12 @@
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import type { RecordTable } from '../../domain/field.ts'
-import type { Guid } from '../../domain/guid.ts'
+import { type Guid, EMPTY_GUID } from '../../domain/guid.ts'
 import { type VenueRecord, VENUES } from '../../domain/venue.ts'
 import { type RowFault, isOnPurpose } from '../../domain/withheld.ts'
 import type { Change } from '../../replica/port.ts'
-import { type FieldName, type FieldsOf, type Readers, conditionsOf, nameOfColumn, readersOf } from './readers.ts'
+import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
+import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
@@ -18,9 +19,23 @@ import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
+  /** The id of a venue that is in it, by the field that holds it. */
+  readonly venueField: FieldName
+  readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Which fields do not go together. */
-  readonly oddities: (record: Item, nameOf: NameOf, endsBeforeStart: boolean) => Parameters<Suspicions['note']>[1]
+  readonly oddities: (
+    record: Item,
+    nameOf: NameOf,
+    times: EventTimes,
+    suspicions: Suspicions,
+  ) => Parameters<Suspicions['note']>[1]
+}
+
+/** The dates of the row at hand: to compare their texts would take 0.2 µs. */
+interface EventTimes {
+  readonly start: DateNotes
+  readonly finish: DateNotes
 }
 
 /** What the CRM calls the column of a field. */
@@ -31,26 +46,34 @@ const NONE: readonly never[] = []
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
   recordOf: eventOf,
+  venueField: 'VenueId',
+  venueIn: ({ VenueId }) => VenueId,
   titleOf: ({ Name }, row) => Name(row),
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
   table: VENUES,
   recordOf: venueOf,
+  venueField: 'Id',
+  venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
   oddities: () => NONE,
 }
 
 /** How the rows of one list become records: made once from names and settings, then run for each row. */
-export interface ListMapping<Row, Item> {
+export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
+  /** Null where the rows are served. */
+  readonly countFields: ((row: Row) => void) | null
+  /** What `not` lets pass, for `check`. */
+  readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
-  /** The dates of the row at hand: to compare their texts would take 0.2 µs. */
-  readonly start: DateNotes
-  readonly finish: DateNotes
+  readonly idText: (row: Row) => string | null
+  /** What the row holds in the field of its venue. */
+  readonly venueText: (row: Row) => string | null
   /** Null when there is nothing left to look for. */
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
@@ -67,14 +90,21 @@ export function listMapping<Row, Item>(
   const { active, showOnWeb } = setting
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
+  suspicions.coverage.map(kind.table, setting.fields)
+  suspicions.idColumn = nameOfColumn('Id', setting.fields.Id ?? null)
+  suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
     conditions: [
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
+    countFields: suspicions.thorough ? suspicions.coverage.counter(access) : null,
+    letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
+    idText: textReader('Id', setting, access),
+    venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
     probe: suspicions.probe(
@@ -104,11 +134,12 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
-  { readers, conditions, kind, suspicions, start, finish, nameOf }: ListMapping<Row, Item>,
+  mapping: ListMapping<Row, Item>,
   row: Row,
   where: () => string,
   version: number,
 ): MappedRow<Item> {
+  const { readers, conditions, kind, suspicions, venueText, nameOf } = mapping
   if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -118,8 +149,10 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const odd = kind.oddities(record, nameOf, finish.epochSeconds < start.epochSeconds)
+  const odd = kind.oddities(record, nameOf, mapping, suspicions)
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
+  const venue = kind.venueIn(record)
+  if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
   return { kind: 'record', id, record, version }
 }
 
@@ -130,11 +163,16 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions } = mapping
+  const { readers, suspicions, letPass, countFields, idText } = mapping
+  countFields?.(row)
+  for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
+  if (mapped.id !== null && suspicions.idTexts.size < MOST_IDS && !suspicions.idTexts.has(mapped.id)) {
+    suspicions.idTexts.set(mapped.id, idText(row) ?? mapped.id)
+  }
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
   } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
@@ -184,14 +222,22 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
+const MOST_IDS = 200_000
+const LONGEST_SECONDS = 7 * 86_400
+
 function eventOddities(
-  { Start, Finish, TicketCapacity, TicketsAvailable }: EventRecord,
+  { Start, Finish, TicketCapacity, TicketsAvailable, Price }: EventRecord,
   nameOf: NameOf,
-  endsBeforeStart: boolean,
+  { start, finish }: EventTimes,
+  suspicions: Suspicions,
 ): ReturnType<RowKind<EventRecord>['oddities']> {
   const isOversold = TicketsAvailable > TicketCapacity
+  const lastsSeconds = finish.epochSeconds - start.epochSeconds
+  const [endsBeforeStart, isLong] = [lastsSeconds < 0, lastsSeconds > LONGEST_SECONDS]
+  const farAhead = suspicions.farAhead(start.epochSeconds)
+  const isNegative = Price.startsWith('-')
   // Nearly no row is odd, and each is asked.
-  if (!endsBeforeStart && !isOversold) return NONE
+  if (!endsBeforeStart && !isOversold && !isLong && farAhead === null && !isNegative) return NONE
   const odd = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
     column: nameOf(left),
     what: `${what} ${nameOf(right)}`,
@@ -199,6 +245,9 @@ function eventOddities(
   })
   return [
     ...(endsBeforeStart ? [odd('Finish', Finish, 'is before', 'Start', Start)] : []),
+    ...(isLong ? [odd('Finish', Finish, 'is more than 7 days after', 'Start', Start)] : []),
+    ...(farAhead === null ? [] : [{ column: nameOf('Start'), what: farAhead, found: Start }]),
+    ...(isNegative ? [{ column: nameOf('Price'), what: 'is negative', found: Price }] : []),
     ...(isOversold ? [odd('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
   ]
 }

@@ -1,15 +1,15 @@
-import type { Condition, FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { DateTime } from '../../domain/date-time.ts'
 import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, Misfit, Reason, isBlank, plainText, showCell } from './cell.ts'
+import { type Cell, type Reader, type RowAccess, Misfit, Reason, isBlank, plainText } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
-import type { FlagColumn, ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { type Conversions, conversionsOf } from './written.ts'
 
 /** A reader for each field of a record. */
@@ -72,10 +72,15 @@ export function readersOf<Row, Item>(
       return read(name, int32In(nameOfColumn(name, source)), 'unreadable', toInt32)
     },
     decimal(name) {
-      const column = nameOfColumn(name, sourceOf(name))
-      const isUnsaid = name === 'Price' && isWritten && texts?.decimal === null
+      const source = sourceOf(name)
       const { decimal } = conversions
-      const convert = isUnsaid ? seen(decimal, (cell) => suspicions.seePrice(column, cell)) : decimal
+      if (name !== 'Price' || source === null) return read(name, decimal, 'unreadable', toDecimal)
+      const column = nameOfColumn(name, source)
+      const isUnsaid = isWritten && texts?.decimal === null
+      const convert = seen(decimal, (cell) => {
+        suspicions.seePrice(column, cell)
+        if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
+      })
       return read(name, convert, 'unreadable', toDecimal)
     },
     'date-time'(name) {
@@ -164,6 +169,16 @@ function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: b
   }
 }
 
+/** Reads the text that a field is read from. */
+export function textReader<Row>(
+  name: FieldName,
+  { fields }: Pick<ListSetting, 'fields'>,
+  access: RowAccess<Row>,
+): (row: Row) => string | null {
+  const { cell, constant } = originOf(name, fields[name] ?? null, access)
+  return (row) => plainText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
+}
+
 function blankAs(cell: Cell, constant: string): Cell {
   return isBlank(cell) ? constant : cell
 }
@@ -223,43 +238,5 @@ function differenceReader<Row>(
     }
     // Subtracting what is negative may leave more than a field can hold; it is cut at the other end too.
     return Math.min(Math.max(rest, 0), MAX_INT32)
-  }
-}
-
-/** Why a row is not in the list, null where it is; `fault` is what its being left out is called. */
-export function conditionsOf<Row>(
-  condition: Condition | FlagColumn | null,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-  toFlag: Conversions['flag'],
-): readonly ((row: Row) => Reason | null)[] {
-  if (condition === null) return []
-  if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
-  return condition.map((part) => oneOfCondition(part, access, fault))
-}
-
-function flagCondition<Row>(
-  { column, whenBlank }: FlagColumn,
-  access: RowAccess<Row>,
-  fault: WithheldFault,
-  toFlag: Conversions['flag'],
-) {
-  const cellOf = access.cell(column)
-  return (row: Row): Reason | null => {
-    const flag = toFlag(cellOf(row))
-    if (flag instanceof Misfit) return new Reason('unreadable', column, flag)
-    return (flag ?? whenBlank) ? null : new Reason(fault, column, null)
-  }
-}
-
-/** Null holds none of the values. */
-function oneOfCondition<Row>({ column, oneOf }: Condition[number], access: RowAccess<Row>, fault: WithheldFault) {
-  const cellOf = access.cell(column)
-  const values = new Set(oneOf.map(String))
-  const expected = oneOf.length === 1 ? String(oneOf[0]) : `one of ${oneOf.join(', ')}`
-  return (row: Row): Reason | null => {
-    const cell = cellOf(row)
-    const text = typeof cell === 'boolean' ? String(cell) : plainText(cell)
-    return text !== null && values.has(text) ? null : new Reason(fault, column, { expected, found: showCell(cell) })
   }
 }

@@ -1,0 +1,48 @@
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { readSmallFile, readText } from '../config/read-text.ts'
+import { parseYaml } from '../config/tree.ts'
+import { type Guid, parseGuid } from '../domain/guid.ts'
+import { codeOf } from '../observe/system-error.ts'
+
+/** A configuration that is about to be replaced. */
+export interface ReplacedFile {
+  /** Where its bytes lie; the path itself if there is none yet. */
+  readonly path: string
+  readonly mode: number
+  /** The ids of all records follow from it. */
+  readonly idNamespace: Guid | null
+}
+
+/** Else why it cannot be replaced: the rest of a sentence that begins with its path. */
+export async function lookAtReplaced(path: string): Promise<ReplacedFile | string> {
+  const found = await stat(path).catch((cause: unknown) => codeOf(cause) ?? 'unknown reason')
+  if (found === 'ENOENT') return { path, mode: 0o666, idNamespace: null }
+  if (typeof found === 'string') return `cannot be read (${found}), and was left as it is`
+  if (!found.isFile()) return 'is not a regular file, and was left as it is'
+  const read = await readText(path, readSmallFile)
+  if (!read.ok) return `${read.message}, and was left as it is`
+  return { path: await realpath(path), mode: found.mode & 0o777, idNamespace: namespaceIn(read.text) }
+}
+
+/** In a file that is no YAML any more the line counts. */
+function namespaceIn(text: string): Guid | null {
+  const crm = parseYaml(text, () => {})?.entries.get('crm')
+  const said = crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined
+  const written =
+    said?.kind === 'scalar' ? String(said.value) : /^\s*idNamespace:\s*["']?([-\da-f]{36})/im.exec(text)?.[1]
+  return written === undefined ? null : parseGuid(written)
+}
+
+/** Writes the text in its place: at every moment the one or the other is there as a whole. */
+export async function replaceFile({ path, mode }: ReplacedFile, text: string): Promise<void> {
+  const next = `${path}.next`
+  await rm(next, { force: true })
+  const file = await open(next, 'wx', mode)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'bun:test'
+import type { ConditionPart } from '../../config/crm/sources.ts'
+import { type Cell, NumberText, Valueless } from './cell.ts'
+import { conditionsOf, letPassBy } from './conditions.ts'
+import { toFlag } from './conversions.ts'
+
+const access = { cell: () => (row: Cell) => row, label: () => (row: Cell) => row, zoneOf: () => null }
+const ERROR = new Valueless('the error #REF!', 'a value instead of an error')
+
+function faultOf(part: ConditionPart, cell: Cell): string | null {
+  const [check] = conditionsOf<Cell>([part], access, 'inactive', toFlag)
+  return check?.(cell)?.fault ?? null
+}
+
+describe('blank: nothing stands there (SURFACE: Further fields, conditions, ports)', () => {
+  it.each<[Cell, string | null]>([
+    [null, null],
+    ['', null],
+    [' \t\u00a0', null],
+    ['x', 'inactive'],
+    [0, 'inactive'],
+    [false, 'inactive'],
+    [[], 'inactive'],
+    [ERROR, 'unreadable'],
+  ])('%p: %p', (cell, fault) => expect(faultOf({ column: 'c', blank: true }, cell)).toBe(fault))
+})
+
+describe('not: none of these, and never published by a slip', () => {
+  it.each<[Cell, string | null]>([
+    [null, null],
+    ['', null],
+    ['  ', null],
+    ['nein', null],
+    ['jaja', null],
+    [2, null],
+    [false, null],
+    ['x', 'inactive'],
+    ['X', 'inactive'],
+    [' x\u00a0', 'inactive'],
+    ['x\u200b', 'inactive'],
+    ['ｘ', 'inactive'],
+    ['JA', 'inactive'],
+    ['grüßt', 'inactive'],
+    ['GRÜSST', 'inactive'],
+    ['gru\u0308ßt', 'inactive'],
+    [1, 'inactive'],
+    ['1', 'inactive'],
+    [' 01 ', 'inactive'],
+    [new NumberText('1.00'), 'inactive'],
+    [new NumberText('10e-1'), 'inactive'],
+    [10, null],
+    [true, 'inactive'],
+    ['TRUE', 'inactive'],
+    [['x'], 'unreadable'],
+    [[], 'unreadable'],
+    [{ a: 'x' }, 'unreadable'],
+    [ERROR, 'unreadable'],
+  ])('%p: %p', (cell, fault) =>
+    expect(faultOf({ column: 'c', noneOf: ['x', 'Ja', 'grüßt', 1, true] }, cell)).toBe(fault),
+  )
+
+  it('tells the values that pass, but neither those that do not nor blank ones', () => {
+    const [{ valueIn } = { valueIn: () => null }] = letPassBy<Cell>([{ column: 'c', noneOf: ['x'] }], access)
+    expect([null, ' ', 'x', 'X ', ['x'], 'y', 1].map(valueIn)).toEqual([null, null, null, null, null, '"y"', '1'])
+  })
+})
+
+describe('a list of values: to the letter, as before', () => {
+  it.each<[Cell, string | null]>([
+    ['x', null],
+    ['X', 'inactive'],
+    ['x ', 'inactive'],
+    [null, 'inactive'],
+    [1, null],
+    [new NumberText('1.0'), 'inactive'],
+  ])('%p: %p', (cell, fault) => expect(faultOf({ column: 'c', oneOf: ['x', 1] }, cell)).toBe(fault))
+})

@@ -1,0 +1,127 @@
+import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
+import { parseDecimal } from '../../domain/number.ts'
+import { trimWhiteSpace } from '../../domain/white-space.ts'
+import type { WithheldFault } from '../../domain/withheld.ts'
+import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell, Valueless } from './cell.ts'
+import type { FlagColumn } from './list-setting.ts'
+import type { Conversions } from './written.ts'
+
+/** What `blank` expects of a cell. */
+export const A_BLANK_CELL = 'a blank cell'
+/** Comes before the values that `not` excludes. */
+export const NONE_OF = 'none of '
+
+type Check<Row> = (row: Row) => Reason | null
+
+/** Checks that say why a row is not in the list, null if it is; `fault` is what its being left out is called. */
+export function conditionsOf<Row>(
+  condition: Condition | FlagColumn | null,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+  toFlag: Conversions['flag'],
+): readonly Check<Row>[] {
+  if (condition === null) return []
+  if ('whenBlank' in condition) return [flagCondition(condition, access, fault, toFlag)]
+  return condition.map((part) => {
+    if ('oneOf' in part) return oneOfCondition(part, access, fault)
+    return 'noneOf' in part ? noneOfCondition(part, access, fault) : blankCondition(part, access, fault)
+  })
+}
+
+/** Reads the value that a `not` lets pass; null if the cell is blank or the row is withheld. */
+export interface LetPass<Row> {
+  readonly column: string
+  readonly valueIn: (row: Row) => string | null
+}
+
+/** What each `not` of a condition lets pass. */
+export function letPassBy<Row>(
+  condition: Condition | FlagColumn | null,
+  access: RowAccess<Row>,
+): readonly LetPass<Row>[] {
+  const parts = condition === null || 'whenBlank' in condition ? [] : condition
+  return parts.flatMap((part) => {
+    if (!('noneOf' in part)) return []
+    const { column } = part
+    const cellOf = access.cell(column)
+    const check = noneOfCondition(part, access, 'inactive')
+    const valueIn = (row: Row): string | null => {
+      const cell = cellOf(row)
+      return isBlank(cell) || check(row) !== null ? null : showCell(cell)
+    }
+    return [{ column, valueIn }]
+  })
+}
+
+function flagCondition<Row>(
+  { column, whenBlank }: FlagColumn,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+  toFlag: Conversions['flag'],
+): Check<Row> {
+  const cellOf = access.cell(column)
+  return (row) => {
+    const flag = toFlag(cellOf(row))
+    if (flag instanceof Misfit) return new Reason('unreadable', column, flag)
+    return (flag ?? whenBlank) ? null : new Reason(fault, column, null)
+  }
+}
+
+/** Null holds none of the values. */
+function oneOfCondition<Row>(
+  { column, oneOf }: Extract<ConditionPart, { oneOf: unknown }>,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+): Check<Row> {
+  const cellOf = access.cell(column)
+  const values = new Set(oneOf.map(String))
+  const expected = oneOf.length === 1 ? String(oneOf[0]) : `one of ${oneOf.join(', ')}`
+  return (row) => {
+    const cell = cellOf(row)
+    const text = textOf(cell)
+    return text !== null && values.has(text) ? null : new Reason(fault, column, { expected, found: showCell(cell) })
+  }
+}
+
+function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, fault: WithheldFault): Check<Row> {
+  const cellOf = access.cell(column)
+  return (row) => {
+    const cell = cellOf(row)
+    if (isBlank(cell)) return null
+    if (cell instanceof Valueless) return new Reason('unreadable', column, new Misfit(A_BLANK_CELL, cell))
+    return new Reason(fault, column, { expected: A_BLANK_CELL, found: showCell(cell) })
+  }
+}
+
+/** Unlike a list of values, it withholds what merely resembles one of them: a slip must not publish a row. */
+function noneOfCondition<Row>(
+  { column, noneOf }: Extract<ConditionPart, { noneOf: unknown }>,
+  access: RowAccess<Row>,
+  fault: WithheldFault,
+): Check<Row> {
+  const cellOf = access.cell(column)
+  const values = new Set(noneOf.map((value) => folded(String(value))))
+  const expected = `${NONE_OF}${noneOf.join(', ')}`
+  return (row) => {
+    const cell = cellOf(row)
+    if (isBlank(cell)) return null
+    const text = textOf(cell)
+    if (text === null) return new Reason('unreadable', column, new Misfit('a text, a number, true or false', cell))
+    return values.has(folded(text)) ? new Reason(fault, column, { expected, found: showCell(cell) }) : null
+  }
+}
+
+function textOf(cell: Cell): string | null {
+  return typeof cell === 'boolean' ? String(cell) : plainText(cell)
+}
+
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+
+/** One text for all that people take for the same: `Ja`, `ja ` and `JA`, `1` and `1.0`. */
+function folded(text: string): string {
+  // Upper case first: `ß` and `SS` have one lower case only so.
+  const word = trimWhiteSpace(text.normalize('NFKC').replaceAll(INVISIBLE, '')).toUpperCase().toLowerCase()
+  const number = parseDecimal(word)
+  if (number === null) return word
+  return number.includes('.') ? number.replace(/\.?0+$/, '') : number
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'bun:test'
+import { columnSource as column } from '../../config/crm/sources.ts'
+import { type Zone, openZone } from '../../domain/zone.ts'
+import type { CellObject, RowAccess } from './cell.ts'
+import type { ListSetting } from './list-setting.ts'
+import { EVENT_ROWS, listMapping, mapRow } from './map-row.ts'
+import { Suspicions } from './suspicions.ts'
+
+const utc = zoneNamed('UTC')
+const NOW = Date.UTC(2026, 10, 22)
+const access: RowAccess<CellObject> = {
+  cell: (name) => (row) => row[name] ?? null,
+  label: (name) => (row) => row[name] ?? null,
+  zoneOf: () => null,
+}
+const fields = { Id: column('Id'), Start: column('Beginn'), Finish: column('Ende'), Price: column('Preis') }
+const idOf = (at: number): string => `5f6c2a3e-8d0b-4c57-9e21-${String(at).padStart(12, '0')}`
+
+function zoneNamed(name: string): Zone {
+  const zone = openZone(name)
+  if (zone === null) throw new Error('the runtime has no zones')
+  return zone
+}
+
+function suspicious(
+  rows: readonly (readonly [start: string, finish: string, price: string | null])[],
+  { thorough = false, given = fields }: { readonly thorough?: boolean; readonly given?: ListSetting['fields'] } = {},
+): readonly string[] {
+  const suspicions = new Suspicions(thorough, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
+  const setting = { from: 'events', fields: given, active: null, showOnWeb: null }
+  const surroundings = {
+    idNamespace: null,
+    venuesFrom: 'venues',
+    zone: utc,
+    showIn: utc,
+    lists: 'text',
+    suspicions,
+  } as const
+  const mapping = listMapping(EVENT_ROWS, setting, access, surroundings)
+  for (const [at, [Beginn, Ende, Preis]] of rows.entries()) {
+    const row = mapRow(mapping, { Id: idOf(at), Beginn, Ende, Preis }, () => `row ${at}`, 1)
+    expect(row.kind).toBe('record')
+  }
+  return suspicions.list(() => true).map((odd) => `${odd.column} ${odd.what} (${odd.count}; ${odd.example})`)
+}
+
+const PLAIN = ['2027-05-01T19:30Z', '2027-05-01T22:00Z', '12.50'] as const
+
+describe('suspicious, and served all the same (SURFACE: Further fields, conditions, ports)', () => {
+  it.each([false, true])(
+    'an event that lasts long, starts far ahead, or has a price below 0 (thorough: %p)',
+    (thorough) => {
+      const rows = [
+        PLAIN,
+        ['2027-05-01T19:30Z', '2027-05-08T19:30Z', '0'],
+        ['2027-05-01T19:30Z', '2027-05-08T19:31Z', '1'],
+        ['2031-11-21T00:00Z', '2031-11-21T01:00Z', '1'],
+        ['2032-01-01T00:00Z', '2032-01-01T01:00Z', '1'],
+        ['2207-01-01T00:00Z', '2207-01-01T01:00Z', '-5'],
+      ] as const
+      expect(suspicious(rows, { thorough })).toEqual([
+        'Ende is more than 7 days after Beginn (1; row 2: Ende is 2027-05-08T19:31:00+00:00, and Beginn 2027-05-01T19:30:00+00:00)',
+        'Beginn is more than 5 years ahead (1; row 4: Beginn is 2032-01-01T00:00:00+00:00)',
+        'Beginn is more than 50 years ahead (1; row 5: Beginn is 2207-01-01T00:00:00+00:00)',
+        'Preis is negative (1; row 5: Preis is -5)',
+      ])
+    },
+  )
+
+  it('not dates ahead in a list that is of the future as a whole, as the sample is, but for a slip there', () => {
+    const ahead = ['2036-05-01T19:30Z', '2036-05-01T22:00Z', '1'] as const
+    const slip = ['2207-05-01T19:30Z', '2207-05-01T22:00Z', '1'] as const
+    expect(suspicious([ahead, PLAIN, ahead])).toEqual([])
+    expect(suspicious([slip])).toEqual([expect.stringContaining('Beginn is more than 50 years ahead (1;') as never])
+  })
+
+  it('a blank price among prices, whichever comes first', () => {
+    const blank = [PLAIN[0], PLAIN[1], ' '] as const
+    const none = [PLAIN[0], PLAIN[1], null] as const
+    const told = 'Preis is blank and served as 0, though other rows have a price'
+    expect(suspicious([blank, PLAIN, none])).toEqual([`${told} (2; row 0: Preis is " ")`])
+    expect(suspicious([PLAIN, none])).toEqual([`${told} (1; row 1: Preis is null)`])
+    expect(suspicious([blank, none])).toEqual([])
+    expect(suspicious([blank, PLAIN], { given: { ...fields, Price: null } })).toEqual([])
+    const said = { ...fields, Price: { ...column('Preis'), whenBlank: '0' } }
+    expect(suspicious([blank, PLAIN], { given: said })).toEqual([])
+  })
+})

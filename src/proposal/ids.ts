@@ -1,0 +1,53 @@
+import { type Column, rowsOf } from './column.ts'
+import { EVENT_NAMES, named } from './field-names.ts'
+import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
+
+/** Whether it holds another value in each row, but for what stands below the list, such as a sum. */
+export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
+  const blank = rows - filled
+  return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))
+}
+
+export function idField(columns: readonly Column[], linked: Column | null = null): Column | null {
+  const unique = columns.filter(hasOneEach)
+  return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
+}
+
+export function idLine(id: Column | null, columns: readonly Column[]): Line {
+  if (id === null) {
+    const question = 'which column has another value in each row? Name it here'
+    return { key: 'Id', value: OPEN, evidence: `${question}${candidatesFor(columns)}` }
+  }
+  const { rows, filled, isGuid, others } = id
+  const blank = rows === filled ? '' : ` in ${counted(rows)} rows`
+  const compared = others === 0 ? '' : `, of which ${counted(filled - others)} were compared`
+  const evidence = `${counted(filled)} different ones${blank}${compared}${isGuid ? ', all GUIDs' : ''}; ${example(id)}`
+  return lineOf('Id', id, evidence)
+}
+
+const SOME = 3
+
+/** What could be the id: what is called so, and what has the most different values; two columns where they have one each together. */
+function candidatesFor(columns: readonly Column[]): string {
+  const filled = columns.filter((column) => column.filled > column.rows / 2 && column.others === 0)
+  const byDistinct = filled.toSorted((left, right) => right.distinct - left.distinct)
+  const called = named(filled, EVENT_NAMES.Id)
+  const all = [...new Set([...(called === null ? [] : [called]), ...byDistinct])]
+  const facts = all
+    .slice(0, SOME)
+    .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different in ${counted(rows)} rows`)
+  const pair = filled.some(hasOneEach) ? null : joinedId(all)
+  const joined = pair === null ? '' : `; or { join: [${pair.map(({ name }) => quoted(name)).join(', ')}] }`
+  return facts.length === 0 ? '' : ` (${facts.join('; ')})${joined}`
+}
+
+function joinedId(columns: readonly Column[]): readonly Column[] | null {
+  const some = columns.slice(0, SOME + 2)
+  for (const [index, left] of some.entries()) {
+    for (const right of some.slice(index + 1)) {
+      const texts = rowsOf([left, right]).map((row) => row.join(' '))
+      if (texts.length === left.rows && new Set(texts).size === texts.length) return [left, right]
+    }
+  }
+  return null
+}

@@ -1,0 +1,54 @@
+import type { Column } from './column.ts'
+import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
+import { idLine, idField } from './ids.ts'
+import { type Line, byName, lineOf, OPEN } from './line.ts'
+import type { VenueLink } from './link.ts'
+
+export interface VenueFields {
+  readonly fields: readonly Line[]
+  readonly taken: Set<Column>
+  /** Of coordinates. */
+  readonly places: readonly Column[]
+}
+
+/** Where the fields of the venues come from: by what their columns are called, and by which of them the events name. */
+export function venueFields(all: readonly Column[], link: VenueLink | null): VenueFields {
+  const columns = all.filter(({ filled }) => filled > 0)
+  const id = idField(all, link?.id)
+  const taken = new Set<Column>()
+  const fields = [idLine(id, all)]
+  const town = townOf(columns, link)
+  const { Id: _, Name: nameWords, ...others } = VENUE_NAMES
+  const rest = columns.filter((column) => column !== town)
+  const name = namedExactly(rest, nameWords) ?? joinedBy(link) ?? named(rest, nameWords)
+  if (name === null) {
+    fields.push({ key: 'Name', value: OPEN, evidence: 'which column holds the name? Name it here, or null for none' })
+  } else {
+    taken.add(name)
+    const isJoined = name === link?.id && !isNamed(name, nameWords)
+    fields.push(lineOf('Name', name, isJoined ? 'the events name their venue by it' : byName(name)))
+  }
+  for (const [field, words] of Object.entries(others)) {
+    const column = field === 'AddressCity' && town !== null ? town : named(columns, words, taken)
+    if (column === null || taken.has(column)) continue
+    taken.add(column)
+    fields.push(lineOf(field, column, column === town ? 'beside a street and a postal code' : byName(column)))
+  }
+  const places = [...taken].filter((column) => isNamed(column, [...others.Latitude, ...others.Longitude]))
+  if (id !== null) taken.add(id)
+  return { fields, taken, places }
+}
+
+/** Ort and its like are the venue, or the town where it stands beside a street and a postal code. */
+function townOf(columns: readonly Column[], link: VenueLink | null): Column | null {
+  const { AddressStreet1, AddressPostalCode, AddressCity } = VENUE_NAMES
+  const town = namedExactly(columns, TOWN_NAMES)
+  if (town === null || town === link?.id || namedExactly(columns, AddressCity) !== null) return null
+  const hasAddress = [AddressStreet1, AddressPostalCode].every((words) => named(columns, words) !== null)
+  return hasAddress ? town : null
+}
+
+/** What the events name their venue by, where that is a name. */
+function joinedBy(link: VenueLink | null): Column | null {
+  return link === null || link.id.kind !== 'text' || link.id.isGuid ? null : link.id
+}

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { TableTally } from '../../src/proposal/tally.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { programOf, ROOT } from '../support/child.ts'
+import { workbook } from '../support/workbook-file.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'marquee-bounds-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const MOST_MB = 250
+
+/** Runs init, and says how much memory it took at most. */
+async function proposed(file: string): Promise<{ readonly status: number; readonly memoryMB: number }> {
+  const args = ['init', 'files', '--from', file]
+  const child = Bun.spawn([programOf('bun'), join(ROOT, 'src/main.ts'), ...args], { cwd: folder, stdout: 'ignore' })
+  const status = await child.exited
+  return { status, memoryMB: (child.resourceUsage()?.maxRSS ?? Infinity) / 1e6 }
+}
+
+const NAMES = Array.from({ length: 6000 }, (_, index) => `n${index}`)
+
+it.each([
+  ['names.json', () => JSON.stringify(NAMES.map((name) => ({ [name]: 1 })))],
+  ['names.ndjson', () => NAMES.map((name) => JSON.stringify({ [name]: 1 })).join('\n')],
+  ['names.csv', () => `${NAMES.join(',')}\n${'1\n'.repeat(6000)}`],
+  ['cells.csv', () => `Nr${','.repeat(100_000)}\n${`1${','.repeat(100_000)}\n`.repeat(20)}`],
+  ['names.xlsx', () => workbook([{ name: 'x', rows: [NAMES, ...NAMES.slice(0, 2000).map((name) => [name])] }])],
+])(
+  'init looks at many rows and many names in bounded memory: %s',
+  async (file, write) => {
+    writeFileSync(join(folder, file), write())
+    const { status, memoryMB } = await proposed(file)
+    expect(status).toBe(0)
+    expect(memoryMB).toBeLessThan(MOST_MB)
+  },
+  60_000,
+)
+
+it('counts every cell of more different values than it keeps, and says how many it compared', async () => {
+  const rows = Array.from({ length: 60_000 }, (_, index) => {
+    const time = new Date(Date.UTC(2036, 0, 1) + index * 60_000).toISOString().slice(0, 16)
+    return `${index},Title ${index},${time},${index === 59_999 ? '' : time.replace('2036', '2037')},1,1,1`
+  })
+  writeFileSync(join(folder, 'e.csv'), `Nr,Title,Start,End,Seats,Available,Price\n${rows.join('\n')}\n`)
+  const { status, stdout } = await runCommand(['init', 'files', '--from', 'e.csv'], { cwd: folder })
+  expect(status).toBe(0)
+  expect(stdout).toContain('Open: Finish: 1 row has no end')
+  const text = readFileSync(join(folder, 'marquee.yaml'), 'utf8')
+  expect(text).toContain('Start: Start   # 60,000 of 60,000 fit')
+  expect(text).toMatch(/Id: Nr {3}# 60,000 different ones, of which 2\d,\d{3} were compared/)
+}, 60_000)
+
+it('keeps at most so many names, texts and cells of a table', () => {
+  const tally = new TableTally({ names: 2, texts: 3, cells: 4 })
+  for (let row = 0; row < 5; row++) {
+    for (const name of ['a', 'b', 'c']) tally.add(name, `${name}${row}${'x'.repeat(1000)}`, true)
+    tally.endRow()
+  }
+  expect(tally.hasMoreNames).toBe(true)
+  const columns = tally.columns()
+  expect(columns.map(({ name, filled, distinct }) => [name, filled, distinct])).toEqual([
+    ['a', 5, 5],
+    ['b', 5, 5],
+  ])
+  expect(columns.flatMap(({ texts }) => texts.map(({ text }) => text.length))).toEqual([200, 200, 200])
+  expect(columns.flatMap(({ at }) => at)).toEqual([0, 1, 0, 1])
+})
+
+it.each(['bun', 'node'] as const)(
+  '%s: looks at regular files only, and tells a size before it reads',
+  async (runtime) => {
+    symlinkSync('/dev/zero', join(folder, 'zero.csv'))
+    Bun.spawnSync(['mkfifo', join(folder, 'pipe.csv')])
+    mkdirSync(join(folder, 'folder.csv'))
+    writeFileSync(join(folder, 'large.csv'), '')
+    truncateSync(join(folder, 'large.csv'), 300 * 1024 * 1024)
+    const told = async (file: string): Promise<unknown> => {
+      const { status, stderr } = await runCommand(['init', 'files', '--from', file], { cwd: folder, runtime })
+      return [status, stderr]
+    }
+    expect(await told('zero.csv')).toEqual([2, 'zero.csv is not a regular file\n'])
+    expect(await told('pipe.csv')).toEqual([2, 'pipe.csv is not a regular file\n'])
+    expect(await told('folder.csv')).toEqual([2, 'folder.csv is a directory; name a file in it\n'])
+    expect(await told('large.csv')).toEqual([
+      2,
+      'large.csv is of 300 MB, and files of at most 256 MB are looked at; look at a part of it\n',
+    ])
+  },
+  60_000,
+)
