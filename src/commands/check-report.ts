@@ -3,6 +3,7 @@ import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
+import { showCell } from '../crm/mapping/cell.ts'
 import { textFound } from '../operations/remedy.ts'
 import { type WithheldWords, withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
@@ -90,7 +91,11 @@ export function reportOf(
   textKeyFor: TextKeyFor,
   unmatched: readonly Oddity[],
 ): { readonly report: Report; readonly asides: Asides } {
-  const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
+  const held = LISTS.map(([kind, list]) => ({
+    kind,
+    list,
+    rows: inOrder(lists[list].list.withheldRows()).map((row) => asWritten(row, suspicions[list])),
+  }))
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
@@ -154,6 +159,15 @@ const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
 function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
   return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
+}
+
+/** A row whose id another row has, told by what stands in its cell. */
+function asWritten(row: WithheldRow, { idTexts, idColumn }: Suspicions): WithheldRow {
+  const { id, withheld } = row
+  if (id === null || withheld.fault !== 'duplicate-id') return row
+  const found = idTexts.get(id)
+  const shown = found === undefined ? withheld.found : showCell(found)
+  return { id, withheld: { ...withheld, column: idColumn, found: shown } }
 }
 
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {

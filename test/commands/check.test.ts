@@ -482,18 +482,26 @@ crm:
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('an answer that cannot be written is said, and ends with 1', async () => {
+  it.each(['bun', 'node'] as const)('what cannot be written is said, and ends with 1, on %s', async (runtime) => {
     using folder = lists(`${HEADER}\n${row(1, GOOD)}`)
-    const full = spawn(
-      'sh',
-      ['-c', `exec "$0" "$1" check --json > /dev/full`, programOf('bun'), join(ROOT, 'src/main.ts')],
-      {
-        cwd: folder.path,
-      },
-    )
-    let stderr = ''
-    full.stderr.on('data', (chunk: Buffer) => (stderr += String(chunk)))
-    const [status] = (await once(full, 'close')) as [number]
-    expect([status, stderr]).toEqual([1, 'the answer could not be written to standard output\n'])
+    const shell = async (command: string): Promise<unknown> => {
+      const args = ['-c', command, programOf(runtime), join(ROOT, 'src/main.ts')]
+      const child = new Child('sh', args, { cwd: folder.path })
+      const status = await child.exited
+      return [status, child.stderr.replace(/\d+ lines/, 'n lines')]
+    }
+    expect(await shell('exec "$0" "$1" check --json > /dev/full')).toEqual([
+      1,
+      'the answer could not be written to standard output\n',
+    ])
+    expect(await shell('exec "$0" "$1" check > /dev/full')).toEqual([
+      1,
+      expect.stringContaining('the output could not be written to standard output (n lines were lost)\n'),
+    ])
+    // A reader that has read enough is no failure.
+    expect(await shell('{ "$0" "$1" check --show 1; echo "$?" >&2; } | head -n 1')).toEqual([
+      0,
+      expect.stringMatching(/(?:^|\n)0\n$/),
+    ])
   })
 })

@@ -71,6 +71,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
+  readonly idText: (row: Row) => string | null
   /** What the row holds in the field of its venue. */
   readonly venueText: (row: Row) => string | null
   /** Null when there is nothing left to look for. */
@@ -90,6 +91,7 @@ export function listMapping<Row, Item>(
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
   suspicions.coverage.map(kind.table, setting.fields)
+  suspicions.idColumn = nameOfColumn('Id', setting.fields.Id ?? null)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
@@ -101,6 +103,7 @@ export function listMapping<Row, Item>(
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
+    idText: textReader('Id', setting, access),
     venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
@@ -160,13 +163,16 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions, letPass, countFields } = mapping
+  const { readers, suspicions, letPass, countFields, idText } = mapping
   countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
+  if (mapped.id !== null && suspicions.idTexts.size < MOST_IDS && !suspicions.idTexts.has(mapped.id)) {
+    suspicions.idTexts.set(mapped.id, idText(row) ?? mapped.id)
+  }
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
   } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
@@ -216,6 +222,7 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
+const MOST_IDS = 200_000
 const LONGEST_SECONDS = 7 * 86_400
 
 function eventOddities(

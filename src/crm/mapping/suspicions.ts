@@ -62,6 +62,9 @@ export class Suspicions {
   readonly thorough: boolean
   /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
   readonly firstIds = new Set<Guid>()
+  /** The ids of rows that were mapped thoroughly, as the CRM writes them, and what it calls their column. */
+  readonly idTexts = new Map<Guid, string>()
+  idColumn = 'Id'
   /** The ids of venues as this list writes them. */
   readonly venueTexts = new IdTexts()
   /** Where the fields come from. */
@@ -122,7 +125,7 @@ export class Suspicions {
   }
 
   /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
-  judge(rows = this.#columns.rows): void {
+  judge(rows: number): void {
     if (this.#isPartial) return
     const { there, held } = this.#columns
     this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
