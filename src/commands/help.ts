@@ -58,7 +58,7 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   accept: {
     summary: 'tell the running instance that a much shorter list is right',
     teaches:
-      'A list that lost more than half of its records is not believed, in case an export broke off. Where the records are really gone, this says so; the list is then read at once.',
+      'A list that lost more than half of its records, gone or unreadable, is not believed, in case an export broke off: the old list is served on. If the CRM is right, this says so; the list is then read at once.',
     examples: [['./marquee accept', 'the running instance reads the shorter list']],
     status: '0 said; 1 no instance answers, or none that reads the CRM; 2 wrong usage or configuration.',
   },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { basePath, host } from './addresses.ts'
-import { duration, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
+import { duration, durationOrOff, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
 import { type SettingsOf, list, section } from './section.ts'
 import { share } from './share.ts'
@@ -69,9 +69,11 @@ export const GENERAL = {
       .says(
         'While the CRM fails, how far past the bound to go on answering; `12h` bridges a CRM that sleeps at night. 0 answers 502.',
       ),
-    brake: flag()
-      .default('on')
-      .says('A list that lost more than half of its records is not believed until `./marquee accept`.'),
+    shrinkGuard: durationOrOff('24h')
+      .default('24h')
+      .says(
+        'A list that lost more than half of its records, gone or unreadable, is not believed until `./marquee accept`: how long the old list is served on, however old it gets. 0 answers 502 past the bound; `off` believes every list.',
+      ),
   })
     .map((given) => {
       const refreshEveryMs = given.refreshEveryMs ?? usualRefreshMs(given.boundMs)

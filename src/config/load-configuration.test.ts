@@ -37,7 +37,13 @@ describe('a configuration', () => {
     expect(rest).toEqual({
       listen: { host: '127.0.0.1', port: 8080, basePath: '/' },
       operations: { host: '127.0.0.1', port: 8081, token: null },
-      freshness: { boundMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, brake: true },
+      freshness: {
+        boundMs: 30_000,
+        refreshEveryMs: 5000,
+        fullReadEveryMs: 900_000,
+        staleIfErrorMs: 0,
+        shrinkGuardMs: 86_400_000,
+      },
       representation: { namespace: 'Marquee', links: { event: [], venue: [] } },
       conditionalRequests: false,
       lists: false,
@@ -64,7 +70,7 @@ describe('a configuration', () => {
       `listen: { host: "[::1]", port: 0, basePath: /Events%20now/é/ }
 operations: { host: 0.0.0.0, port: 9000, token: { env: TOKEN } }
 timeZone: europe/london
-freshness: { bound: 2m, refreshEvery: 500ms, fullReadEvery: 1h, staleIfError: 12h, brake: off }
+freshness: { bound: 2m, refreshEvery: 500ms, fullReadEvery: 1h, staleIfError: 12h, shrinkGuard: off }
 representation:
   namespace: EventsApi
   links:
@@ -98,7 +104,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
         refreshEveryMs: 500,
         fullReadEveryMs: 3_600_000,
         staleIfErrorMs: 43_200_000,
-        brake: false,
+        shrinkGuardMs: null,
       },
       representation: {
         namespace: 'EventsApi',
@@ -198,13 +204,13 @@ describe('{ env } and { file }', () => {
   it('may give any value, and text is read as what the key needs', async () => {
     const { listen, freshness, crm, conditionalRequests } = await configured(
       `listen: { port: { env: PORT } }
-freshness: { bound: { file: bound.txt }, brake: { env: BRAKE } }
+freshness: { bound: { file: bound.txt }, shrinkGuard: { env: GUARD } }
 conditionalRequests: { env: CONDITIONAL }
 crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
-      { PORT: ' 99 ', BRAKE: 'OFF', KIND: 'files', CONDITIONAL: 'true' },
+      { PORT: ' 99 ', GUARD: 'OFF', KIND: 'files', CONDITIONAL: 'true' },
       { '/etc/bound.txt': '3s\r\n', '/run/dir': 'lists\n' },
     )
-    expect([listen.port, freshness.boundMs, freshness.brake]).toEqual([99, 3000, false])
+    expect([listen.port, freshness.boundMs, freshness.shrinkGuardMs]).toEqual([99, 3000, null])
     expect([conditionalRequests, directoryOf(crm)]).toEqual([true, '/etc/lists'])
   })
 

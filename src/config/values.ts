@@ -96,13 +96,27 @@ const LONGEST_MS = 576 * 3_600_000
 export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
   const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
   const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, ({ value }) => {
-    const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
-    const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
-    if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
-    if (ms > LONGEST_MS) return new Wrong('must be at most 576h (24 days)')
-    return ms < leastMs ? null : ms
+    const ms = millisecondsOf(value)
+    return typeof ms === 'number' && ms < leastMs ? null : ms
   })
   return key.in('Ms')
+}
+
+/** A duration in milliseconds, or null for `off`. */
+export function durationOrOff(example: string): Key<number | null, 'Ms'> {
+  const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, ({ value }) => {
+    const written = String(value).trim().toLowerCase()
+    return written === 'off' || written === 'false' ? 'off' : millisecondsOf(value)
+  })
+  return key.map((given) => (given === 'off' ? null : given)).in('Ms')
+}
+
+/** Null if it is no duration. */
+function millisecondsOf(value: string | number | boolean): number | Wrong | null {
+  const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
+  const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
+  if (ms === null) return needsUnit(value, ['ms', 's', 'm', 'h'])
+  return ms > LONGEST_MS ? new Wrong('must be at most 576h (24 days)') : ms
 }
 
 const SIZES: ReadonlyMap<string, number> = new Map(

@@ -7,6 +7,7 @@ const PORT = 'must be a whole number from 0 to 65535'
 const HOST = 'must be an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port'
 const SIZE = 'must be a size such as 512MB, 2GB or 2GiB, at least 1KB'
 const FLAG = 'must be on, off, true or false'
+const GUARD = 'must be a duration such as 24h, or off'
 const ZONE = 'must be an IANA time zone such as UTC or Europe/London'
 const NAMESPACE = 'must be letters, digits, _ and -, in parts joined by dots'
 const REL = 'must be a link relation without blanks, such as tickets'
@@ -182,8 +183,13 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['limits: { memory: 1.5GB }', `2: limits.memory is "1.5GB"; it ${SIZE}`],
   ['limits: { memory: 999999999999999TB }', `2: limits.memory is "999999999999999TB"; it ${SIZE}`],
   // Switches
-  ['freshness: { brake: yes }', `2: freshness.brake is "yes"; it ${FLAG}`],
-  ['freshness: { brake: 1 }', `2: freshness.brake is 1; it ${FLAG}`],
+  ['describe: yes', `2: describe is "yes"; it ${FLAG}`],
+  ['describe: 1', `2: describe is 1; it ${FLAG}`],
+  // A duration, or off
+  ['freshness: { shrinkGuard: on }', `2: freshness.shrinkGuard is "on"; it ${GUARD}`],
+  ['freshness: { shrinkGuard: true }', `2: freshness.shrinkGuard is true; it ${GUARD}`],
+  ['freshness: { shrinkGuard: 24 }', '2: freshness.shrinkGuard is 24; it needs a unit: 24ms, 24s, 24m or 24h'],
+  ['freshness: { shrinkGuard: 9999h }', '2: freshness.shrinkGuard is "9999h"; it must be at most 576h (24 days)'],
   ['conditionalRequests: maybe', `2: conditionalRequests is "maybe"; it ${FLAG}`],
   // Zones
   ['timeZone: Europe/Lodnon', `2: timeZone is "Europe/Lodnon"; it ${ZONE}; did you mean Europe/London?`],
@@ -293,7 +299,7 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["fields: { Id: '?' }", `fields.Id ${OPEN}`],
   ["fields: { Start: '?' }", `fields.Start ${OPEN}`],
   ["fields: { Start: { join: [a, '?'] } }", `fields.Start.join[1] ${OPEN}`],
-  ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column'],
+  ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column, or { join: [COLUMN, COLUMN] }'],
   [
     'fields: { Finish: { lasting: long } }',
     'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h',

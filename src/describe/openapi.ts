@@ -6,7 +6,7 @@ import type { Zone } from '../domain/zone.ts'
 import { type FormatSettings, Formatter } from '../formats/format.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import { METHODS } from '../http/headers.ts'
-import { type Refusal, REFUSALS } from '../http/problem.ts'
+import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import { type Endpoint, routeLabel } from '../http/route.ts'
 import { type Examples, examplesOf } from './examples.ts'
 import { jsonSchemas } from './json-schemas.ts'
@@ -81,10 +81,12 @@ export function openApi(instance: Instance): JsonObject {
   const { basePath, links, namespace, lists } = instance
   const examples = examplesOf(new Formatter(instance), instance.zone)
   const paths = pathsOf(instance)
+  const detailOf = (refusal: Refusal): string =>
+    refusal === 'no-such-path' ? nothingHere(basePath, lists) : REFUSALS[refusal].detail
   const refusals = paths.flatMap((each) =>
     refusedBy(each).map((those): readonly [string, JsonObject] => [
       those.join('-or-'),
-      refused(those, each.path.replace('{id}', examples.id(kindOf(each)))),
+      refused(those, each.path.replace('{id}', examples.id(kindOf(each))), detailOf),
     ]),
   )
   const operations = paths.map((each): readonly [string, JsonObject] => [

@@ -103,14 +103,18 @@ export function commonStatus([first]: readonly Refusal[]): number {
   return REFUSALS[first].status
 }
 
-export function refused(refusals: readonly Refusal[], instance: string): JsonObject {
+export function refused(
+  refusals: readonly Refusal[],
+  instance: string,
+  detailOf: (refusal: Refusal) => string,
+): JsonObject {
   const status = commonStatus(refusals)
-  const details = refusals.map((refusal) => REFUSALS[refusal].detail)
+  const details = refusals.map(detailOf)
   const examplesAs = (write: typeof problemJson, value: (text: string) => string | WrittenJson): JsonObject =>
     Object.fromEntries(
       refusals.map((refusal) => {
-        const text = write({ refusal, instance, traceId: null, detail: null })
-        return [refusal, { summary: REFUSALS[refusal].detail, value: value(text) }]
+        const text = write({ refusal, instance, traceId: null, detail: detailOf(refusal) })
+        return [refusal, { summary: detailOf(refusal), value: value(text) }]
       }),
     )
   const retry = status === 502 ? { 'Retry-After': 'RetryAfter' } : {}

@@ -26,3 +26,8 @@ export interface Withheld extends RowFault {
 export function isOnPurpose({ fault }: Pick<RowFault, 'fault'>): boolean {
   return fault === 'inactive' || fault === 'not-shown'
 }
+
+/** Whether the CRM says that the row is not for the web, whatever else is wrong with it. */
+export function isMeant({ also = [], ...first }: Withheld): boolean {
+  return [first, ...also].some(isOnPurpose)
+}

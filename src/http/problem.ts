@@ -1,3 +1,4 @@
+import type { ListName } from '../domain/field.ts'
 import { jsonString, xmlText } from '../formats/escape.ts'
 
 interface Shape {
@@ -9,12 +10,29 @@ interface Shape {
 
 const BAD_ID = 'The id must be a GUID, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, and not the empty one.'
 
+/** Says what there is where nothing was found; its paths exist on this instance. */
+export function nothingHere(basePath: string, hasLists: boolean): string {
+  const api = apiOf(basePath)
+  const lists = hasLists ? `${api}/events, ${api}/venues, ` : ''
+  return `There is nothing here. Try ${lists}${api}/events/{id}, ${api}/events/{id}/venue or ${api}/venues/{id}.`
+}
+
+/** Says why a list is refused as a record without an id. */
+export function listsAreOff(basePath: string, list: ListName): string {
+  const one = list === 'events' ? 'event' : 'venue'
+  return `Lists are off on this service. Ask for one ${one} by its id: ${apiOf(basePath)}/${list}/{id}.`
+}
+
+function apiOf(basePath: string): string {
+  return basePath === '/' ? '/api' : `${basePath}/api`
+}
+
 /** Refusal → status, in one table (contract §1.2). */
 export const REFUSALS = {
   'no-such-path': {
     status: 404,
     title: 'Not Found',
-    detail: 'There is nothing here. Try /api/events/{id}, /api/events/{id}/venue or /api/venues/{id}.',
+    detail: nothingHere('/', false),
   },
   'method-not-allowed': {
     status: 405,

@@ -24,11 +24,9 @@ export class Router {
   readonly #prefix: string
   readonly #events: string
   readonly #venues: string
-  readonly #hasLists: boolean
 
   /** @param basePath `/` for the root, else without a slash at its end */
-  constructor(basePath: string, hasLists = false) {
-    this.#hasLists = hasLists
+  constructor(basePath: string) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -60,7 +58,7 @@ export class Router {
   }
 
   #event(pathname: string, at: number, end: number): Route | null {
-    if (at >= end) return at > end + 1 ? null : { resource: this.#hasLists ? 'events' : 'event', id: null }
+    if (at >= end) return at > end + 1 ? null : { resource: 'events', id: null }
     if (pathname.charCodeAt(at) !== SLASH) return null
     const slash = pathname.indexOf('/', at + 1)
     if (slash === -1 || slash >= end) return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
@@ -69,7 +67,7 @@ export class Router {
   }
 
   #venue(pathname: string, at: number, end: number): Route | null {
-    if (at >= end) return { resource: this.#hasLists ? 'venues' : 'venue', id: null }
+    if (at >= end) return { resource: 'venues', id: null }
     if (pathname.charCodeAt(at) !== SLASH) return null
     const id = pathname.slice(at + 1, end)
     return id.includes('/') ? null : { resource: 'venue', id: idOf(id) }

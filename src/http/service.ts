@@ -15,7 +15,7 @@ import { type Description, type Written, DESCRIPTION_UNCHANGED } from './descrip
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
-import { type Refusal, problemJson, problemXml, REFUSALS } from './problem.ts'
+import { type Refusal, listsAreOff, nothingHere, problemJson, problemXml, REFUSALS } from './problem.ts'
 import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
@@ -43,12 +43,14 @@ export class Service {
   readonly #headers: HeaderBuilder
   readonly #router: Router
   readonly #lists: Lists | null
+  readonly #nothingHere: string
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.#lists = options.lists ?? null
-    this.#router = new Router(options.basePath, this.#lists !== null)
+    this.#router = new Router(options.basePath)
     this.#headers = new HeaderBuilder(options.boundMs)
+    this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
 
   /** Resolves when all is made that no record needs, such as the description; rejects where it cannot be. */
@@ -80,7 +82,7 @@ export class Service {
   }
 
   #answer(call: Call, route: Route | null): Answer | Promise<Answer> {
-    if (route === null) return this.#refuse(call, 'no-such-path')
+    if (route === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
     if (call.method === 'OPTIONS') return { status: 204, fields: OPTIONS_FIELDS, etag: '', body: null }
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       const answer = this.#refuse(call, 'method-not-allowed')
@@ -100,7 +102,8 @@ export class Service {
 
   #describe(call: Call, resource: Described): Answer | Promise<Answer> {
     const { description } = this.#options
-    if (description === null || description === undefined) return this.#refuse(call, 'no-such-path')
+    if (description === null || description === undefined)
+      return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
     const written = description.read(call, resource)
     if (written instanceof Promise) return written.then((later) => this.#described(call, later))
     return this.#described(call, written)
@@ -113,7 +116,7 @@ export class Service {
 
   #list(call: Call, resource: ListName): Answer | Promise<Answer> {
     const lists = this.#lists
-    if (lists === null) return this.#refuse(call, 'bad-id')
+    if (lists === null) return this.#refuse(call, 'bad-id', 0, listsAreOff(this.#options.basePath, resource))
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
     return this.#admit(call, [this.#options.held[resource]], (ageMs) => this.#page(call, lists, resource, query, ageMs))

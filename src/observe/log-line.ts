@@ -5,6 +5,8 @@ import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
 
+type Observed<Kind> = Extract<Observation, { readonly kind: Kind }>
+
 export interface LogLine {
   readonly level: Level
   /** A sentence for a person. */
@@ -27,10 +29,8 @@ export function logLine(seen: Observation): LogLine | null {
     case 'changes-published':
       // Metrics alone: every refresh would be a line.
       return null
-    case 'brake-engaged': {
-      const missing = `${seen.absent} of ${seen.served} ${seen.list} are missing from the CRM's list`
-      return { level: 'error', message: `${missing}: not believed until \`./marquee accept\``, fields }
-    }
+    case 'shrunk':
+      return { level: 'error', message: shrunkText(seen), fields }
     case 'shorter-accepted': {
       const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
       return { level: 'warn', message, fields }
@@ -103,7 +103,8 @@ export function logLine(seen: Observation): LogLine | null {
     }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
+      const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
     }
     case 'reload-refused':
       return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }
@@ -112,6 +113,15 @@ export function logLine(seen: Observation): LogLine | null {
     default:
       return unreachable(seen)
   }
+}
+
+function shrunkText({ list, absent, unreadable, records, faults, until }: Observed<'shrunk'>): string {
+  const missing = absent === 0 ? '' : `${absent} of ${records} ${list} are missing from the CRM's list`
+  const worst = faults[0] === undefined ? '' : ` (most: ${countText(faults[0])})`
+  const broken = unreadable === 0 ? '' : `${unreadable} of ${records} ${list} became unreadable${worst}`
+  const what = [missing, broken].filter((part) => part !== '').join(' and ')
+  const held = `Marquee does not believe this, and serves the old list until ${until}; then callers get 502`
+  return `${what}. ${held}. If the CRM is right, run \`./marquee accept\``
 }
 
 function requestLine({ method, path, status, type, durationMs: took, traceId, route }: RequestReport): LogLine {
@@ -161,9 +171,15 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   'store-found': ['info', 'the store answers'],
   're-based': ['warn', 'this instance begins again with the base in the store'],
   'base-written': ['info', 'the base in the store is written'],
+  'snapshot-failed': ['error', 'the snapshot in the store could not be written; it is tried again'],
   'base-ignored': ['warn', 'the base in the store is not used'],
   'marks-refused': ['warn', 'somebody else writes to the store: its marks are not believed'],
   'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
+  'log-unusable': [
+    'error',
+    'the log in the store cannot be used; if nobody leads it, it is replaced as soon as an election is over',
+  ],
+  'log-replaced': ['warn', 'nobody led the log in the store: this instance has dropped it, and begins another'],
   'other-logs': [
     'warn',
     'share.name is in use by another log; that one is led by another instance, which reads the CRM too',

@@ -61,9 +61,11 @@ describe('the log', () => {
   it('writes sentences to a person', () => {
     const { log, lines } = aLog(true)
     log.begin()
-    log.write({ kind: 'brake-engaged', list: 'events', absent: 60, served: 100 })
+    const faults = [{ column: 'Beginn', fault: 'unreadable', count: 5 }] as const
+    const until = '2026-11-22T00:00:00.000Z'
+    log.write({ kind: 'shrunk', list: 'events', absent: 60, unreadable: 5, records: 100, faults, until })
     expect(lines).toEqual([
-      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list: not believed until `./marquee accept`",
+      "  2026-11-21T00:00:00.000Z  error  60 of 100 events are missing from the CRM's list and 5 of 100 events became unreadable (most: Beginn unreadable (5)). Marquee does not believe this, and serves the old list until 2026-11-22T00:00:00.000Z; then callers get 502. If the CRM is right, run `./marquee accept`",
     ])
   })
 
@@ -154,17 +156,6 @@ describe('an outage in the log', () => {
       'warn   the events stay as they are: events.csv may be half-written: it lacks 3',
       'info   events: 4 served, 1 withheld, 2 changed; read 5 rows in 12 ms (full)',
     ])
-  })
-
-  it('tells an engaged brake once, until a full read was believed again', () => {
-    const { log, lines } = aLog(true)
-    log.begin()
-    const brake = { kind: 'brake-engaged', list: 'events', absent: 60, served: 100 } as const
-    for (const observation of [brake, brake, readEnded({ kind: 'changes' }), brake]) log.write(observation)
-    expect(lines).toHaveLength(1)
-    log.write(readEnded({}))
-    log.write(brake)
-    expect(lines).toHaveLength(2)
   })
 
   it('is said anew where its cause changes, and apart for each list and kind of read', () => {

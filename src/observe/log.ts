@@ -17,8 +17,6 @@ const MOST_HELD = 1000
 export class Log {
   readonly #options: LogOptions
   readonly #repetition = new Repetition()
-  /** The lists whose brake is engaged and was told: each read that is not believed engages it again. */
-  readonly #braked = new Set<string>()
   /** What came before the first line was out. */
   #held: string[] | null = []
   /** And what there was no room for. */
@@ -39,7 +37,6 @@ export class Log {
 
   write(observation: Observation): void {
     const nowMs = this.#options.now()
-    if (this.#isToldBrake(observation)) return
     const alone = logLine(observation)
     const said = observation.kind === 'read-ended' ? this.#repetition.filter(observation.read, alone, nowMs) : alone
     if (said === null) return
@@ -47,16 +44,6 @@ export class Log {
     if (this.#held === null) this.#options.out(line)
     else if (this.#held.length < MOST_HELD) this.#held.push(line)
     else this.#unheld++
-  }
-
-  #isToldBrake(observation: Observation): boolean {
-    if (observation.kind === 'read-ended' && observation.read.kind === 'full' && observation.read.outcome === 'ok') {
-      this.#braked.delete(observation.read.list)
-    }
-    if (observation.kind !== 'brake-engaged') return false
-    const isTold = this.#braked.has(observation.list)
-    this.#braked.add(observation.list)
-    return isTold
   }
 
   #render(event: string, { level, message, fields }: LogLine, time: string): string {

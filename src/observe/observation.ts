@@ -10,7 +10,16 @@ export type Observation =
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
   /** Changes are served, each so long after the CRM says that it was made. */
   | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
-  | { readonly kind: 'brake-engaged'; readonly list: string; readonly absent: number; readonly served: number }
+  /** A list lost so much that the read is not believed: of so many records, which faults, and until when the old list is served. */
+  | {
+      readonly kind: 'shrunk'
+      readonly list: string
+      readonly absent: number
+      readonly unreadable: number
+      readonly records: number
+      readonly faults: readonly WithheldCount[]
+      readonly until: string
+    }
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
@@ -55,8 +64,8 @@ export type Observation =
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** A signal that means nothing to the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
-  /** SIGHUP: these keys have other values now. */
-  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** SIGHUP: these keys have other values now; `later`: from the next start on. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly later: readonly string[] }
   /** SIGHUP, and all stays as it was: why, a sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
@@ -69,9 +78,12 @@ export type ShareChange =
   | 'store-found'
   | 're-based'
   | 'base-written'
+  | 'snapshot-failed'
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
+  | 'log-unusable'
+  | 'log-replaced'
   /** Instances that share nothing with this one use the same name. */
   | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */
@@ -138,10 +150,10 @@ export const OUTCOMES = [
   'broken',
   /** The cursor is no longer good: a full read follows at once. */
   'cursor-refused',
-  /** The list got so short that it is not believed. */
-  'braked',
+  /** The list lost so much that it is not believed. */
+  'shrunk',
   /** Much is missing from a list that was read at several moments: a second reading has to agree. */
-  'doubted',
+  'unconfirmed',
   /** The list is larger than `limits.memory`, or an answer than any may be. */
   'too-large',
   /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */

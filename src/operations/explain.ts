@@ -188,13 +188,20 @@ function explainHeld<Item>(
   const steps: readonly Step[] = [
     ...before,
     { step: 'active', ok: true, detail: visible },
-    { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' },
+    mappedStep(kind, row.kept, remark),
     ...(kind === 'event' ? [venueStep(id, options)] : []),
     { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
     { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
     { step: 'answered', ok: shown, detail: [answer, ...listDetail(kind, id, options)].join(' ') },
   ]
   return { id, kind, shown, steps, representations }
+}
+
+function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string | null): Step {
+  if (kept === null) return { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' }
+  const { reason, remedy } = withheldWords(kept)
+  const served = 'The record of before is served until the list is believed.'
+  return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }
 }
 
 /** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */

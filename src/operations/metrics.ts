@@ -119,9 +119,9 @@ function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
         ),
     ),
     gauge(
-      'marquee_brake_engaged',
-      '1 while a list that got much shorter is not believed until `./marquee accept`.',
-      () => both().map((told) => sampleOf(told, told.braked ? 1 : 0)),
+      'marquee_shrink_guard_engaged',
+      '1 while a list that lost more than half of its records is not believed until `./marquee accept`.',
+      () => both().map((told) => sampleOf(told, told.shrunk === null ? 0 : 1)),
     ),
     counter(
       'marquee_drift_records_total',

@@ -1,9 +1,9 @@
 import type { ListName } from '../domain/field.ts'
 import type { Oddity } from '../domain/oddity.ts'
-import type { Aged } from '../replica/admission.ts'
+import { type Aged, isAnswered, listStanding } from '../replica/admission.ts'
 import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../replica/held-lists.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
-import { standingOf } from '../replica/freshness.ts'
+import { type Shrunk, untilOf } from '../replica/shrink-guard.ts'
 import type { Moment } from '../replica/time.ts'
 import type { ShareStatus } from './share-status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
@@ -74,17 +74,23 @@ export function isReady({ events, venues }: HeldLists, settings: RefreshSettings
 
 /** Whether requests are answered from this list rather than with 502. */
 export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): boolean {
-  const standing = standingOf(list.ageMs(now), settings)
+  const standing = listStanding(list, settings, now)
   if (standing === 'empty') return false
-  if (standing === 'fresh' || (standing === 'stale' && list.isFailing)) return true
+  if (isAnswered(standing, list)) return true
   // Renewed on demand: being past the bound between two requests is no trouble.
   return settings.refreshEveryMs > settings.boundMs && !list.isFailing
+}
+
+function shrunkStatus(shrunk: Shrunk, shrinkGuardMs: number, now: Moment) {
+  const { absent, unreadable } = shrunk
+  const [since, until] = [0, shrinkGuardMs].map((ms) => new Date(untilOf(shrunk, ms, now)).toISOString())
+  return { since, until, absent, unreadable }
 }
 
 type ListStatus = ReturnType<typeof listStatus>
 
 function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns, watched }: StatusOptions) {
-  const { list, freshness, drift, braked, isLoaded } = told
+  const { list, freshness, drift, shrunk, isLoaded } = told
   const withheld = withheldIn(told)
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
@@ -100,7 +106,7 @@ function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns,
     servesNothing: isLoaded && list.served === 0 && withheld > 0,
     suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
-    standing: standingOf(told.ageMs(now), settings),
+    standing: listStanding(told, settings, now),
     answers: mayAnswer(told, settings, now),
     // Null where the list was never read in full.
     confirmedAgeMs: freshness.confirmedAgeMs(now),
@@ -108,7 +114,8 @@ function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns,
     ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
     lastError: told.lastFailure?.message ?? null,
     nextTryInMs: told.nextReadInMs,
-    braked,
+    // What the shrink guard does not believe, and until when the old list is served; null while the list is believed.
+    shrunk: shrunk === null ? null : shrunkStatus(shrunk, settings.shrinkGuardMs ?? 0, now),
     // Records that had changed without the CRM reporting it, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }

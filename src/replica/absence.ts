@@ -1,7 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
-import type { Observe } from '../observe/observation.ts'
-import { type CrmFailure, type ReadPurpose, type ServedRows, REPEATED, failureOf } from './port.ts'
 import type { Freshness } from './freshness.ts'
+import { type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from './record-list.ts'
 import type { Moment } from './time.ts'
 import { type Shard, FREE, SERVED } from './shard.ts'
@@ -26,17 +25,23 @@ export interface Sighting {
 /**
  * Rows that are served and missing from a complete read: neither mentioned by it nor seen since it began. More than would be
  * removed where the source lags, since rows seen after the moment it shows stay. With `before`, only those that were not
- * missing from that read.
+ * missing from that read. `unreadable`: how many of them are served though their rows became unreadable.
  */
-function countMissing<Item>(list: RecordList<Item>, read: Sighting, before?: Sighting): number {
-  let missing = 0
+export function countMissing(
+  list: Pick<RecordList<unknown>, 'shards' | 'kept'>,
+  read: Sighting,
+  before?: Sighting,
+): { readonly missing: number; readonly unreadable: number } {
+  let [missing, unreadable] = [0, 0]
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
       if (shard.state[slot] !== SERVED || isSeen(shard, slot, read)) continue
-      if (before === undefined || isSeen(shard, slot, before)) missing++
+      if (before !== undefined && !isSeen(shard, slot, before)) continue
+      missing++
+      if (list.kept.has(rowOf(shard.number, slot))) unreadable++
     }
   }
-  return missing
+  return { missing, unreadable }
 }
 
 function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting): boolean {
@@ -61,7 +66,7 @@ export function servedRows<Item>(
       return list.served
     },
     has: (id) => list.serves(id),
-    countMissing: () => countMissing(list, sighting),
+    countMissing: () => countMissing(list, sighting).missing,
     tooOldAtMs: now.monotonicMs + boundMs - ageMs,
   }
 }
@@ -87,16 +92,6 @@ export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number
     }
     return false
   })
-}
-
-/** Whether so much absence is rather a fault than the truth: more than half of the records, and more than ten. */
-function isBraked(absent: number, served: number): boolean {
-  return absent > 10 && absent * 2 > served
-}
-
-/** Whether more is absent than one read of several moments may say: more than ten, and a twentieth of the records. */
-function isMuch(absent: number, served: number): boolean {
-  return absent > 10 && absent * 20 > served
 }
 
 /** Removes the rows that a complete read, begun at `since`, did not mention; yields between shards, and requests pass. */
@@ -134,75 +129,4 @@ export function doubtVersions<Item>(list: RecordList<Item>, since: number): void
       list.setVersion(rowOf(shard.number, slot), Number.NaN)
     }
   }
-}
-
-/** Whether it is believed that what a complete read does not mention is gone (architecture: The brake, One moment). */
-export class Belief {
-  /** Why the list is not believed to have got so short, until a read shows otherwise; null where it is believed. */
-  braked: CrmFailure | null = null
-  /** A read of several moments that missed much, and when it ended: one that begins then has to miss the same. */
-  #doubted: { readonly read: Sighting; readonly endedAt: number } | null = null
-  /** When the operator said that a shorter list is right, until a read of all rows has proved it; null otherwise. */
-  #acceptedAt: number | null = null
-
-  get acceptsShorter(): boolean {
-    return this.#acceptedAt !== null
-  }
-
-  acceptShorter(atMs: number): void {
-    this.#acceptedAt = atMs
-  }
-
-  /** Why the rows that a complete read is missing must stay; null where they may go. */
-  judge<Item>(
-    list: RecordList<Item>,
-    read: Sighting,
-    { oneMoment, brake, sinceMs, nowMs, observe }: Circumstances,
-  ): CrmFailure | null {
-    const { served } = list
-    const { name } = list.kind
-    const missing = countMissing(list, read)
-    const isShort = isBraked(missing, served)
-    const isHeld = brake && isShort && !this.acceptsShorter
-    // A second reading has agreed before where the brake holds already.
-    if (!oneMoment && isMuch(missing, served) && !(isHeld && this.braked !== null)) {
-      const doubted = this.#doubted
-      // One that began before the other had ended may have been cut by the same change.
-      const isSecond = doubted !== null && read.begunAt >= doubted.endedAt
-      if (!isSecond || isMuch(countMissing(list, read, doubted.read), served)) {
-        if (isSecond || doubted === null) this.#doubted = { read, endedAt: nowMs }
-        return failureOf('doubted', doubtMessage(name, missing, served, isSecond))
-      }
-    }
-    this.#doubted = null
-    if (isHeld) {
-      observe({ kind: 'brake-engaged', list: name, absent: missing, served })
-      return (this.braked = failureOf('braked', brakeMessage(name, missing, served)))
-    }
-    this.braked = null
-    // A read that shows the list as it was before, still long, is not the one the operator meant.
-    if (isShort || sinceMs >= (this.#acceptedAt ?? sinceMs)) this.#acceptedAt = null
-    return null
-  }
-}
-
-interface Circumstances {
-  /** All of the read shows one state of the CRM. */
-  readonly oneMoment: boolean
-  readonly brake: boolean
-  /** The moment that the read shows. */
-  readonly sinceMs: number
-  readonly nowMs: number
-  readonly observe: Observe
-}
-
-function brakeMessage(list: string, missing: number, served: number): string {
-  return `${missing} of ${served} ${list} are missing from the CRM's list, which is not believed until \`./marquee accept\``
-}
-
-function doubtMessage(list: string, missing: number, served: number, isSecond: boolean): string {
-  const what = `${missing} of ${served} ${list} are missing from the CRM's list, which may have changed while it was read`
-  return isSecond
-    ? `${what}: the reading before missed others, so nothing goes until two agree`
-    : `${what}: they go when a second reading agrees`
 }

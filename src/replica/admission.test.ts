@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
 import { type Admission, type Aged, Admissions } from './admission.ts'
+import type { Shrunk } from './shrink-guard.ts'
 import { type Moment, elapsedMs } from './time.ts'
 
 /** A list whose reads take 100 ms; each confirms as of its beginning unless it is told to fail or to prove nothing. */
@@ -8,6 +9,7 @@ class FakeList implements Aged {
   isFailing = false
   isBackingOff = false
   nextTryInMs = 0
+  shrunk: Shrunk | null = null
   confirmedAt: Moment | null = null
   reads = 0
   outcome: 'confirms' | 'fails' | 'proves-nothing' = 'confirms'
@@ -44,7 +46,7 @@ class FakeList implements Aged {
 function scene(boundMs: number, staleIfErrorMs = 0, limits = { waiting: 100, waitForMs: 10_000 }) {
   const time = new VirtualTime(1)
   const list = new FakeList(time)
-  const admissions = new Admissions({ boundMs, staleIfErrorMs }, limits, time)
+  const admissions = new Admissions({ boundMs, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time)
   const outcomeOf = (waits: Promise<Admission>): (() => Admission | null) => {
     let outcome: Admission | null = null
     void waits.then((admission) => (outcome = admission))

@@ -1,4 +1,5 @@
-import { type Bounds, standingOf } from './freshness.ts'
+import { type Bounds, type Standing, standingOf } from './freshness.ts'
+import { type ShrinkGuardSetting, type Shrunk, isServedOn } from './shrink-guard.ts'
 import type { Moment, Time } from './time.ts'
 import { TOO_LATE, within } from './waiting.ts'
 
@@ -17,6 +18,8 @@ export type Admission =
 export interface Aged {
   /** The last read failed, whether or not another is under way. */
   readonly isFailing: boolean
+  /** What the shrink guard does not believe; null while the list is believed. */
+  readonly shrunk: Shrunk | null
   /** Waiting for the next try after a failure. */
   readonly isBackingOff: boolean
   /** Milliseconds until the read that is waited for begins. */
@@ -29,6 +32,21 @@ export interface Aged {
   readOnce(): Promise<void>
 }
 
+/** How old answers may be, and the operator's two exceptions. */
+export interface AnswerBounds extends Bounds, ShrinkGuardSetting {}
+
+/** How a list stands, what the shrink guard serves on included. */
+export function listStanding(list: Aged, bounds: AnswerBounds, now: Moment): Standing {
+  const standing = standingOf(list.ageMs(now), bounds)
+  if (standing !== 'expired' || list.shrunk === null) return standing
+  return isServedOn(list.shrunk, bounds, now) ? 'stale' : standing
+}
+
+/** Whether a list that stands so may be answered from without a further read. */
+export function isAnswered(standing: Standing, { isFailing }: Aged): boolean {
+  return standing === 'fresh' || (standing === 'stale' && isFailing)
+}
+
 /** What a request is told at the least: a read may be under way. */
 const ASK_AGAIN_MS = 1000
 const READS_PER_LIST = 3
@@ -37,11 +55,11 @@ const READS_PER_LIST = 3
 export class Admissions {
   /** Requests that wait for a refresh now. */
   waiting = 0
-  readonly #bounds: Bounds
+  readonly #bounds: AnswerBounds
   readonly #limits: WaitingLimits
   readonly #time: Time
 
-  constructor(bounds: Bounds, limits: WaitingLimits, time: Time) {
+  constructor(bounds: AnswerBounds, limits: WaitingLimits, time: Time) {
     this.#bounds = bounds
     this.#limits = limits
     this.#time = time
@@ -49,9 +67,8 @@ export class Admissions {
 
   /** The age of what may be answered at once, -1 where the request has to `wait`. */
   ageNow(list: Aged): number {
-    const ageMs = list.ageMs(this.#time.now())
-    const standing = standingOf(ageMs, this.#bounds)
-    return ageMs !== null && (standing === 'fresh' || (standing === 'stale' && list.isFailing)) ? ageMs : -1
+    const now = this.#time.now()
+    return isAnswered(listStanding(list, this.#bounds, now), list) ? (list.ageMs(now) ?? -1) : -1
   }
 
   /** Waits until all lists may be answered from, or it is known that they cannot be (architecture: Freshness). */

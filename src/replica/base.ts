@@ -1,8 +1,10 @@
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from './frames.ts'
 import type { Freshness } from './freshness.ts'
-import { FAULTS } from './packed-withheld.ts'
+import { type PackedRows, FAULTS } from './packed-withheld.ts'
 import { type CrmFailure, type Cursor, cursorOf } from './port.ts'
+import type { Shrunk, ShrinkGuard, ToldShrunk } from './shrink-guard.ts'
+import type { Moment } from './time.ts'
 
 /** Raised where frames, chunks or heads are written otherwise: no instance reads another format, and none writes an older one. */
 export const BASE_FORMAT = 1
@@ -17,15 +19,22 @@ export interface BaseList {
   readonly extras: readonly number[]
   /** As of when the list was last read in full, by the wall clock; null where nobody knows. */
   readonly auditedAtMs: number | null
+  /** As of when it was last known to be what the CRM shows, by the same clock; null if nobody knows. */
+  readonly confirmedAtMs: number | null
+  /** What the shrink guard did not believe, and since when, by the same clock; null while the list is believed. */
+  readonly shrunk: { readonly sinceMs: number; readonly absent: number; readonly unreadable: number } | null
+  /** How many records have left the web as unreadable since the last full read that was believed. */
+  readonly lost: number
 }
 
 /** What another reader of the same list knew, and this one goes on from; its rows are in the list. */
-export interface Carried extends Pick<BaseList, 'cursor' | 'extras'> {
+export interface Carried extends Pick<BaseList, 'cursor' | 'extras' | 'lost'> {
   /** Ages go on counting. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
-  /** Why the list is not believed to have got so short; and whether the operator said that it is right. */
-  readonly braked: string | null
+  /** What the shrink guard did not believe; null while the list is believed. */
+  readonly shrunk: ToldShrunk | null
+  /** The operator said that the shorter list is right. */
   readonly accepting: boolean
   /** How the last read failed, with what is left of the time that the CRM asked for: whoever comes next obeys that. */
   readonly failure: CrmFailure | null
@@ -33,15 +42,71 @@ export interface Carried extends Pick<BaseList, 'cursor' | 'extras'> {
   readonly failures: number
 }
 
+/** What a base would say of a list now, of which `adopted` was taken over. */
+export function baseListOf(
+  list: { readonly served: number; readonly withheld: number; readonly extras: PackedRows; readonly lostCount: number },
+  known: {
+    readonly freshness: Freshness
+    readonly guard: Pick<ShrinkGuard, 'shrunk'>
+    readonly cursor: Cursor | null
+    readonly adopted: BaseList | null
+    readonly now: Moment
+  },
+): BaseList {
+  const { freshness, guard, cursor, adopted, now } = known
+  const { shrunk } = guard
+  const wallMsOf = (ageMs: number | null): number | null => (ageMs === null ? null : now.wallMs - ageMs)
+  return {
+    // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
+    cursor: shrunk === null ? cursor : null,
+    served: list.served,
+    withheld: list.withheld,
+    extras: [...list.extras.counts],
+    auditedAtMs: wallMsOf(freshness.auditedAgeMs(now)) ?? adopted?.auditedAtMs ?? null,
+    confirmedAtMs: wallMsOf(freshness.confirmedAgeMs(now)) ?? adopted?.confirmedAtMs ?? null,
+    shrunk: shrunk === null ? null : shrunkAt(shrunk),
+    lost: list.lostCount,
+  }
+}
+
+function shrunkAt({ since, absent, unreadable }: Shrunk): BaseList['shrunk'] {
+  return { sinceMs: since.wallMs, absent, unreadable }
+}
+
 export type BaseLists = Readonly<Record<ListName, BaseList>>
 
 /** What a base says of a list, of a value that was JSON; null where it is not that. */
 export function parseBaseList(given: unknown): BaseList | null {
-  const { cursor, served, withheld, extras, auditedAtMs } = fieldsOf(given)
+  const {
+    cursor,
+    served,
+    withheld,
+    extras,
+    auditedAtMs,
+    confirmedAtMs = null,
+    shrunk = null,
+    lost = 0,
+  } = fieldsOf(given)
   if (cursor !== null && typeof cursor !== 'string') return null
-  if (!isCount(served) || !isCount(withheld) || (auditedAtMs !== null && typeof auditedAtMs !== 'number')) return null
+  if (!isCount(served) || !isCount(withheld) || !isCount(lost) || !isTime(auditedAtMs) || !isTime(confirmedAtMs))
+    return null
   if (!Array.isArray(extras) || extras.length > FAULTS.length || !extras.every(isCount)) return null
-  return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, extras, auditedAtMs }
+  const held = shrunk === null ? null : shrunkOf(shrunk)
+  if (held === undefined) return null
+  const known = { auditedAtMs, confirmedAtMs, shrunk: held, lost }
+  return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, extras, ...known }
+}
+
+/** Undefined if it is not what it should be. */
+function shrunkOf(given: unknown): BaseList['shrunk'] | undefined {
+  const { sinceMs, absent, unreadable } = fieldsOf(given)
+  return typeof sinceMs === 'number' && isCount(absent) && isCount(unreadable)
+    ? { sinceMs, absent, unreadable }
+    : undefined
+}
+
+function isTime(given: unknown): given is number | null {
+  return given === null || typeof given === 'number'
 }
 
 function isCount(given: unknown): given is number {

@@ -1,9 +1,20 @@
 import type { Guid } from '../domain/guid.ts'
+import { type RecordList, slotOf } from './record-list.ts'
 
 /** What stands for a whole row in the columns of a drift: it came, went, or changed between served and withheld. */
 export const WHOLE_ROW = '(row)'
 
 const SUSPECTS_CEILING = 100_000
+
+/** A row as it is held and as an audit has read it, packed; null where it is not served. */
+interface Difference {
+  readonly id: Guid
+  readonly before: string | null
+  readonly after: string | null
+  readonly version: number
+  /** When the audit read it. */
+  readonly at: number
+}
 
 interface Suspect {
   readonly columns: readonly string[]
@@ -22,6 +33,18 @@ export class Drift {
 
   suspect(id: Guid, columns: readonly string[], foundAt: number): void {
     if (this.#suspects.size < SUSPECTS_CEILING) this.#suspects.set(id, { columns, foundAt })
+  }
+
+  /** An audit found the row other than it is held. */
+  note<Item>(list: RecordList<Item>, row: number, { id, before, after, version, at }: Difference): void {
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
+    const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
+    const heldVersion = shard.version[slot] ?? Number.NaN
+    if (Number.isNaN(heldVersion) || isNew) this.suspect(id, columns, at)
+    // The row had changed while its version had not: no read of changes can name it any more.
+    else if (heldVersion === version) this.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 
   /** The read of changes named the row after all. */

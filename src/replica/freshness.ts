@@ -1,4 +1,4 @@
-import { type Moment, earlierBy, elapsedMs, laterOf } from './time.ts'
+import { type Moment, earlierBy, elapsedMs, laterOf, momentAt } from './time.ts'
 
 /** What is known of a list's age. All moments are those of a read's beginning, its source's lag subtracted. */
 export class Freshness {
@@ -34,6 +34,15 @@ export class Freshness {
     this.#audited = laterOf(this.#audited, earlierBy(asOf, lagMs))
   }
 
+  /** Takes over what another process knew as of `wallMs`, by the wall clock; false if nobody knows when that was. */
+  goOnFrom(wallMs: number | null, now: Moment): boolean {
+    if (wallMs === null || wallMs > now.wallMs) return false
+    const asOf = momentAt(wallMs, now)
+    this.confirmDetails(asOf, 0)
+    this.confirmAvailability(asOf, 0)
+    return true
+  }
+
   /** Age of the older field group in milliseconds, null where the list was never read in full. */
   confirmedAgeMs(now: Moment): number | null {
     if (this.#details === null || this.#availability === null) return null
@@ -66,7 +75,7 @@ export class Freshness {
 
 /**
  * How a list stands towards the operator's bound. `empty`: its first full read has not ended, so nothing is known to
- * be absent. `stale`: past the bound, yet within `staleIfError` of it.
+ * be absent. `stale`: past the bound, yet within `staleIfError` of it, or served on by the shrink guard.
  */
 export type Standing = 'empty' | 'fresh' | 'stale' | 'expired'
 

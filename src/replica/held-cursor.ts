@@ -5,7 +5,7 @@ import type { CrmFailure, Cursor } from './port.ts'
 const MOST_FAILURES = 3
 
 /** Where a full read would only cost the CRM, or has just been made. */
-const NOT_THE_CURSOR: ReadonlySet<FailureKind> = new Set(['throttled', 'refused', 'braked', 'too-large'])
+const NOT_THE_CURSOR: ReadonlySet<FailureKind> = new Set(['throttled', 'refused', 'shrunk', 'too-large'])
 
 /** What the reads of changes go on from, and whether it still works (architecture: A cursor that keeps failing). */
 export class HeldCursor {
@@ -29,7 +29,7 @@ export class HeldCursor {
 
   /** A read of changes has failed: whether the list must be read in full at once. */
   isGivenUp({ kind, retryAfterMs }: CrmFailure): boolean {
-    if (kind === 'cursor-refused' || kind === 'doubted') {
+    if (kind === 'cursor-refused' || kind === 'unconfirmed') {
       this.take(null)
       return true
     }

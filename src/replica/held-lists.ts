@@ -23,7 +23,6 @@ export interface ToldList<Item> extends HeldList<Item> {
   /** Why it is not believed, or could not be read since. */
   readonly lastFailure: { readonly message: string } | null
   readonly nextReadInMs: number
-  readonly braked: boolean
   /** It was read in full once. */
   readonly isLoaded: boolean
   /** When that was, by the monotonic clock. */

@@ -64,7 +64,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
       isTooLarge: () => false,
       ...options,
     },
-    { brake: true, boundMs: 30_000 },
+    { shrinkGuardMs: 86_400_000, boundMs: 30_000 },
   )
   /** Lets a read run to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
@@ -320,17 +320,22 @@ describe('how long a change took to be served (surface: Names on the operations 
   })
 })
 
-describe('the brake (architecture: The port to a CRM)', () => {
+describe('the shrink guard (architecture: The port to a CRM)', () => {
   it('does not believe that more than half, and more than ten, are gone by absence alone', async () => {
     const { refresh, audit, list, observed, reader } = scene()
     await refresh({ pages: [rows(ids)] })
-    expect(await audit({ pages: [rows(ids.slice(0, 14))] })).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    expect(await audit({ pages: [rows(ids.slice(0, 14))] })).toMatchObject({ ok: false, failure: { kind: 'shrunk' } })
     expect(list.served).toBe(30)
-    expect(reader.braked).toBe(true)
-    expect(observed).toContainEqual({ kind: 'brake-engaged', list: 'events', absent: 16, served: 30 })
+    expect(reader.guard.shrunk).not.toBeNull()
+    expect(observed.find(({ kind }) => kind === 'shrunk')).toMatchObject({
+      list: 'events',
+      absent: 16,
+      unreadable: 0,
+      records: 30,
+    })
     await audit({ pages: [rows(ids.slice(0, 15))] })
     expect(list.served).toBe(15)
-    expect(reader.braked).toBe(false)
+    expect(reader.guard.shrunk).toBeNull()
   })
 
   it('lets a short list lose ten', async () => {
@@ -352,7 +357,7 @@ describe('the brake (architecture: The port to a CRM)', () => {
   it('lets explicit deletions and withheld rows pass', async () => {
     const { refresh, list } = scene({ reportsChanges: false })
     await refresh({ pages: [rows(ids)] })
-    expect(await refresh({ pages: [[gone(guidOf(1))]] })).toMatchObject({ failure: { kind: 'braked' } })
+    expect(await refresh({ pages: [[gone(guidOf(1))]] })).toMatchObject({ failure: { kind: 'shrunk' } })
     expect(list.served).toBe(29)
   })
 
@@ -362,10 +367,10 @@ describe('the brake (architecture: The port to a CRM)', () => {
     await audit({ pages: [[]] })
     reader.acceptShorter()
     await audit({ pages: [rows(ids)], lagMs: 10_000 })
-    expect(reader.belief.acceptsShorter).toBe(true)
+    expect(reader.guard.acceptsShorter).toBe(true)
     await audit({ pages: [rows(ids.slice(0, 1))] })
     expect(list.served).toBe(1)
-    expect(reader.belief.acceptsShorter).toBe(false)
+    expect(reader.guard.acceptsShorter).toBe(false)
   })
 
   it('holds against a source that lags too, though not all of its rows would be removed at once', async () => {
@@ -373,7 +378,7 @@ describe('the brake (architecture: The port to a CRM)', () => {
     await refresh({ pages: [rows(ids)] })
     await time.pass(3000)
     expect(await audit({ pages: [rows(ids.slice(0, 1))], lagMs: 10_000 })).toMatchObject({
-      failure: { kind: 'braked' },
+      failure: { kind: 'shrunk' },
     })
     expect(list.served).toBe(30)
   })
@@ -432,12 +437,12 @@ describe('a list that is read at several moments (architecture: One moment)', ()
       pages: [rows(of)],
       end: several,
     }))
-    expect(await audit(front ?? {}, back ?? {})).toMatchObject({ ok: false, failure: { kind: 'doubted' } })
+    expect(await audit(front ?? {}, back ?? {})).toMatchObject({ ok: false, failure: { kind: 'unconfirmed' } })
     expect(list.served).toBe(300)
     await audit(back ?? {})
     expect(list.served).toBe(200)
     const outcomes = observed.flatMap((one) => (one.kind === 'read-ended' ? [one.read.outcome] : []))
-    expect(outcomes).toEqual(['ok', 'doubted', 'doubted', 'ok'])
+    expect(outcomes).toEqual(['ok', 'unconfirmed', 'unconfirmed', 'ok'])
   })
 
   it('reads no more than twice in one attempt, and is not confirmed, where the list never stands still', async () => {
@@ -449,7 +454,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
         end: several,
       }))
       await time.pass(1000)
-      expect(await refresh(front ?? {}, back ?? {})).toMatchObject({ failure: { kind: 'doubted' } })
+      expect(await refresh(front ?? {}, back ?? {})).toMatchObject({ failure: { kind: 'unconfirmed' } })
     }
     expect(asked).toHaveLength(11)
     expect(list.served).toBe(300)
@@ -470,17 +475,17 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(list.served).toBe(300)
   })
 
-  it('is judged by the brake on the later reading', async () => {
+  it('is judged by the shrink guard on the later reading', async () => {
     const { refresh, audit, list, reader, asked } = scene()
     await refresh({ pages: [rows(many)] })
     const half: Script = { pages: [rows(many.slice(0, 140))], end: several }
     expect(await audit(half, { pages: [rows(many)], end: several })).toEqual({ ok: true })
-    expect(reader.braked).toBe(false)
+    expect(reader.guard.shrunk).toBeNull()
     const nothing: Script = { pages: [rows(many.slice(0, 1))], end: several }
-    expect(await audit(nothing, nothing)).toMatchObject({ failure: { kind: 'braked' } })
+    expect(await audit(nothing, nothing)).toMatchObject({ failure: { kind: 'shrunk' } })
     expect(list.served).toBe(300)
     const { length } = asked
-    expect(await audit(nothing)).toMatchObject({ failure: { kind: 'braked' } })
+    expect(await audit(nothing)).toMatchObject({ failure: { kind: 'shrunk' } })
     expect(asked).toHaveLength(length + 1)
   })
 
@@ -518,7 +523,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
   })
 
   it('is given up whatever the fault, but where a full read would only cost the CRM', async () => {
-    const spared = ['throttled', 'refused', 'braked', 'too-large'] as const
+    const spared = ['throttled', 'refused', 'shrunk', 'too-large'] as const
     for (const kind of ['unreachable', 'timeout', 'broken', 'internal', 'misconfigured', ...spared] as const) {
       for (const retryAfterMs of [null, 500]) {
         const { refresh, asked } = scene()

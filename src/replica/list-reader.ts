@@ -1,20 +1,21 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, Belief, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
+import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
-import type { BaseList, Carried } from './base.ts'
+import { type BaseList, type Carried, baseListOf } from './base.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
-import { FaultCounts } from './fault-counts.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from './packed-withheld.ts'
 import { Pages } from './pages.ts'
 import type { CrmFailure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
-import { failed, failureOf } from './port.ts'
+import { failed } from './port.ts'
+import { ReadReports } from './read-reports.ts'
 import { Reading } from './reading.ts'
 import type { RecordList } from './record-list.ts'
-import { type Moment, type Time, delaysOf } from './time.ts'
+import { type ShrinkGuardSetting, type Shrunk, ShrinkGuard } from './shrink-guard.ts'
+import { type Moment, type Time, delaysOf, earlierBy, momentAt } from './time.ts'
 import { Tombstones } from './tombstones.ts'
 import { Turns } from './waiting.ts'
 
@@ -36,6 +37,10 @@ export interface ListReaderOptions<Item> {
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
+interface ReaderSettings extends ShrinkGuardSetting {
+  readonly boundMs: number
+}
+
 /** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
 interface Read<Item> {
   readonly kind: ReadKind
@@ -51,30 +56,30 @@ export class ListReader<Item> {
   readonly freshness: Freshness
   readonly drift: Drift = new Drift()
   readonly arrivals: Arrivals = new Arrivals()
-  readonly belief: Belief = new Belief()
+  readonly guard: ShrinkGuard = new ShrinkGuard()
   /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
   adoptedAtMs: number = Number.POSITIVE_INFINITY
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
+  /** The base that its rows are from; null where there was none. */
+  #adopted: BaseList | null = null
   readonly #options: ListReaderOptions<Item>
-  readonly #settings: { readonly brake: boolean; readonly boundMs: number }
+  readonly #settings: ReaderSettings
   readonly #tombstones = new Tombstones()
   readonly #turns = new Turns()
   readonly #cursor = new HeldCursor()
-  readonly #newlyWithheld = new FaultCounts()
-  #servedNothing = false
+  readonly #reports: ReadReports<Item>
   #reads = 0
   /** Pages of the details that refreshes have applied. */
   #pages = 0
   /** Reads have to confirm until all is known as of this moment. */
   #confirmSince: Moment | null = null
-  /** When the process before last read the list in full, by the wall clock. */
-  #auditedBeforeMs: number | null = null
 
-  constructor(options: ListReaderOptions<Item>, settings: { readonly brake: boolean; readonly boundMs: number }) {
+  constructor(options: ListReaderOptions<Item>, settings: ReaderSettings) {
     this.#options = options
     this.#settings = settings
+    this.#reports = new ReadReports(options.list, options.observe)
     const { carried } = options
     this.freshness = carried?.freshness ?? new Freshness()
     if (carried?.isLoaded !== true) return
@@ -83,8 +88,10 @@ export class ListReader<Item> {
     options.list.extras = PackedRows.counted(carried.extras)
     this.#cursor.take(carried.cursor)
     this.confirmSince(now)
-    if (carried.braked !== null) this.belief.braked = failureOf('braked', carried.braked)
-    if (carried.accepting) this.belief.acceptShorter(now.monotonicMs)
+    const { shrunk, lost, accepting } = carried
+    options.list.lostElsewhere = lost
+    if (shrunk !== null) this.#resume({ ...shrunk, since: earlierBy(now, shrunk.forMs) })
+    if (accepting) this.guard.acceptShorter(now.monotonicMs)
   }
 
   /** What another reader could go on from; null where it has to read all rows. */
@@ -93,14 +100,14 @@ export class ListReader<Item> {
     return text !== null && this.#options.source.travels?.(text) === true ? text : null
   }
 
-  /** The list got so short that it is not believed, and nothing has shown otherwise since. */
-  get braked(): boolean {
-    return this.belief.braked !== null
+  #resume(shrunk: Shrunk): void {
+    const { list } = this.#options
+    this.guard.resume(list.kind.name, list.served + list.lostCount, shrunk)
   }
 
   /** The next read of all rows may remove what it does not mention, however much that is. */
   acceptShorter(): void {
-    this.belief.acceptShorter(this.#options.time.now().monotonicMs)
+    this.guard.acceptShorter(this.#options.time.now().monotonicMs)
   }
 
   /** Reads have to tell all changes until they are known as of `moment`. */
@@ -113,28 +120,26 @@ export class ListReader<Item> {
     return this.#turns.take()
   }
 
-  /** What a base says of the list; null where neither it was read in full nor its rows are those of a base: a brake that holds them must outlive this process. */
+  /** What a base says of the list; null where neither it was read in full nor its rows are those of a base: what the shrink guard holds must outlive this process. */
   get baseList(): BaseList | null {
     const { list, time } = this.#options
-    const auditedAgeMs = this.freshness.auditedAgeMs(time.now())
-    if (!this.isLoaded && this.adoptedAtMs === Number.POSITIVE_INFINITY) return null
-    return {
-      // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
-      cursor: this.braked ? null : this.travellingCursor,
-      served: list.served,
-      withheld: list.withheld,
-      extras: [...list.extras.counts],
-      auditedAtMs: auditedAgeMs === null ? this.#auditedBeforeMs : time.now().wallMs - auditedAgeMs,
-    }
+    if (!this.isLoaded && this.#adopted === null) return null
+    const { freshness, guard, travellingCursor: cursor } = this
+    return baseListOf(list, { freshness, guard, cursor, adopted: this.#adopted, now: time.now() })
   }
 
   /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
-  adopt({ cursor, extras, auditedAtMs }: BaseList): void {
-    this.adoptedAtMs = this.#options.time.now().monotonicMs
-    this.#auditedBeforeMs = auditedAtMs
-    this.#options.list.extras = PackedRows.counted(extras)
+  adopt(base: BaseList): void {
+    const { list, time } = this.#options
+    const { cursor, extras, shrunk, lost } = base
+    const now = time.now()
+    this.#adopted = base
+    this.adoptedAtMs = now.monotonicMs
+    list.extras = PackedRows.counted(extras)
+    list.lostElsewhere = lost
     this.#cursor.take(cursor)
-    this.confirmSince(this.#options.time.now())
+    this.confirmSince(now)
+    if (shrunk !== null) this.#resume({ ...shrunk, since: momentAt(shrunk.sinceMs, now) })
   }
 
   /** Brings the list up to date by the cheapest read there is. */
@@ -172,7 +177,7 @@ export class ListReader<Item> {
   /** In full; once more where so much is missing that a second reading has to agree. */
   async #readAll(purpose: ReadPurpose): Promise<Attempt> {
     const attempt = await this.#read('full', purpose)
-    return attempt.ok || attempt.failure.kind !== 'doubted' ? attempt : this.#read('full', purpose)
+    return attempt.ok || attempt.failure.kind !== 'unconfirmed' ? attempt : this.#read('full', purpose)
   }
 
   /**
@@ -184,7 +189,7 @@ export class ListReader<Item> {
   }
 
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
-    const { list, time, source, observe, beforeRemoval } = this.#options
+    const { list, time, source, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
     // An audit begins between two refreshes: what changed before it is then either in them or found by it.
     const begun = audit ? await this.#turns.run(async () => this.#beginAudit()) : time.now()
@@ -201,34 +206,14 @@ export class ListReader<Item> {
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
-      newlyWithheld: this.#newlyWithheld,
+      // Of a list that nobody was ever shown, nothing is kept.
+      keepsFaults: this.isLoaded || this.#adopted !== null,
+      newlyWithheld: this.#reports.newlyWithheld,
     })
     const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, reading })
-    observe({
-      kind: 'read-ended',
-      read: {
-        list: list.kind.name,
-        kind: purpose === 'addition' ? purpose : kind,
-        outcome: attempt.ok ? 'ok' : attempt.failure.kind,
-        message: attempt.ok ? null : attempt.failure.message,
-        durationMs: time.now().monotonicMs - begun.monotonicMs,
-        rows: reading.rows,
-        changed: reading.changed,
-        served: list.served,
-        withheld: list.withheld + list.extras.length,
-        // Those of a read that failed are told with the next one.
-        newlyWithheld: attempt.ok ? this.#newlyWithheld.take() : [],
-        servesNothing: attempt.ok && this.#beginsToServeNothing(),
-      },
-    })
+    const tookMs = time.now().monotonicMs - begun.monotonicMs
+    this.#reports.tell({ kind, purpose, reading }, attempt, this.isLoaded, tookMs)
     return attempt
-  }
-
-  #beginsToServeNothing(): boolean {
-    const { served, withheld, extras } = this.#options.list
-    const before = this.#servedNothing
-    this.#servedNothing = this.isLoaded && served === 0 && withheld + extras.length > 0
-    return this.#servedNothing && !before
   }
 
   #beginAudit(): Moment {
@@ -319,34 +304,14 @@ export class ListReader<Item> {
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { kind, purpose, begun, reading } = read
-    const { list, source, time, observe, pause } = this.#options
-    const { brake } = this.#settings
+    const { time } = this.#options
     const audit = purpose === 'audit'
     // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
     reading.removePostponed()
     this.#tellDelays(reading)
-    if (outcome.complete && kind !== 'availability') {
-      const sinceMs = begun.monotonicMs - reading.lagMs
-      const sighting = { number: reading.number, begunAt: begun.monotonicMs, audit }
-      const { oneMoment } = outcome
-      const failure = this.belief.judge(list, sighting, {
-        oneMoment,
-        brake,
-        sinceMs,
-        nowMs: time.now().monotonicMs,
-        observe,
-      })
-      if (failure !== null) {
-        if (!source.reportsChanges) this.#cursor.take(null)
-        return { ok: false, failure }
-      }
-      reading.changed += await removeAbsent(list, sinceMs, pause)
-      reading.release()
-      if (kind === 'full' && source.reportsChanges) doubtVersions(list, sinceMs)
-      if (kind === 'full') {
-        this.#newlyWithheld.addMore(list.extras.faults, reading.extras.faults)
-        list.extras = reading.extras
-      }
+    if (kind !== 'availability') {
+      const failure = await this.#settle(read, outcome)
+      if (failure !== null) return { ok: false, failure }
     }
     const isConfirmed = this.#confirm(kind, begun, reading, outcome)
     if (!this.isLoaded && (outcome.complete || isConfirmed)) {
@@ -359,6 +324,41 @@ export class ListReader<Item> {
       : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
     if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
     return { ok: true }
+  }
+
+  /** Takes off the web what the read says is gone or unreadable, where the shrink guard believes it; else why not. */
+  async #settle({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<CrmFailure | null> {
+    const { list, source, time, observe, pause } = this.#options
+    const { complete, oneMoment } = outcome
+    const sinceMs = begun.monotonicMs - reading.lagMs
+    const { number, resolved } = reading
+    const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
+    const judged = { ...sighting, kind, begun, complete, oneMoment, sinceMs, resolved }
+    const { shrinkGuardMs } = this.#settings
+    const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe })
+    if (failure !== null) {
+      if (!source.reportsChanges) this.#cursor.take(null)
+      if (failure.kind === 'shrunk') this.#serveAdopted()
+      return failure
+    }
+    if (complete) reading.release()
+    await reading.withdrawUnreadable(pause)
+    if (isShort) list.forgetLost()
+    if (!complete) return null
+    reading.changed += await removeAbsent(list, sinceMs, pause)
+    if (kind !== 'full') return null
+    if (source.reportsChanges) doubtVersions(list, sinceMs)
+    list.forgetLost()
+    this.#reports.newlyWithheld.addMore(list.extras.faults, reading.extras.faults)
+    list.extras = reading.extras
+    return null
+  }
+
+  /** The rows of a base are those that the shrink guard keeps on the web: served at the age that the base told. */
+  #serveAdopted(): void {
+    const now = this.#options.time.now()
+    if (this.isLoaded || !this.freshness.goOnFrom(this.#adopted?.confirmedAtMs ?? null, now)) return
+    ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
   }
 
   #tellDelays(reading: Reading<Item>): void {
@@ -375,7 +375,7 @@ export class ListReader<Item> {
     const { list, source, observe } = this.#options
     const asOf = outcome.asOf ?? begun
     // While the last full read is not believed, the changes of the same CRM are no proof of anything either.
-    const confirms = outcome.confirms && !(this.braked && kind === 'changes')
+    const confirms = outcome.confirms && !(this.guard.shrunk !== null && kind === 'changes')
     if (!confirms) return false
     if (kind === 'availability') {
       this.#confirmAvailability(asOf, lagMs)

@@ -3,16 +3,17 @@ import type { BaseList } from './base.ts'
 import { type Attempt, Cycle } from './cycle.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
-import type { Bounds, Freshness } from './freshness.ts'
+import type { AnswerBounds } from './admission.ts'
+import type { Freshness } from './freshness.ts'
 import type { ServedList, ToldList } from './held-lists.ts'
 import type { CrmFailure } from './port.ts'
 import type { RecordList } from './record-list.ts'
+import type { Shrunk } from './shrink-guard.ts'
 import type { Moment, Time } from './time.ts'
 
-export interface RefreshSettings extends Bounds {
+export interface RefreshSettings extends AnswerBounds {
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
-  readonly brake: boolean
 }
 
 /** One list as it is held here, and the cycles of reads that keep it up to date. */
@@ -24,6 +25,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly availability: Cycle
   readonly #start: () => void
   #endHints: (() => void) | undefined
+  #stoppedAt: Moment | null = null
   /** What wakes each of those who wait for reads. */
   readonly #waiting = new Set<() => void>()
   readonly #time: Time
@@ -67,12 +69,13 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      const { failure = null, failures } = options.carried ?? {}
+      const { failure = null, failures, shrunk = null } = options.carried ?? {}
       const askedMs = failure?.retryAfterMs ?? 0
       this.refresh.start(0, failure, failures)
-      // Where another went on auditing, the next one is due when its own would have been.
+      // Where another went on auditing, the next one is due when its own would have been; at once if its list was not believed.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
-      if (source.reportsChanges) this.audit.start(Math.max(askedMs, settings.fullReadEveryMs - auditedMs))
+      const auditInMs = shrunk === null ? settings.fullReadEveryMs - auditedMs : 0
+      if (source.reportsChanges) this.audit.start(Math.max(askedMs, auditInMs))
       if (source.availabilityEveryMs !== null) this.availability.start(Math.max(askedMs, source.availabilityEveryMs))
       this.#endHints = source.onHint?.(() => {
         this.refresh.hint()
@@ -114,6 +117,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   async stop(): Promise<void> {
     // Where others read in turn, nobody holds what this one held.
     this.#endHints?.()
+    this.#stoppedAt = this.#time.now()
     await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
   }
 
@@ -129,7 +133,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   get #confirming(): readonly Cycle[] {
     const cycles = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
     // While an audit is not believed, the reads of changes prove nothing: the next audit does.
-    return this.reader.braked && this.audit.failures > 0 ? [...cycles, this.audit] : cycles
+    return this.shrunk !== null && this.audit.failures > 0 ? [...cycles, this.audit] : cycles
   }
 
   get isBackingOff(): boolean {
@@ -138,14 +142,14 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
 
   get isFailing(): boolean {
     return (
-      this.reader.braked || this.#confirming.some(({ lastFailure, isWaiting }) => lastFailure !== null && !isWaiting)
+      this.shrunk !== null || this.#confirming.some(({ lastFailure, isWaiting }) => lastFailure !== null && !isWaiting)
     )
   }
 
   /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
   get lastFailure(): CrmFailure | null {
     return (
-      this.reader.belief.braked ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
+      this.reader.guard.failure ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
     )
   }
 
@@ -153,8 +157,9 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return this.reader.freshness
   }
 
-  get braked(): boolean {
-    return this.reader.braked
+  get shrunk(): Shrunk | null {
+    const { shrunk } = this.reader.guard
+    return shrunk === null || this.#stoppedAt === null ? shrunk : { ...shrunk, heardAt: this.#stoppedAt }
   }
 
   get isLoaded(): boolean {

@@ -26,6 +26,7 @@ function scene() {
     new Reading({
       list,
       tombstones,
+      keepsFaults: false,
       newlyWithheld: new FaultCounts(),
       drift,
       kind: 'changes',

@@ -1,10 +1,11 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
-import { type Drift, WHOLE_ROW } from './drift.ts'
+import { type Withheld, isMeant, isOnPurpose } from '../domain/withheld.ts'
+import type { Drift } from './drift.ts'
 import type { FaultCounts } from './fault-counts.ts'
 import { PackedRows } from './packed-withheld.ts'
 import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
+import type { KeptFault } from './kept-faults.ts'
 import { type RecordList, slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -26,6 +27,8 @@ export interface ReadingContext<Item> {
   readonly timesChanges: boolean
   /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
   readonly postponeRemovals: boolean
+  /** Served rows that became unreadable stay as they are until the shrink guard has judged. */
+  readonly keepsFaults: boolean
   /** Where rows are counted that are withheld now and were not for a mistake before. */
   readonly newlyWithheld: FaultCounts
   readonly now: () => number
@@ -61,7 +64,7 @@ export class Reading<Item> {
   readonly #released = new Map<Guid, Released<Item>>()
   /** Rows of this read that are written only once it is believed. */
   readonly #reserved: Released<Item>[] = []
-  #changeTimes: number[] = []
+  readonly #changeTimes: number[] = []
   #pass = 0
   #passNumber: number
   #readAt = 0
@@ -72,9 +75,11 @@ export class Reading<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** The ids that are served until `removePostponed`. */
+  /** The ids that are served until `removePostponed`, or until the read is believed. */
   get leavingIds(): readonly Guid[] {
-    return this.#postponed.map(({ id }) => id).filter((id) => this.#context.list.serves(id))
+    const { list } = this.#context
+    const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
+    return [...this.#postponed.map(({ id }) => id).filter((id) => list.serves(id)), ...unreadable]
   }
 
   apply(page: Page<Item>): void {
@@ -109,9 +114,7 @@ export class Reading<Item> {
 
   /** When the CRM says that what was changed here since the last call had been changed there, wall ms or NaN. */
   takeChangeTimes(): readonly number[] {
-    const times = this.#changeTimes
-    if (times.length > 0) this.#changeTimes = []
-    return times
+    return this.#changeTimes.splice(0)
   }
 
   /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again, and reserved rows are written. */
@@ -196,7 +199,7 @@ export class Reading<Item> {
       if (repeatedId === 'serves-neither') this.#withholdRepeated(row, id, where())
       return -1
     }
-    if (repeatedId !== 'serves-neither' || list.shardAt(row).version[slotOf(row)] !== REPEATED) return row
+    if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
     this.#see(row)
     if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
     return -1
@@ -238,7 +241,7 @@ export class Reading<Item> {
     this.#see(row)
     const { packing, withAvailability } = list.kind
     const isServed = shard.state[slot] === SERVED
-    const detailsAreOlder = this.#readAt < (shard.detailsAt[slot] ?? 0)
+    const detailsAreOlder = this.#readAt < list.knownAt(row)
     const availabilityIsOlder = this.#readAt < (shard.availabilityAt[slot] ?? 0)
     if (detailsAreOlder) this.ignored++
     if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
@@ -250,6 +253,7 @@ export class Reading<Item> {
     this.#noteDrift(row, id, before, packed, version)
     if (list.serve(row, packed)) this.#changedNow(row)
     if (!detailsAreOlder) {
+      list.kept.drop(row)
       shard.detailsAt[slot] = this.#now
       list.setVersion(row, version)
     }
@@ -264,13 +268,18 @@ export class Reading<Item> {
   }
 
   #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
-    const { list } = this.#context
-    if (readAt < (list.shardAt(row).detailsAt[slotOf(row)] ?? 0)) {
+    const { list, audit, keepsFaults } = this.#context
+    if (readAt < list.knownAt(row)) {
       this.#see(row)
       this.ignored++
       return
     }
     const now = this.#now
+    // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
+    if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
+      list.kept.keep(row, { withheld, version, at: now, audit })
+      return
+    }
     const withhold = (): void => {
       // Looked for again: it may have moved while the removal was postponed.
       const held = list.find(id)
@@ -290,9 +299,47 @@ export class Reading<Item> {
       this.#see(held, now)
       list.setVersion(held, version)
     }
-    // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
     if (list.isServed(row)) this.#remove(id, withhold)
     else withhold()
+  }
+
+  /** The served rows that became unreadable and that the read judges: all of them after a full read, else those of refreshes. */
+  *unreadableRows(): Generator<number, void> {
+    const { list, kind } = this.#context
+    for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
+  }
+
+  /** How many of them this full read met once, whose ids several rows had before. */
+  get resolved(): number {
+    const { list } = this.#context
+    const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
+    return readable.filter(({ change: { id } }) => list.kept.has(list.find(id))).length
+  }
+
+  /** The read is believed: served rows that became unreadable leave the web. Yields between some of them, and requests pass. */
+  async withdrawUnreadable(pause: () => Promise<void>): Promise<void> {
+    const { list } = this.#context
+    let rows = 0
+    for (const row of this.unreadableRows()) {
+      const fault = list.kept.get(row)
+      if (fault !== null) this.#withdraw(row, fault)
+      if (++rows % 1000 === 0) await pause()
+    }
+  }
+
+  #withdraw(row: number, { withheld, version, at }: KeptFault): void {
+    const { list, newlyWithheld } = this.#context
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    newlyWithheld.add(withheld, 1)
+    this.#now = at
+    this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
+    this.#changedNow(row)
+    list.withhold(row, withheld)
+    list.lost.add(row)
+    shard.detailsAt[slot] = shard.availabilityAt[slot] = at
+    this.#see(row, at)
+    list.setVersion(row, version)
   }
 
   #delete(id: Guid): void {
@@ -301,7 +348,7 @@ export class Reading<Item> {
     const now = this.#now
     const remove = (): void => {
       const row = list.find(id)
-      if (row !== -1 && readAt < (list.shardAt(row).detailsAt[slotOf(row)] ?? 0)) {
+      if (row !== -1 && readAt < list.knownAt(row)) {
         this.ignored++
         return
       }
@@ -339,15 +386,7 @@ export class Reading<Item> {
 
   #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
     const { audit, drift, list } = this.#context
-    if (!audit || before === after) return
-    const shard = list.shardAt(row)
-    const slot = slotOf(row)
-    const isNew = shard.detailsAt[slot] === Number.NEGATIVE_INFINITY
-    const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
-    const heldVersion = shard.version[slot] ?? Number.NaN
-    if (Number.isNaN(heldVersion) || isNew) drift.suspect(id, columns, this.#now)
-    // The row had changed while its version had not: no read of changes can name it any more.
-    else if (heldVersion === version) drift.suspect(id, columns, Number.NEGATIVE_INFINITY)
+    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#now })
   }
 }
 

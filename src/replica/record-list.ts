@@ -1,9 +1,10 @@
 import type { Guid } from '../domain/guid.ts'
-import type { Withheld } from '../domain/withheld.ts'
+import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
 import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from './fault-counts.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
+import { KeptFaults } from './kept-faults.ts'
 import { ListIndex } from './list-index.ts'
 import type { ListKind } from './list-kinds.ts'
 import { type WithheldRow, PackedRows, packWithheld } from './packed-withheld.ts'
@@ -31,6 +32,8 @@ export interface HeldRow {
   readonly served: boolean
   /** Null where it is served. */
   readonly withheld: Withheld | null
+  /** Why the CRM's row cannot be read though the record of before is served; null if it can. */
+  readonly kept: Withheld | null
   /** Monotonic ms: since when it is as it is, and when a read last mentioned it. */
   readonly changedAt: number
   readonly seenAt: number
@@ -67,6 +70,11 @@ export class RecordList<Item> implements Held {
   readonly faults: FaultCounts = new FaultCounts()
   /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
   extras: PackedRows = new PackedRows()
+  /** What is wrong with rows that are served until the shrink guard has judged. */
+  readonly kept: KeptFaults = new KeptFaults()
+  /** Rows that became unreadable, and left the web for it, since the last full read that was believed; and how many did elsewhere. */
+  readonly lost: Set<number> = new Set()
+  lostElsewhere = 0
   /** Counts up with each change of what is served. */
   changes = 0
   /** What lists are answered from; null where they are off. */
@@ -87,7 +95,7 @@ export class RecordList<Item> implements Held {
   }
 
   get sizeBytes(): number {
-    let bytes = this.extras.sizeBytes + (this.index?.sizeBytes ?? 0)
+    let bytes = this.extras.sizeBytes + (this.index?.sizeBytes ?? 0) + this.kept.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
   }
@@ -140,6 +148,7 @@ export class RecordList<Item> implements Held {
     return {
       served: shard.state[slot] === SERVED,
       withheld: shard.withheldAt(slot),
+      kept: this.kept.get(row)?.withheld ?? null,
       changedAt: shard.changedAt[slot] ?? 0,
       seenAt: shard.seenAt[slot] ?? 0,
     }
@@ -155,7 +164,28 @@ export class RecordList<Item> implements Held {
 
   version(id: Guid): number {
     const row = this.find(id)
-    return row === -1 ? Number.NaN : (this.shardAt(row).version[slotOf(row)] ?? Number.NaN)
+    return row === -1 ? Number.NaN : this.versionOf(row)
+  }
+
+  /** The version that was read last, of a row that became unreadable too. */
+  versionOf(row: number): number {
+    return this.kept.has(row) ? this.kept.version(row) : (this.shardAt(row).version[slotOf(row)] ?? Number.NaN)
+  }
+
+  /** When the row's details were last read: only a read that began later may change them. */
+  knownAt(row: number): number {
+    return Math.max(this.shardAt(row).detailsAt[slotOf(row)] ?? Number.NEGATIVE_INFINITY, this.kept.at(row))
+  }
+
+  /** How many rows became unreadable since the last full read that was believed, those aside that are still served. */
+  get lostCount(): number {
+    return this.lost.size + this.lostElsewhere
+  }
+
+  /** A full read is believed, or the operator has accepted what there is: counting begins again. */
+  forgetLost(): void {
+    this.lost.clear()
+    this.lostElsewhere = 0
   }
 
   /** The row of an id, -1 where it is not held. */
@@ -210,6 +240,7 @@ export class RecordList<Item> implements Held {
       this.#forgetFaults(shard, slot)
       this.withheld--
       this.served++
+      this.lost.delete(row)
     }
     const changed = shard.write(slot, packed)
     if (changed) {
@@ -225,6 +256,8 @@ export class RecordList<Item> implements Held {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
     const packed = packWithheld(withheld)
+    this.kept.drop(row)
+    if (isOnPurpose(withheld)) this.lost.delete(row)
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--
@@ -249,6 +282,8 @@ export class RecordList<Item> implements Held {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
     this.effects?.noteRemoval(row, shard.guid(slot))
+    this.kept.drop(row)
+    this.lost.delete(row)
     if (shard.state[slot] === SERVED) {
       this.#unlist(shard, slot)
       this.served--

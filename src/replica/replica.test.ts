@@ -88,7 +88,13 @@ async function scene() {
   const replica = new Replica({
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
     formatter,
-    settings: { boundMs: 30_000, refreshEveryMs: 5000, fullReadEveryMs: 60_000, staleIfErrorMs: 0, brake: true },
+    settings: {
+      boundMs: 30_000,
+      refreshEveryMs: 5000,
+      fullReadEveryMs: 60_000,
+      staleIfErrorMs: 0,
+      shrinkGuardMs: 86_400_000,
+    },
     limits: { memoryBytes: Number.POSITIVE_INFINITY },
     time,
     observe: () => {},
@@ -358,18 +364,18 @@ describe('an event that is activated together with its venue', () => {
 })
 
 describe('ListReplica', () => {
-  it('says that it is braked, and counts as failing, though reads of changes have ended well since a sweep', async () => {
+  it('says that it is not believed, and counts as failing, though reads of changes have ended well since a sweep', async () => {
     const { time, venues, replica } = await scene()
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
     venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))
     await time.pass(6000)
     venues.sweeps = true
-    while (!replica.venues.reader.braked) await time.step()
+    while (replica.venues.reader.guard.shrunk === null) await time.step()
     venues.sweeps = false
     while (replica.venues.refresh.failures > 0) await time.step()
     expect(replica.venues.refresh.lastFailure).toBeNull()
     expect(replica.venues.lastFailure).toMatchObject({
-      kind: 'braked',
+      kind: 'shrunk',
       message: expect.stringContaining('30 of 30') as string,
     })
     expect(replica.venues.isFailing).toBe(true)
@@ -386,7 +392,7 @@ describe('ListReplica', () => {
     expect(replica.venues.isFailing).toBe(true)
     await time.pass(500)
     expect(replica.venues.refresh.lastFailure).toBeNull()
-    expect(replica.venues.lastFailure).toMatchObject({ kind: 'braked' })
+    expect(replica.venues.lastFailure).toMatchObject({ kind: 'shrunk' })
     expect(replica.venues.isBackingOff).toBe(true)
     expect(replica.venues.refresh.isBackingOff).toBe(false)
     expect(replica.venues.nextTryInMs).toBeCloseTo(replica.venues.audit.nextTryInMs, 1)

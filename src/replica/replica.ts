@@ -135,7 +135,7 @@ export class Replica {
 
   /** The operator says that the shorter lists are right; returns those that were not believed. */
   acceptShorter(): readonly ListName[] {
-    return [this.events, this.venues].filter(({ braked }) => braked).map((list) => list.acceptShorter())
+    return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map((list) => list.acceptShorter())
   }
 
   /** Resolves when both lists were read, or could not be: at once, or with the reads under way. */

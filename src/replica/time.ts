@@ -22,6 +22,11 @@ export function earlierBy(moment: Moment, ms: number): Moment {
   return ms === 0 ? moment : { monotonicMs: moment.monotonicMs - ms, wallMs: moment.wallMs - ms }
 }
 
+/** The moment that a wall clock showed, as of now; one that lies ahead is now. */
+export function momentAt(wallMs: number, now: Moment): Moment {
+  return earlierBy(now, Math.max(0, now.wallMs - wallMs))
+}
+
 export function laterOf(left: Moment | null, right: Moment): Moment {
   return left !== null && left.monotonicMs >= right.monotonicMs ? left : right
 }

@@ -27,20 +27,20 @@ export class Accepting {
     return lists === TOO_LATE ? null : lists
   }
 
-  /** What the next mark names: the entry that told of the brake, which cannot be played again at another one. */
+  /** What the next mark names: the entry that told of what is not believed, which cannot be played again for another loss. */
   entryFor(target: Following | null): LogPosition | null {
-    const toldAt = target?.brakeToldAt ?? null
-    if (this.#waiting === 0 || target === null || toldAt === null || target.braked.length === 0) return null
-    this.#lists = target.braked
+    const toldAt = target?.shrunkToldAt ?? null
+    if (this.#waiting === 0 || target === null || toldAt === null || target.shrunk.length === 0) return null
+    this.#lists = target.shrunk
     this.#named.add(idOf(toldAt))
     return toldAt
   }
 
   /** A beat has come. */
-  told(accepted: readonly string[], braked: readonly string[]): void {
+  told(accepted: readonly string[], shrunk: readonly string[]): void {
     if (this.#waiting === 0) return
     if (accepted.some((id) => this.#named.has(id))) this.answer(this.#lists)
-    else if (braked.length === 0) this.answer([])
+    else if (shrunk.length === 0) this.answer([])
   }
 
   /** An operator waits for it. */

@@ -18,7 +18,8 @@ const WHOLE: ListState = {
   served: 0,
   withheld: 0,
   extras: [],
-  braked: null,
+  shrunk: null,
+  lost: 0,
   accepting: false,
   lastError: null,
   failures: 0,
@@ -27,7 +28,7 @@ const WHOLE: ListState = {
 }
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
-const BOUNDS = { boundMs: 30_000, staleIfErrorMs: 0 }
+const BOUNDS = { boundMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
 const LIMITS = { waiting: 10, waitForMs: 3_600_000 }
 
 function followed(
@@ -35,8 +36,8 @@ function followed(
   time: Time = systemTime,
 ): ServedLists & { readonly events: FollowedList<EventRecord> } {
   const lists = newLists(formatter)
-  const events = new FollowedList(lists.events, WHOLE, time, 100)
-  const venues = new FollowedList(lists.venues, WHOLE, time, 100)
+  const events = new FollowedList(lists.events, WHOLE, time, { ms: 100 })
+  const venues = new FollowedList(lists.venues, WHOLE, time, { ms: 100 })
   events.isReached = venues.isReached = isReached
   return { events, venues }
 }
@@ -67,7 +68,7 @@ it('answers who waits for a read that hangs as soon as another list may be answe
   const replica = new Replica({
     crm: { events: hangs(), venues: hangs(), close: () => Promise.resolve() },
     formatter,
-    settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000, brake: true },
+    settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000 },
     limits: { memoryBytes: Infinity },
     time,
     observe: () => {},
@@ -89,9 +90,9 @@ it('tells of the list that is served what its reader told', () => {
   const next = followed(true)
   next.events.tell({ ...WHOLE, extras: [0, 2, 1], lastError: 'the CRM is down' })
   swap.offer(next)
-  expect([current.isLoaded, current.braked, current.hasOwnAvailability]).toEqual([true, false, true])
+  expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
   expect(Array.from(current.extraCounts)).toEqual([0, 2, 1])
   expect(current.lastFailure).toEqual({ message: 'the CRM is down' })
-  next.events.tell({ ...WHOLE, braked: 'too short' })
-  expect([current.braked, current.lastFailure?.message]).toEqual([true, 'too short'])
+  next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
+  expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])
 })

@@ -1,6 +1,7 @@
 import type { Freshness } from '../replica/freshness.ts'
 import type { ServedList, ToldList } from '../replica/held-lists.ts'
 import type { RecordList } from '../replica/record-list.ts'
+import type { Shrunk } from '../replica/shrink-guard.ts'
 import type { Moment } from '../replica/time.ts'
 
 /**
@@ -56,8 +57,8 @@ export class CurrentList<Item> implements ToldList<Item> {
     return this.#served().lastFailure
   }
 
-  get braked(): boolean {
-    return this.#served().braked
+  get shrunk(): Shrunk | null {
+    return this.#served().shrunk
   }
 
   get isLoaded(): boolean {

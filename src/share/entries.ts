@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../replica/frames.ts'
-import { pack, unpack } from './frame-body.ts'
+import type { ToldShrunk } from '../replica/shrink-guard.ts'
+import { BODY_CEILING, pack, unpack } from './frame-body.ts'
 import type { Signing } from './signing.ts'
 import type { StoredEntry } from './store.ts'
 
@@ -30,8 +31,10 @@ export interface ListState {
   readonly withheld: number
   /** How many rows have no place of their own, in the order of the faults. */
   readonly extras: readonly number[]
-  /** Why the list is not believed to have got so short. */
-  readonly braked: string | null
+  /** What the shrink guard does not believe, and for how long it has not; null while the list is believed. */
+  readonly shrunk: ToldShrunk | null
+  /** How many records have left the web as unreadable since the last full read that was believed. */
+  readonly lost: number
   readonly accepting: boolean
   readonly lastError: string | null
   /** How many reads in a row have failed. */
@@ -64,7 +67,7 @@ export type Head =
       readonly refreshEveryMs: number
       /** How often the reader says so; null where its release does not tell. */
       readonly beatMs: number | null
-      /** The entries that told of a brake which the reader now lets go, since an operator said so. */
+      /** The entries that told of a list which is not believed, where an operator has accepted it. */
       readonly accepted: readonly string[]
     }
   | { readonly kind: 'leave'; readonly why: string }
@@ -83,7 +86,7 @@ export interface RefusedEntry {
   readonly refused: string
 }
 
-const HEAD_CEILING = 64 * 1024
+export const HEAD_CEILING: number = 64 * 1024
 /** A term above it leaves none to claim. */
 const HIGHEST = Number.MAX_SAFE_INTEGER - 1
 
@@ -106,6 +109,12 @@ export function compareIds(
   return left.term - right.term || left.number - right.number
 }
 
+/** Whether an id in the store stands below a position, be it one of ours or not. */
+export function isBelow(id: string, position: Pick<LogPosition, 'term' | 'number'>): boolean {
+  const [term = 0, number = 0] = id.split('-').map(Number)
+  return compareIds({ term, number }, position) < 0
+}
+
 export function encodeEntry({ position, head, body }: LogEntry, signing: Signing): StoredEntry {
   const id = idOf(position)
   const h = JSON.stringify({ ...head, reign: position.reign })
@@ -114,6 +123,9 @@ export function encodeEntry({ position, head, body }: LogEntry, signing: Signing
 }
 
 export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
+  // Before it is signed: that of a body without a ceiling takes its time.
+  if (b !== null && b.length > BODY_CEILING)
+    return { refused: `entry ${id} has a body of ${b.length} bytes, which is too large` }
   if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
   try {
     if (h.length > HEAD_CEILING) throw new Error('the head is too large')
@@ -172,13 +184,24 @@ export function listStateOf(value: unknown): ListState {
     served: numberAt(given, 'served'),
     withheld: numberAt(given, 'withheld'),
     extras: texts(given, 'extras').map(Number),
-    braked: textOrNullAt(given, 'braked'),
+    shrunk: shrunkOf(given['shrunk']),
+    lost: given['lost'] === undefined ? 0 : numberAt(given, 'lost'),
     accepting: given['accepting'] === true,
     lastError: textOrNullAt(given, 'lastError'),
     failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
     // A release that does not tell may mean either.
     askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
+  }
+}
+
+function shrunkOf(value: unknown): ToldShrunk | null {
+  if (value === null || value === undefined) return null
+  const given = fieldsOf(value)
+  return {
+    forMs: numberAt(given, 'forMs'),
+    absent: numberAt(given, 'absent'),
+    unreadable: numberAt(given, 'unreadable'),
   }
 }
 

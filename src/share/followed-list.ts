@@ -4,8 +4,10 @@ import type { ServedList } from '../replica/held-lists.ts'
 import { PackedRows } from '../replica/packed-withheld.ts'
 import { cursorOf, failureOf } from '../replica/port.ts'
 import type { RecordList } from '../replica/record-list.ts'
+import type { Shrunk } from '../replica/shrink-guard.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
+import type { Heartbeat } from './reign.ts'
 
 /** What its reader found is that one's to tell. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
@@ -20,18 +22,20 @@ export class FollowedList<Item> implements ServedList<Item> {
   isReached = false
   #state: ListState
   #told: Moment
+  /** As of when its reader was last heard of. */
+  #heardAt: Moment
   readonly #time: Time
-  readonly #beatMs: number
+  readonly #heartbeat: Heartbeat
   #helped = Promise.withResolvers<void>()
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
-  constructor(list: RecordList<Item>, state: ListState, time: Time, beatMs: number) {
+  constructor(list: RecordList<Item>, state: ListState, time: Time, heartbeat: Heartbeat) {
     this.list = list
     this.#state = state
     this.#time = time
-    this.#told = time.now()
-    this.#beatMs = beatMs
+    this.#told = this.#heardAt = time.now()
+    this.#heartbeat = heartbeat
     list.extras = PackedRows.counted(state.extras)
   }
 
@@ -45,18 +49,21 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#told = this.#time.now()
   }
 
+  /** The reader is heard of as of `noted`, by when the list had these ages. */
   confirm(noted: Moment, { details, availability, audited }: Ages): void {
+    this.#heardAt = noted
     if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
     if (availability !== null) this.freshness.confirmAvailability(earlierBy(noted, availability), 0)
     if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
   }
 
-  get braked(): boolean {
-    return this.#state.braked !== null
+  get shrunk(): Shrunk | null {
+    const { shrunk } = this.#state
+    return shrunk === null ? null : { ...shrunk, since: earlierBy(this.#told, shrunk.forMs), heardAt: this.#heardAt }
   }
 
   get lastFailure(): { readonly message: string } | null {
-    const message = this.#state.braked ?? this.#state.lastError
+    const message = this.#state.lastError
     return message === null ? null : { message }
   }
 
@@ -75,13 +82,15 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** What a reader goes on from that begins with these rows. */
   get carried(): Carried {
-    const { whole, cursor, extras, braked, accepting, lastError, failures, askedMs } = this.#state
+    const { whole, cursor, extras, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
+    const sinceToldMs = elapsedMs(this.#told, this.#time.now())
     return {
       freshness: this.freshness,
       isLoaded: whole,
       cursor: cursor === null ? null : cursorOf(cursor),
       extras,
-      braked,
+      lost,
+      shrunk: shrunk === null ? null : { ...shrunk, forMs: shrunk.forMs + sinceToldMs },
       accepting,
       failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
       failures,
@@ -95,7 +104,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.isLost || this.lastFailure !== null
+    return this.isLost || this.#state.shrunk !== null || this.lastFailure !== null
   }
 
   get isBackingOff(): boolean {
@@ -113,7 +122,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   get nextTryInMs(): number {
-    return this.nextReadInMs + this.#beatMs
+    return this.nextReadInMs + this.#heartbeat.ms
   }
 
   ageMs(now: Moment): number | null {

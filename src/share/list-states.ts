@@ -1,21 +1,26 @@
 import type { ListName } from '../domain/field.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Moment } from '../replica/time.ts'
+import { elapsedMs, type Moment } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
 export const LISTS: readonly ListName[] = ['venues', 'events']
 
 /** What the reader knows of a list besides its rows, as of now. */
-export function stateOf(replica: Replica, name: ListName): ListState {
+export function stateOf(replica: Replica, name: ListName, now: Moment): ListState {
   const { reader, list, refresh, lastFailure, nextTryInMs, askedMs } = replica[name]
+  const { shrunk, acceptsShorter } = reader.guard
   return {
     cursor: reader.travellingCursor,
     whole: reader.isLoaded,
     served: list.served,
     withheld: list.withheld,
     extras: [...list.extras.counts],
-    braked: reader.belief.braked?.message ?? null,
-    accepting: reader.belief.acceptsShorter,
+    shrunk:
+      shrunk === null
+        ? null
+        : { forMs: elapsedMs(shrunk.since, now), absent: shrunk.absent, unreadable: shrunk.unreadable },
+    lost: list.lostCount,
+    accepting: acceptsShorter,
     lastError: lastFailure?.message ?? null,
     failures: refresh.failuresInAll,
     nextTryMs: nextTryInMs,
@@ -39,8 +44,10 @@ export function agesOf(replica: Replica, now: Moment): Readonly<Record<ListName,
   return { events: ages(replica.events), venues: ages(replica.venues) }
 }
 
-/** How long reads of the CRM have failed, of the list that is worse off; 0 while they do not. A brake is no failure that another could avoid. */
+/** How long reads of the CRM have failed, of the list that is worse off; 0 while they do not. Another would not believe a list that shrank either. */
 export function failsForMs(replica: Replica, sinceMs: number, now: Moment): number {
-  const failing = LISTS.map((name) => replica[name]).filter(({ refresh, braked }) => refresh.failures > 0 && !braked)
+  const failing = LISTS.map((name) => replica[name]).filter(
+    ({ refresh, shrunk }) => refresh.failures > 0 && shrunk === null,
+  )
   return Math.max(0, ...failing.map((list) => Math.min(list.ageMs(now) ?? sinceMs, sinceMs)))
 }

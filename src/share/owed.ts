@@ -69,7 +69,7 @@ export class Owed {
 
   /** Where rows change all the time, telling each cursor at once would double the entries; one that is behind is only read on from. */
   #ended(list: ListName): void {
-    const { isNews, text } = newsOf(this.#replica, list)
+    const { isNews, text } = this.#newsOf(list)
     if (isNews || text !== this.#told.get(list)) this.tell(list)
     else this.#withBeat.add(list)
   }
@@ -100,11 +100,17 @@ export class Owed {
     for (const list of this.#states) {
       this.#states.delete(list)
       this.#withBeat.delete(list)
-      this.#told.set(list, newsOf(this.#replica, list).text)
-      const head: Head = { kind: 'read', list, ...stateOf(this.#replica, list) }
+      this.#told.set(list, this.#newsOf(list).text)
+      const head: Head = { kind: 'read', list, ...stateOf(this.#replica, list, this.#time.now()) }
       return { head, body: NO_BODY }
     }
     return null
+  }
+
+  /** What followers and their callers act on; a read that fails again is news too, since the next try is another. */
+  #newsOf(list: ListName): { readonly isNews: boolean; readonly text: string } {
+    const { whole, shrunk, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
+    return { isNews: lastError !== null, text: JSON.stringify([whole, shrunk !== null, accepting, lastError]) }
   }
 
   /** Venues that are there, events, venues that are gone: the later ones only where nothing before them is left. */
@@ -115,12 +121,6 @@ export class Owed {
     const isDone = fill(writer, venues, 'shown') && fill(writer, events, 'all') && fill(writer, venues, 'gone')
     return isDone && writer.count === 0 ? null : writer.bytes
   }
-}
-
-/** What followers and their callers act on; a read that fails again is news too, since the next try is another. */
-function newsOf(replica: Replica, list: ListName): { readonly isNews: boolean; readonly text: string } {
-  const { whole, braked, accepting, lastError } = stateOf(replica, list)
-  return { isNews: lastError !== null, text: JSON.stringify([whole, braked, accepting, lastError]) }
 }
 
 /** Adds what is owed; false where the entry is full. */

@@ -68,14 +68,20 @@ describe('a base in a file', () => {
     await rig.stop()
   })
 
-  it('is what the brake measures a full read by', async () => {
+  it('is what the shrink guard measures a full read by', async () => {
     const both = tables(30)
     const before = await written(both)
     both.events.knowsCursors = false
     for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
     const rig = await started(both, before)
     const { events } = rig.replica
-    expect([events.reader.braked, events.list.served, events.reader.isLoaded]).toEqual([true, 30, false])
+    expect(events.reader.guard.shrunk).toMatchObject({ absent: 25, unreadable: 0 })
+    // Served on, at its age since the process before confirmed it.
+    expect([
+      events.list.served,
+      events.isLoaded,
+      (events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() }) ?? 0) > 0,
+    ]).toEqual([30, true, true])
     await rig.stop()
   })
 
@@ -86,12 +92,12 @@ describe('a base in a file', () => {
     for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
     rig.aheadMs += 20_000
     await rig.replica.events.audit.attempt()
-    expect(rig.replica.events.reader.braked).toBe(true)
+    expect(rig.replica.events.reader.guard.shrunk).not.toBeNull()
     await rig.stop()
     both.events.reads.splice(0)
     const after = await started(both, rig)
     expect(both.events.reads).toEqual(['full'])
-    expect(after.replica.events.reader.braked).toBe(true)
+    expect(after.replica.events.reader.guard.shrunk).not.toBeNull()
     await after.stop()
   })
 
@@ -234,6 +240,19 @@ describe('a base is written', () => {
     await until(() => fresh.said.includes('base-written'))
     await fresh.stop()
     expect(statSync(fresh.directory).mode & 0o777).toBe(0o700)
+  })
+
+  it('and what was never finished goes even where nothing can be written: it may be what fills the disk', async () => {
+    const directory = emptyDirectory()
+    const left = [1, 2, 3].map(() => join(directory, `0123456789ab.base.${crypto.randomUUID()}`))
+    for (const path of left) writeFileSync(path, 'x'.repeat(1000))
+    for (const path of left.slice(1)) utimesSync(path, Date.now() / 1000, Date.now() / 1000 - 660)
+    const rig = await new Rig(tables(), { directory, memoryBytes: 8000 }).start()
+    await until(() => rig.said.length > 0)
+    await rig.stop()
+    expect(rig.said).toEqual(['base-not-written: it would be larger than limits.memory'])
+    // Another process may be writing this one.
+    expect(left.map((path) => existsSync(path))).toEqual([true, false, false])
   })
 
   it('without what was found in rows that are withheld', async () => {

@@ -169,7 +169,7 @@ export class Rig {
         refreshEveryMs: 3_600_000,
         fullReadEveryMs: 900_000,
         staleIfErrorMs: 0,
-        brake: true,
+        shrinkGuardMs: 86_400_000,
       },
       limits: { memoryBytes },
       time,

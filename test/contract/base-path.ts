@@ -32,6 +32,18 @@ export function basePathSentences(start: Start, hasLists = false): void {
       expect((await subject.ask(`${BASE}/events`)).status).toBe(hasLists ? 200 : 400)
     })
 
+    it('is in the paths that a 404 names, lists among them where they are on', async () => {
+      const lists = hasLists ? `${BASE}/api/events, ${BASE}/api/venues, ` : ''
+      const records = `${BASE}/api/events/{id}, ${BASE}/api/events/{id}/venue or ${BASE}/api/venues/{id}`
+      const detail = `There is nothing here. Try ${lists}${records}.`
+      for (const path of ['/', `${BASE}/nothing`, '/api/events']) {
+        expect(JSON.parse((await subject.ask(path)).body)).toMatchObject({ status: 404, detail })
+      }
+      if (hasLists) return
+      const off = `Lists are off on this service. Ask for one event by its id: ${BASE}/api/events/{id}.`
+      expect(JSON.parse((await subject.ask(`${BASE}/events`)).body)).toMatchObject({ status: 400, detail: off })
+    })
+
     it('is in the links of both HAL formats, which lead to what they name', async () => {
       const reply = await subject.ask(`${BASE}/api/events/${EVENT}`, accept('application/hal+json'))
       const { _links: links } = JSON.parse(reply.body) as { _links: Record<string, { href: string }> }

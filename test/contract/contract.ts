@@ -30,12 +30,12 @@ export function contract(name: string, start: Start, hasLists = false): void {
       methodSentences,
       headerSentences,
       negotiationSentences,
-      problemSentences,
       withheldSentences,
     ]) {
       sentences(() => subject)
     }
     idSentences(() => subject, hasLists)
+    problemSentences(() => subject, hasLists)
     basePathSentences(start, hasLists)
     for (const sentences of [
       conditionalSentences,

@@ -19,7 +19,7 @@ const HOSTILE = [
   `/api/venues/${'a&<'.repeat(500)}`,
 ]
 
-export function problemSentences(subject: () => Subject): void {
+export function problemSentences(subject: () => Subject, hasLists: boolean): void {
   describe('problem details (contract §1.5)', () => {
     const cases = [
       ['/nothing', 404, 'Not Found'],
@@ -42,6 +42,25 @@ export function problemSentences(subject: () => Subject): void {
         expect(members).toEqual({ ...problem, status: String(status) } as Record<string, string>)
       })
     }
+
+    it('name the paths that are there, and say that lists are off where they are', async () => {
+      const lists = hasLists ? '/api/events, /api/venues, ' : ''
+      const detail = `There is nothing here. Try ${lists}/api/events/{id}, /api/events/{id}/venue or /api/venues/{id}.`
+      expect(JSON.parse((await subject().ask('/nothing')).body)).toMatchObject({ detail })
+      // An id that is empty is malformed, as ever.
+      expect((await subject().ask('/api/events//')).body).toContain('The id must be a GUID')
+      if (hasLists) return
+      for (const [list, one] of [
+        ['events', 'event'],
+        ['venues', 'venue'],
+      ] as const) {
+        for (const path of [`/api/${list}`, `/${list}/`, `/API/${list.toUpperCase()}?limit=5`]) {
+          const { status, body } = await subject().ask(path)
+          const off = `Lists are off on this service. Ask for one ${one} by its id: /api/${list}/{id}.`
+          expect([path, status, JSON.parse(body)]).toEqual([path, 400, expect.objectContaining({ detail: off })])
+        }
+      }
+    })
 
     it('carry the pathname as browsers parse it, escaped, whatever was asked for', async () => {
       for (const target of HOSTILE) {

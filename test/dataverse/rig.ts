@@ -60,7 +60,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     refreshEveryMs: 5000,
     fullReadEveryMs: 900_000,
     staleIfErrorMs: 0,
-    brake: true,
+    shrinkGuardMs: 86_400_000,
     ...options.freshness,
   }
   const surroundings = {

@@ -61,9 +61,9 @@ describe('a table without change tracking', () => {
     const rig = await loaded()
     environment.events.visible = new Set([idOf(1)])
     environment.aheadMs = 16_000
-    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'shrunk' } })
     environment.aheadMs = 17_000
-    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'braked' } })
+    expect(await rig.replica.events.refresh.attempt()).toMatchObject({ ok: false, failure: { kind: 'shrunk' } })
     environment.events.visible = null
     environment.aheadMs = 18_000
     expect((await rig.replica.events.refresh.attempt()).ok).toBe(true)

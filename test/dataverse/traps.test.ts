@@ -280,11 +280,11 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     expect(served()).toBe(1500)
   })
 
-  it('rights narrowed to user level look like a short list: the brake holds', async () => {
+  it('rights narrowed to user level look like a short list: the shrink guard holds', async () => {
     await filled(40)
     environment.events.visible = new Set([idOf(1), idOf(2)])
     environment.events.oldestKnown = Number.POSITIVE_INFINITY
-    expect(failureOf(await events()).kind).toBe('braked')
+    expect(failureOf(await events()).kind).toBe('shrunk')
     expect(served()).toBe(40)
   })
 

@@ -59,7 +59,7 @@ function open(before: Pick<ReplicaOptions, 'lists' | 'carried'> = {}): Replica {
   const shared = { kind: 'files', timeZone: zone, idNamespace: null, events: plain, venues: plain } as const
   const limits = { requestTimeoutMs: 10_000, boundMs: MAX_AGE_MS, memoryBytes: 2e9 }
   const crm = openFilesCrm({ ...shared, directory }, { showIn: zone, time, observe: () => {}, limits })
-  const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, brake: true }
+  const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
   const replica = new Replica({
     ...before,
     crm,
@@ -203,7 +203,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     const half = files.text(7, '99').slice(0, -1)
     files.write(half)
     expect(await files.seen(5000)).toEqual(['waiting', MANY, '1234.50'])
-    expect(await files.seen(15_000)).toEqual(['braked', MANY, '99'])
+    expect(await files.seen(15_000)).toEqual(['shrunk', MANY, '99'])
     expect([files.price(6), files.price(7)]).toEqual(['99', '1234.50'])
     files.replica.events.reader.acceptShorter()
     expect(await files.seen(5000)).toEqual(['ok', 7, '99'])
@@ -259,7 +259,8 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
       isLoaded: true,
       cursor: null,
       extras: [],
-      braked: null,
+      shrunk: null,
+      lost: 0,
       accepting: false,
       failure: null,
       failures: 0,

@@ -16,7 +16,13 @@ import type { StandInReport, StandInSettings } from './stand-in-service.ts'
 import { residentMb, RUNTIMES } from './victim.ts'
 
 const TARGET = `/api/events/${STAND_IN_EVENT}`
-const EVERY_100_MS = { boundMs: 1000, refreshEveryMs: 100, fullReadEveryMs: 900_000, staleIfErrorMs: 0, brake: true }
+const EVERY_100_MS = {
+  boundMs: 1000,
+  refreshEveryMs: 100,
+  fullReadEveryMs: 900_000,
+  staleIfErrorMs: 0,
+  shrinkGuardMs: 86_400_000,
+}
 const USUAL: StandInSettings = {
   freshness: EVERY_100_MS,
   limits: { waiting: 1000, waitForMs: 2000 },

@@ -32,7 +32,7 @@ const history = fc.array(fc.array(item, { maxLength: 5 }), { minLength: 2, maxLe
 
 const opened: { readonly marquee: Marquee; readonly directory: FilesDirectory }[] = []
 
-async function open(freshness: object = { brake: false }): Promise<(typeof opened)[number]> {
+async function open(freshness: object = { shrinkGuard: 'off' }): Promise<(typeof opened)[number]> {
   const directory = new FilesDirectory({ freshness }, { venues: '[]' })
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
@@ -64,7 +64,7 @@ function shown({ replica: { events } }: Marquee): unknown {
 afterEach(close)
 
 it('a list that was put right is read within refreshEvery, however long the back-off is by then', async () => {
-  const { marquee, directory } = await open({ bound: '60s', refreshEvery: '50ms', brake: false })
+  const { marquee, directory } = await open({ bound: '60s', refreshEvery: '50ms', shrinkGuard: 'off' })
   directory.write('events', '[{')
   marquee.replica.start()
   const { events } = marquee.replica

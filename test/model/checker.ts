@@ -116,9 +116,13 @@ export class Checker {
     if (isAnswerable()) this.#fault('502 though the data is within the bound')
     const isLate = elapsedMs(asked.moment, this.#time.peek()) >= waitForMs - TOLERANCE_MS
     const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > boundMs
-    const wasBraked = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
-    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar || wasBraked(list)
+    const wasShrunk = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
+    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar || wasShrunk(list)
     this.#checkCursors(asked)
+    // Begun before the read that was not believed ended, by which it is known.
+    const isServed = (list: AnyList): boolean =>
+      (list.ageMs(this.#time.peek()) ?? Infinity) <= boundMs || this.#isServedOn(list, this.#setting.patienceMs * 20)
+    if (asked.lists.every(isServed)) this.#fault('502 though the shrink guard serves the old list')
     if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
   }
@@ -151,17 +155,20 @@ export class Checker {
     const { boundMs, staleIfErrorMs } = this.#setting
     for (const { list } of lists) {
       const { name } = list.kind
-      const brakedMs = this.#log.brakedMs.get(name)
-      if (brakedMs === undefined || this.#time.trueMs - ageMs <= brakedMs) continue
+      const shrunkMs = this.#log.shrunkMs.get(name)
+      if (shrunkMs === undefined || this.#time.trueMs - ageMs <= shrunkMs) continue
       // The read that released it may be about to be reported.
       this.#time.after(0, () => {
-        if (this.#log.brakedMs.get(name) === brakedMs) this.#fault(`${name} are vouched for while the brake holds`)
+        if (this.#log.shrunkMs.get(name) === shrunkMs)
+          this.#fault(`${name} are vouched for while the shrink guard holds`)
       })
     }
     const sinceMs = elapsedMs(moment, this.#time.peek())
     if (ageMs <= boundMs || ageMs <= sinceMs + TOLERANCE_MS) return
     const isFailing = lists.some((list) => this.#isFailing(list))
     if (staleIfErrorMs > 0 && ageMs <= boundMs + staleIfErrorMs && isFailing) return
+    const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > boundMs)
+    if (old.every((list) => this.#isServedOn(list, 0))) return
     this.#fault(`an answer ${Math.round(ageMs)} ms old, ${Math.round(sinceMs)} ms after the request`)
   }
 
@@ -234,6 +241,14 @@ export class Checker {
   #auditDueBy(ms: number): number {
     const { trouble, clocks, fullReadEveryMs } = this.#setting
     return trouble === 0 && clocks === 'steady' ? ms + 2 * fullReadEveryMs + 5000 : Number.POSITIVE_INFINITY
+  }
+
+  /** The shrink guard serves the old list, for so much longer at least. Since when, a process that was killed has not told the next one. */
+  #isServedOn({ list }: AnyList, forMs: number): boolean {
+    const { shrinkGuardMs, restartEveryMs } = this.#setting
+    const shrunkMs = this.#log.shrunkMs.get(list.kind.name)
+    if (shrinkGuardMs === null || shrinkGuardMs === 0 || shrunkMs === undefined) return false
+    return restartEveryMs > 0 ? forMs === 0 : this.#time.trueMs + forMs - shrunkMs <= shrinkGuardMs
   }
 
   /** The row came to be what it is without being told. */

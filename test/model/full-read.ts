@@ -1,6 +1,6 @@
 import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
-import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
+import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf, isTold } from './model-source.ts'
 
 /** A CRM that can only be read whole: a file, recognised where it did not change, or a list page by page. */
 export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
@@ -11,10 +11,7 @@ export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
 }
 
 async function* readPages<Item>(parts: Parts<Item>, view: View): Pages<Item> {
-  const { serverFilters } = parts.setting
-  const failure = yield* readByKey(parts, view, (seen) =>
-    serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
-  )
+  const failure = yield* readByKey(parts, view, (seen) => (isTold(parts, seen) ? changeOf(parts, seen) : null))
   return failure ?? endOf('full', null)
 }
 
@@ -27,7 +24,7 @@ async function* readFile<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sigh
   if (!reply.ok) return reply
   const { fingerprint, rows } = reply.result
   if (cursor === fingerprint) return endOf('full', cursor, { complete: false, oneMoment: true, unchanged: true })
-  const changes = rows.filter(({ state }) => state.shown || !setting.serverFilters).map((seen) => changeOf(parts, seen))
+  const changes = rows.filter((seen) => isTold(parts, seen)).map((seen) => changeOf(parts, seen))
   // Cut short: the rows that came were good, the rest is missing.
   const isCut = chance.happens(0.03 * setting.trouble)
   const end = isCut ? chance.below(changes.length + 1) : changes.length

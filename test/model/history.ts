@@ -54,6 +54,7 @@ export class History {
 
   #happen(): void {
     const chance = this.#chance
+    if (this.#setting.garbles && chance.happens(0.1)) return this.#break(chance.pick([this.#events, this.#venues]))
     const roll = chance.next()
     if (roll < 0.25) this.#sell()
     else if (roll < 0.4) this.#touch(this.#events)
@@ -101,6 +102,14 @@ export class History {
       .slice(0, -1)
       .find(({ shown, changedAtS }) => shown && changedAtS === story.state?.changedAtS)
     if (alike !== undefined) story.hush(alike.epoch)
+  }
+
+  /** Somebody writes into a row what nobody can read. */
+  #break(table: Table): void {
+    const story = this.#pick(table.shown())
+    if (story === null || table.garbled.size > 0 || table.broken.size > 3) return
+    table.change(story, { shown: false }, this.#told(table, story))
+    table.broken.add(story.id)
   }
 
   #deleteOrRecreate(table: Table): void {

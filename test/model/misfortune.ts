@@ -5,6 +5,7 @@ import type { Weather } from './exchange.ts'
 import type { Host } from './host.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Setting } from './setting.ts'
+import type { Story } from './story.ts'
 import type { Commit, Scan, Table } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -59,6 +60,7 @@ export class Misfortune {
     for (const table of this.#tables) {
       table.betweenPages = null
       this.#restoreRights(table)
+      this.#clear(table)
     }
   }
 
@@ -67,6 +69,10 @@ export class Misfortune {
     const { clocks, trouble, boundMs, refreshEveryMs } = this.#setting
     if (clocks !== 'steady' && chance.happens(trouble === 0 ? 1 : 0.5)) {
       this.#turnClock()
+      return
+    }
+    if (this.#setting.garbles && chance.happens(0.4)) {
+      this.#garble(chance.pick(this.#tables), chance.span(refreshEveryMs * 6))
       return
     }
     const roll = chance.next()
@@ -86,7 +92,7 @@ export class Misfortune {
 
   /** Part of a list goes at once, between two pages of a read where there is one; later it is back. */
   #deleteMany(table: Table, whileMs: number): void {
-    if (table.visible !== null || table.betweenPages !== null) return
+    if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
     const commit = (): Commit => ({ at: this.#time.trueMs, untold: false, lateByMs: 0, silent: false })
     const change = (): void => {
       const gone = table.shown().filter(() => this.#chance.happens(0.4))
@@ -101,21 +107,21 @@ export class Misfortune {
 
   /** All but a few rows are hidden, mostly between two pages of a read; later they are back, or the operator says that this is right. */
   #loseRights(table: Table, whileMs: number): void {
-    if (table.visible !== null || table.betweenPages !== null) return
+    if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
     const list = this.#listOf(table)
     // Two reads that were cut alike would agree.
     const hasRecovered = (): boolean => (this.#log.completeMs.get(table.name) ?? 0) > table.restoredMs
-    // So late in a read, now and then, that the brake would not hold it.
+    // So late in a read, now and then, that the guard would not hold it.
     const cutsLate = this.#chance.happens(0.5)
     const isFit = (scan: Scan | null): boolean => {
       const unseen = table.shown().filter(({ id }) => scan !== null && id > scan.after && isUnseen(list, id, scan))
-      // Fewer than that and the brake would not be sure to hold.
+      // Fewer than that and the guard would not be sure to hold.
       const { served } = list.list
       const isMany = Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
       // Who begins with nothing believes whatever comes first.
       const outlives = this.#setting.restartEveryMs === 0 || this.#host.hasBase
-      return outlives && hasRecovered() && !list.reader.belief.acceptsShorter && isMany && isInTime
+      return outlives && hasRecovered() && !list.reader.guard.acceptsShorter && isMany && isInTime
     }
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
       const ageMs = list.ageMs(this.#time.peek())
@@ -126,6 +132,64 @@ export class Misfortune {
     })
   }
 
+  /**
+   * The format of a column changes, in nearly all rows, between two reads; later it is what it was, or an operator says that this
+   * is right. Each row is told as changed, both times.
+   */
+  #garble(table: Table, whileMs: number): void {
+    if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
+    const list = this.#listOf(table)
+    const isFit = (scan: Scan | null): boolean => {
+      const rows = this.#touchable(table).filter(({ id }) => list.list.serves(id))
+      const { served, lostCount } = list.list
+      // So many that what comes and goes meanwhile does not make the rest the greater part.
+      const isMany = rows.length >= 22 && rows.length * 10 >= Math.max(served + lostCount, table.shown().length) * 9
+      return scan === null && isMany && list.isLoaded && !list.reader.guard.acceptsShorter
+    }
+    this.#between(table, false, isFit, () => {
+      const rows = this.#touchable(table)
+      for (const story of rows.slice(0, rows.length - this.#chance.below(3))) {
+        table.change(story, {}, this.#toldNow())
+        table.garbled.add(story.id)
+      }
+      this.#time.inTheWorld(Math.max(2000, whileMs), () => this.#clear(table))
+    })
+  }
+
+  /** Rows that can be told as changed now: not in a second that they have a stamp of. */
+  #touchable(table: Table): Story[] {
+    const nowS = Math.floor(this.#time.trueMs / 1000)
+    return table.shown().filter(({ states }) => states.every(({ changedAtS }) => changedAtS !== nowS))
+  }
+
+  #toldNow(): Commit {
+    return { at: this.#time.trueMs, untold: false, lateByMs: 0, silent: false }
+  }
+
+  #clear(table: Table): void {
+    if (table.garbled.size === 0) return
+    const isTouchable = (): boolean => {
+      const touchable = new Set(this.#touchable(table).map(({ id }) => id))
+      return table.shown().every(({ id }) => !table.garbled.has(id) || touchable.has(id))
+    }
+    table.betweenPages = null
+    this.#between(
+      table,
+      false,
+      (scan) => scan === null && isTouchable(),
+      () => {
+        const isRight = this.#active && this.#chance.happens(0.3)
+        for (const story of table.shown().filter(({ id }) => table.garbled.has(id))) {
+          table.change(story, isRight ? { shown: false } : {}, this.#toldNow())
+          if (isRight) table.broken.add(story.id)
+        }
+        table.garbled.clear()
+        table.restoredMs = this.#time.trueMs
+        if (isRight) this.#say(table)
+      },
+    )
+  }
+
   /** What comes back while a read is under way hides how short its list was: it must not have missed only a few rows. */
   #restoreRights(table: Table): void {
     if (table.visible === null) return
@@ -133,7 +197,7 @@ export class Misfortune {
     const isFit = (scan: Scan | null): boolean => {
       if (scan === null) return true
       const missed = table.shown().filter(({ id }) => id <= scan.after && isUnseen(list, id, scan))
-      return this.#log.brakedMs.has(table.name) && missed.length >= MANY
+      return this.#log.shrunkMs.has(table.name) && missed.length >= MANY
     }
     table.betweenPages = null
     this.#between(table, this.#active && this.#chance.happens(0.3), isFit, () => {
@@ -175,11 +239,17 @@ export class Misfortune {
       table.change(story, { exists: false, shown: false }, { at, untold: false, lateByMs: 0, silent })
     }
     table.visible = null
+    this.#say(table)
+  }
+
+  /** The operator says that the shorter list is right, until a read has proved it. */
+  #say(table: Table): void {
+    const at = this.#time.trueMs
     let told: unknown = null
     const say = (): void => {
       const list = this.#listOf(table)
       // A process that began since has not heard it.
-      if (told === null || (list !== told && list.braked)) void (told = list).acceptShorter()
+      if (told === null || (list !== told && list.shrunk !== null)) void (told = list).acceptShorter()
       if ((this.#log.completeMs.get(table.name) ?? 0) <= at)
         this.#time.after(Math.max(1000, this.#setting.boundMs), say)
     }

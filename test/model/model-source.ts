@@ -125,8 +125,24 @@ export function pageOf<Item>(begunAt: Moment, sourceLagMs: number, changes: read
   return { begunAt, sourceLagMs, changes, whereIs: (index) => `row ${index}` }
 }
 
-export function changeOf<Item>({ recordOf, versionOf }: Parts<Item>, { story: { id }, state }: Seen): Change<Item> {
+function isUnreadable({ garbled, broken }: Table, id: Guid, { shown }: State): boolean {
+  return shown ? garbled.has(id) : broken.has(id)
+}
+
+/** Whether the CRM tells of the row: where it filters, of those alone that it takes for shown. */
+export function isTold({ setting, table }: Parts<unknown>, { story: { id }, state }: Seen): boolean {
+  return !setting.serverFilters || state.shown || table.broken.has(id)
+}
+
+export function changeOf<Item>(
+  { recordOf, versionOf, table }: Parts<Item>,
+  { story: { id }, state }: Seen,
+): Change<Item> {
   const version = versionOf(state)
+  if (isUnreadable(table, id, state)) {
+    const withheld = { fault: 'unreadable', column: 'Start', where: id, expected: null, found: null } as const
+    return { kind: 'withheld', id, withheld, version }
+  }
   if (state.shown) return { kind: 'record', id, record: recordOf(id, state), version }
   const withheld = { fault: 'not-shown', column: 'web', where: id, expected: null, found: null } as const
   return { kind: 'withheld', id, withheld, version }

@@ -2,10 +2,12 @@ import { Admissions } from '../../src/replica/admission.ts'
 import { Cycle } from '../../src/replica/cycle.ts'
 import { Freshness } from '../../src/replica/freshness.ts'
 import { HeldCursor } from '../../src/replica/held-cursor.ts'
+import { KeptFaults } from '../../src/replica/kept-faults.ts'
 import { ListReader } from '../../src/replica/list-reader.ts'
 import { Pages } from '../../src/replica/pages.ts'
 import { Reading } from '../../src/replica/reading.ts'
 import { RecordList } from '../../src/replica/record-list.ts'
+import { ShrinkGuard } from '../../src/replica/shrink-guard.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { Tombstones } from '../../src/replica/tombstones.ts'
 import { ASKED_TWICE, CURSORS_DIE, SWEEPS_SELDOM } from './plans.ts'
@@ -30,6 +32,7 @@ export interface Mutant {
 const token = settingOf({ strategy: 'token-delta', boundMs: 1000 })
 const calm = { strategy: 'token-delta', boundMs: 1000, trouble: 0 } as const
 const pages = settingOf({ strategy: 'full-read', boundMs: 1000 })
+const garbling = settingOf({ strategy: 'token-delta', boundMs: 1000, garbles: true, shrinkGuardMs: 60_000 })
 const lagging = settingOf({ strategy: 'time-delta', boundMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
 const apart = settingOf({
   strategy: 'token-delta',
@@ -159,15 +162,70 @@ export const MUTANTS: readonly Mutant[] = [
           },
       ),
   },
-  { name: 'ignores the brake', setting: { ...pages, brake: false } },
+  { name: 'ignores the brake', setting: { ...pages, shrinkGuardMs: null } },
   {
-    name: 'confirms changes while braked',
+    name: 'confirms changes while the shrink guard holds',
     setting: token,
-    onStage: ({ replica }) => {
-      for (const { reader } of [replica.events, replica.venues]) {
-        Object.defineProperty(reader, 'braked', { get: () => false, set: () => {} })
-      }
+    breakIt: () =>
+      override(
+        ShrinkGuard.prototype,
+        'judge',
+        (original) =>
+          function judge(this: ShrinkGuard, ...given) {
+            const verdict = original.apply(this, given)
+            this.shrunk = null
+            return verdict
+          },
+      ),
+  },
+  {
+    name: 'takes no notice of rows that became unreadable, however many',
+    setting: garbling,
+    breakIt: () => {
+      const mends = [
+        overrideGetter(KeptFaults.prototype, 'size', () => 0),
+        overrideGetter(KeptFaults.prototype, 'fromRefreshes', () => 0),
+      ]
+      return () => mends.forEach((mend) => mend())
     },
+  },
+  {
+    name: 'takes rows that became unreadable off the web page by page',
+    setting: garbling,
+    breakIt: () =>
+      override(
+        Reading.prototype,
+        'apply',
+        (original) =>
+          function apply(this: Reading<unknown>, page) {
+            original.call(this, page)
+            void this.withdrawUnreadable(() => Promise.resolve())
+          },
+      ),
+  },
+  {
+    name: 'begins the time of the shrink guard anew with each read',
+    setting: { ...garbling, trouble: 2, shrinkGuardMs: 2000 },
+    breakIt: () =>
+      override(
+        ShrinkGuard.prototype,
+        'judge',
+        (original) =>
+          function judge(this: ShrinkGuard, list, read, circumstances) {
+            const verdict = original.call(this, list, read, circumstances)
+            if (this.shrunk !== null) this.shrunk = { ...this.shrunk, since: read.begun }
+            return verdict
+          },
+      ),
+  },
+  {
+    name: 'forgets over a restart what it did not believe',
+    setting: settingOf({ strategy: 'token-delta', boundMs: 1000, restartEveryMs: 4000 }),
+    breakIt: () =>
+      overrideGetter(ListReader.prototype, 'baseList', (reader, original) => {
+        const base = original()
+        return base === null ? null : { ...base, cursor: reader.travellingCursor, shrunk: null }
+      }),
   },
   {
     name: 'skips the lag',
@@ -330,5 +388,24 @@ function override<Target, Key extends keyof Target>(
   target[key] = mutate(original)
   return () => {
     target[key] = original
+  }
+}
+
+function overrideGetter<Target extends object, Key extends keyof Target & string>(
+  target: Target,
+  key: Key,
+  mutate: (instance: Target, original: () => Target[Key]) => Target[Key],
+): () => void {
+  const described = Object.getOwnPropertyDescriptor(target, key)
+  if (described === undefined) throw new Error(`${key} is no getter`)
+  const before = Object.create(null, { [key]: described }) as object
+  Object.defineProperty(target, key, {
+    configurable: true,
+    get(this: Target) {
+      return mutate(this, () => Reflect.get(before, key, this) as Target[Key])
+    },
+  })
+  return () => {
+    Object.defineProperty(target, key, described)
   }
 }

@@ -60,6 +60,24 @@ export const PLANS: readonly Plan[] = [
     plan(`${strategy}, restarts from its base`, { strategy, boundMs: 1000, restartEveryMs: 10_000 }),
     plan(`${strategy}, nothing goes wrong`, { strategy, boundMs: 1000, trouble: 0 }),
   ]),
+  ...STRATEGIES.flatMap((strategy) => [
+    plan(`${strategy}, rows that nobody can read`, { strategy, boundMs: 1000, garbles: true }),
+    plan(`${strategy}, the old list is served on`, { strategy, boundMs: 1000, garbles: true, shrinkGuardMs: 60_000 }),
+    plan(`${strategy}, an old list is served on, and withheld rows are told`, {
+      strategy,
+      boundMs: 30_000,
+      garbles: true,
+      shrinkGuardMs: 600_000,
+      serverFilters: false,
+    }),
+    plan(`${strategy}, the old list is served on over restarts`, {
+      strategy,
+      boundMs: 1000,
+      garbles: true,
+      shrinkGuardMs: 60_000,
+      restartEveryMs: 10_000,
+    }),
+  ]),
   plan('token-delta, tickets read apart and seldom', {
     strategy: 'token-delta',
     boundMs: 30_000,

@@ -25,8 +25,9 @@ export class ReadLog {
   readonly open: Set<LoggedRead> = new Set()
   readonly audits: Record<string, Audit[]> = { events: [], venues: [] }
   readonly endedMs: Record<string, number> = { events: 0, venues: 0 }
-  /** Since when a list is not believed. */
-  readonly brakedMs: Map<string, number> = new Map()
+  /** Since when a list is not believed; and those lists of which a read that named all rows was not. */
+  readonly shrunkMs: Map<string, number> = new Map()
+  readonly #wasComplete = new Set<string>()
   /** When the last read of changes that ended well began, in its source's time; and the last one that named all rows. */
   readonly toldMs: Map<string, number> = new Map()
   readonly completeMs: Map<string, number> = new Map()
@@ -53,13 +54,20 @@ export class ReadLog {
       .filter((candidate) => candidate.list === list && (candidate.kind === kind || kind === 'addition'))
       .toSorted((left, right) => began(left) - began(right))
     if (read !== undefined) this.open.delete(read)
-    if (outcome === 'braked') this.brakedMs.set(list, this.brakedMs.get(list) ?? nowMs)
+    if (outcome === 'shrunk') {
+      this.shrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
+      if (read?.isComplete === true) this.#wasComplete.add(list)
+    }
     if (outcome === 'ok' && read !== undefined) {
       const sourceMs = read.begunMs - read.lagMs
       if (read.confirms && kind !== 'addition') this.told[list]?.push({ begunMs: read.begunMs, endedMs: nowMs })
       if (kind === 'changes') this.toldMs.set(list, sourceMs)
       if (read.isComplete && kind !== 'addition') this.completeMs.set(list, read.begunMs)
-      if (read.isComplete && kind !== 'addition' && this.brakedMs.delete(list)) this.releasedMs.set(list, nowMs)
+      const isProof = read.isComplete || (kind === 'changes' && !this.#wasComplete.has(list))
+      if (isProof && kind !== 'addition' && this.shrunkMs.delete(list)) {
+        this.#wasComplete.delete(list)
+        this.releasedMs.set(list, nowMs)
+      }
     }
     if (outcome !== 'ok') this.failed[list] = (this.failed[list] ?? 0) + 1
     if (kind !== 'full' || outcome !== 'ok' || read === undefined) return

@@ -166,14 +166,15 @@ async function heal(
   while (time.trueMs < patienceMs && !(isWhole('events') && isWhole('venues'))) {
     await time.step()
     steps++
-    if (tables.events.visible !== null || tables.venues.visible !== null) {
+    const isRestored = ({ visible, garbled }: Table): boolean => visible === null && garbled.size === 0
+    if (!isRestored(tables.events) || !isRestored(tables.venues)) {
       healedMs = time.trueMs
       continue
     }
     // So much can have been deleted by rights that the operator has to say so.
     const { events, venues } = host.running.replica
     for (const list of [events, venues])
-      if (list.reader.braked && !list.reader.belief.acceptsShorter) list.acceptShorter()
+      if (list.reader.guard.shrunk !== null && !list.reader.guard.acceptsShorter) list.acceptShorter()
     await settled()
   }
   for (const enoughMs = time.trueMs + 4 * setting.refreshEveryMs + 1000; time.trueMs < enoughMs; steps++)

@@ -36,7 +36,9 @@ export interface Setting {
   readonly restartEveryMs: number
   /** The CRM leaves out what is not shown, else it says so row by row. */
   readonly serverFilters: boolean
-  readonly brake: boolean
+  readonly shrinkGuardMs: number | null
+  /** Rows become unreadable: one by a mistake, and now and then nearly all of a list. */
+  readonly garbles: boolean
 }
 
 /** A setting with the defaults of a service whose CRM answers in 40 ms. */
@@ -63,7 +65,8 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     cursorDeaths: 0.002 * (given.trouble ?? 1),
     restartEveryMs: 0,
     serverFilters: true,
-    brake: true,
+    shrinkGuardMs: 0,
+    garbles: false,
     ...given,
   }
 }

@@ -41,6 +41,10 @@ export class Table {
   betweenPages: ((scan: Scan) => void) | null = null
   /** The rights are lost: only this part of the rows is to be seen; null while all are. */
   visible: ReadonlySet<Guid> | null = null
+  /** The format of a column has changed: rows that nobody can read now, and that are on the web all the same. */
+  readonly garbled: Set<Guid> = new Set()
+  /** Rows that nobody can read, each by a mistake of its own: they are not on the web. */
+  readonly broken: Set<Guid> = new Set()
   /** When they were last back. */
   restoredMs: number = Number.NEGATIVE_INFINITY
 
@@ -96,6 +100,9 @@ export class Table {
     this.changes++
     const before = story.state ?? NEVER
     const merged = { ...before, ...change }
+    // A row that comes is written anew.
+    if (merged.shown) this.broken.delete(story.id)
+    if (merged.shown && !before.shown) this.garbled.delete(story.id)
     const isPromptly = before.shown && merged.shown && isPrompt(commit)
     const epoch = story.beginEpoch(commit.at, merged.shown, commit.silent, isPromptly)
     story.states.push({ ...merged, ...this.#stamps(before, commit), at: commit.at, epoch })

@@ -2,7 +2,17 @@ import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { Change, Cursor, Held, Page, ReadOutcome, ReadRequest, Source } from '../../src/replica/port.ts'
 import type { Pages, Parts, View } from './model-source.ts'
-import { changeOf, endOf, PAGE_ROWS, pageIn, readAvailability, readByKey, rowsIn, sourceOf } from './model-source.ts'
+import {
+  changeOf,
+  endOf,
+  PAGE_ROWS,
+  pageIn,
+  readAvailability,
+  readByKey,
+  rowsIn,
+  sourceOf,
+  isTold,
+} from './model-source.ts'
 import type { Seen } from './table.ts'
 
 /** How far back a read of changes looks, for commits that come late and clocks that count whole seconds. */
@@ -64,10 +74,10 @@ class Tally {
 
 async function* readFull<Item>(parts: Parts<Item>, server: number, view: View): Pages<Item> {
   const tally = new Tally(parts, server, view, 0)
-  const { serverFilters, snapshot } = parts.setting
+  const { snapshot } = parts.setting
   const failure = yield* readByKey(parts, view, (seen) => {
     tally.add(seen)
-    return serverFilters && !seen.state.shown ? null : changeOf(parts, seen)
+    return isTold(parts, seen) ? changeOf(parts, seen) : null
   })
   return failure ?? endOf('full', tally.cursor, { oneMoment: snapshot })
 }
@@ -84,11 +94,11 @@ async function* readChanges<Item>(
     return { ok: false, failure: { kind: 'cursor-refused', message: 'another server', retryAfterMs: null } }
   }
   const tally = new Tally(parts, server, view, since)
-  const { serverFilters, snapshot } = parts.setting
+  const { snapshot } = parts.setting
   const failure = yield* readByKey(parts, view, (seen) => {
     if (seen.state.changedAtS < since - OVERLAP_S) return null
     tally.add(seen)
-    return serverFilters && !seen.state.shown ? null : changeOf(parts, seen)
+    return isTold(parts, seen) ? changeOf(parts, seen) : null
   })
   if (failure !== null) return failure
   if (swept === null) return endOf('changes', tally.cursor, { confirms: false, oneMoment: snapshot })
@@ -104,11 +114,11 @@ async function* sweep<Item>(
   held: Held,
   view: View,
 ): AsyncGenerator<Page<Item>, Extract<ReadOutcome, { ok: false }> | null, void> {
-  const { serverFilters } = parts.setting
   const differing: Guid[] = []
-  const toChange = ({ story: { id }, state }: Seen): Change<Item> | null => {
-    if (serverFilters && !state.shown) return null
-    if (held.version(id) === parts.versionOf(state)) return { kind: 'unchanged', id }
+  const toChange = (seen: Seen): Change<Item> | null => {
+    if (!isTold(parts, seen)) return null
+    const { id } = seen.story
+    if (held.version(id) === parts.versionOf(seen.state)) return { kind: 'unchanged', id }
     differing.push(id)
     return null
   }
@@ -117,7 +127,7 @@ async function* sweep<Item>(
   for (let start = 0; start < differing.length; start += PAGE_ROWS) {
     const ids = new Set(differing.slice(start, start + PAGE_ROWS))
     const reply = await parts.exchange.ask((trueMs) =>
-      rowsIn(parts, view, trueMs).filter(({ story, state }) => ids.has(story.id) && (state.shown || !serverFilters)),
+      rowsIn(parts, view, trueMs).filter((seen) => ids.has(seen.story.id) && isTold(parts, seen)),
     )
     if (!reply.ok) return reply
     const changes = reply.result.map((seen) => changeOf(parts, seen))

@@ -2,7 +2,17 @@ import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
 import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
-import { askPage, changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf } from './model-source.ts'
+import {
+  askPage,
+  changeOf,
+  endOf,
+  PAGE_ROWS,
+  pageOf,
+  readAvailability,
+  readByKey,
+  sourceOf,
+  isTold,
+} from './model-source.ts'
 import type { Seen } from './table.ts'
 
 /** A CRM with a token: all that changed since, in the order it changed, then what was deleted (as Dataverse does). */
@@ -28,10 +38,7 @@ function cursorOf(sequence: number): Cursor {
 async function* readFull<Item>(parts: Parts<Item>, view: View): Pages<Item> {
   const first = await parts.exchange.ask(() => parts.table.sequence)
   if (!first.ok) return first
-  const { serverFilters } = parts.setting
-  const failure = yield* readByKey(parts, view, (seen) =>
-    serverFilters && !seen.state.shown ? null : changeOf(parts, seen),
-  )
+  const failure = yield* readByKey(parts, view, (seen) => (isTold(parts, seen) ? changeOf(parts, seen) : null))
   return failure ?? endOf('full', cursorOf(first.result))
 }
 

@@ -94,7 +94,7 @@ describe('the files for Prometheus and Grafana', () => {
       (reply) => reply.includes('"marquee_ready"'),
     )
     expect(found).toMatch(/"value":\[[\d.]+,"1"\]/)
-    expect(await ask('rules')).toContain('MarqueeBrakeEngaged')
+    expect(await ask('rules')).toContain('MarqueeShrinkGuardEngaged')
     expect(await ask('alerts')).toContain('"alerts":[]')
     await prometheus.stop()
     rmSync(folder, { recursive: true })

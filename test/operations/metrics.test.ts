@@ -78,7 +78,7 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
     expect(sampleOf(text, 'marquee_refreshes_total{list="events",outcome="ok"}')).toBeGreaterThan(0)
     expect(sampleOf(text, 'marquee_refreshes_total{list="events",outcome="unreachable"}')).toBe(0)
     expect(sampleOf(text, 'marquee_crm_requests_total{outcome="ok"}')).toBeGreaterThan(1)
-    expect(sampleOf(text, 'marquee_brake_engaged{list="venues"}')).toBe(0)
+    expect(sampleOf(text, 'marquee_shrink_guard_engaged{list="venues"}')).toBe(0)
     expect(sampleOf(text, 'marquee_publish_delay_seconds_count')).toBe(0)
     expect(sampleOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7)
   })

@@ -79,7 +79,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
     const { child, listening } = await serve(runtime, directory.configuration)
     directory.write('events', '[]')
-    configure(directory, { freshness: { bound: '1h', refreshEvery: '50ms', brake: false } })
+    configure(directory, { freshness: { bound: '1h', refreshEvery: '50ms', shrinkGuard: 'off' } })
     await reload(child)
     await eventually(
       async () => (await fetch(`${listening.address}api/events/${ID}`)).status,

@@ -202,13 +202,13 @@ describeWithPostgres('the care for connections', () => {
     await world.query('GRANT SELECT ON crm.guarded TO marquee')
     const running = await world.start({ ...QUICK, crm: { ...QUICK.crm, events: { from: 'crm.guarded' } } })
     await world.query('ALTER TABLE crm.guarded ENABLE ROW LEVEL SECURITY')
-    await untilRead(running, 'braked')
+    await untilRead(running, 'shrunk')
     expect(running.served).toBe(40)
     expect(lastMessage(running)).toContain('40 of 40 events are missing')
     await world.query('ALTER TABLE crm.guarded DISABLE ROW LEVEL SECURITY')
     await eventually(
-      async () => running.marquee.replica.events.reader.braked,
-      (braked) => !braked,
+      async () => running.marquee.replica.events.reader.guard.shrunk !== null,
+      (isHeld) => !isHeld,
     )
     await running.stop()
     await world.query('DROP TABLE crm.guarded')

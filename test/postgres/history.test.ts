@@ -61,7 +61,7 @@ describeWithPostgres('a history of random changes', () => {
     const chance = new Chance(SEED)
     const history = new History()
     const running = await world.start({
-      freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', brake: 'off' },
+      freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', shrinkGuard: 'off' },
       crm: { requestTimeout: '400ms' },
     })
     const until = performance.now() + LASTS_MS

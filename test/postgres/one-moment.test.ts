@@ -187,17 +187,17 @@ describeWithPostgres('a list of which a policy hides all rows at some moment', (
     const { reader } = running.marquee.replica.events
     let least = ROWS
     const look = setInterval(() => (least = Math.min(least, running.served)), 1)
-    const untilBraked = (isBraked: boolean) =>
+    const untilShrunk = (isShrunk: boolean) =>
       eventually(
-        async () => reader.braked,
-        (braked) => braked === isBraked,
+        async () => reader.guard.shrunk !== null,
+        (isHeld) => isHeld === isShrunk,
       )
     for (let round = 0; round < 6; round++) {
       await running.furtherReads(round % 4)
       await world.query('ALTER TABLE crm.shown ENABLE ROW LEVEL SECURITY')
-      await untilBraked(true)
+      await untilShrunk(true)
       await world.query('ALTER TABLE crm.shown DISABLE ROW LEVEL SECURITY')
-      await untilBraked(false)
+      await untilShrunk(false)
     }
     clearInterval(look)
     expect(least).toBe(ROWS)

@@ -8,7 +8,7 @@ const setting = { ...token, fullReadEveryMs: BOUND_MS }
 const SEEDS = planSeeds(3)
 
 /** A reader whose CRM hides most events, and a follower that was told so. */
-async function braked(fleet: Fleet): Promise<readonly [Instance, Instance]> {
+async function shrunk(fleet: Fleet): Promise<readonly [Instance, Instance]> {
   const first = await begun(fleet)
   const second = await follower(fleet)
   fleet.history.end()
@@ -19,7 +19,7 @@ async function braked(fleet: Fleet): Promise<readonly [Instance, Instance]> {
 
 async function engage(fleet: Fleet, told: Instance): Promise<void> {
   hideMost(fleet)
-  await must(fleet, () => told.share.served.events.braked, 4 * BOUND_MS)
+  await must(fleet, () => told.share.served.events.shrunk !== null, 4 * BOUND_MS)
 }
 
 /** What an operator gets, and after how long. */
@@ -45,20 +45,21 @@ describe('`accept` (instances: What a person touches)', () => {
   it('is said to any instance, and done by the reader', async () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(setting, seed)
-      const [first, second] = await braked(fleet)
+      const [first, second] = await shrunk(fleet)
       const { accepted, ms } = await saidTo(fleet, second)
       expect(accepted).toEqual(['events'])
       expect(ms).toBeLessThan(3000)
       for (const instance of [first, second]) await must(fleet, serves(instance, 2), BOUND_MS)
       expect(fleet.news['accepted']).toBe(1)
-      for (const instance of [first, second]) await must(fleet, () => !instance.share.served.events.braked, BOUND_MS)
+      for (const instance of [first, second])
+        await must(fleet, () => instance.share.served.events.shrunk === null, BOUND_MS)
       expect((await saidTo(fleet, second)).accepted).toEqual([])
     }
   }, 60_000)
 
   it('is said to the reader itself', async () => {
     const fleet = new Fleet(setting, 1)
-    const [first, second] = await braked(fleet)
+    const [first, second] = await shrunk(fleet)
     expect((await saidTo(fleet, first)).accepted).toEqual(['events'])
     await must(fleet, serves(second, 2), BOUND_MS)
   }, 60_000)
@@ -66,7 +67,7 @@ describe('`accept` (instances: What a person touches)', () => {
   it('is not lost where the reader is, before it has read the list', async () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(setting, seed)
-      const [first, second] = await braked(fleet)
+      const [first, second] = await shrunk(fleet)
       fleet.weather.downUntilMs = fleet.time.trueMs + BOUND_MS / 2
       expect((await saidTo(fleet, second)).accepted).toEqual(['events'])
       fleet.kill(first)
@@ -77,7 +78,7 @@ describe('`accept` (instances: What a person touches)', () => {
 
   it('is done by whom it was said to, where that takes over before anybody answered', async () => {
     const fleet = new Fleet(setting, 1)
-    const [first, second] = await braked(fleet)
+    const [first, second] = await shrunk(fleet)
     fleet.kill(first)
     expect((await saidTo(fleet, second)).accepted).toEqual(['events'])
     expect(second.share.role).toBe('reader')
@@ -86,20 +87,20 @@ describe('`accept` (instances: What a person touches)', () => {
 
   it('says after 10 s that no reader answered', async () => {
     const fleet = new Fleet(setting, 1)
-    const [, second] = await braked(fleet)
+    const [, second] = await shrunk(fleet)
     fleet.store.state = 'swallows'
     const { accepted, ms } = await saidTo(fleet, second)
     expect(accepted).toBeNull()
     expect(Math.round(ms / 100)).toBe(100)
     fleet.store.state = 'up'
     await fleet.pass(2 * BOUND_MS)
-    expect(second.share.served.events.braked).toBeTrue()
+    expect(second.share.served.events.shrunk).not.toBeNull()
   }, 60_000)
 
-  it('cannot be played again at another brake', async () => {
+  it('cannot be played again for another loss', async () => {
     for (const seed of SEEDS) {
       const fleet = new Fleet(setting, seed)
-      const [first, second] = await braked(fleet)
+      const [first, second] = await shrunk(fleet)
       const said = saidTo(fleet, second)
       const mark = (): string => fleet.store.marks.get(second.share.instance) ?? ''
       await must(fleet, () => mark().includes('\\"accepts\\":{'), BOUND_MS)
@@ -115,7 +116,7 @@ describe('`accept` (instances: What a person touches)', () => {
       fleet.store.marks.set(second.share.instance, recorded)
       await wait(fleet, 2 * BOUND_MS)
       expect(first.share.role).toBe('reader')
-      expect(first.share.served.events.braked).toBeTrue()
+      expect(first.share.served.events.shrunk).not.toBeNull()
       expect(fleet.news['accepted']).toBe(1)
     }
   }, 60_000)

@@ -237,22 +237,22 @@ async function missedBy(
   return missed
 }
 
-/** Whether rows are vouched for as of a time at which the CRM hid most of them, the brake held, and another began to read. */
-async function vouchesBraked(seed: number): Promise<boolean> {
+/** Whether rows are vouched for as of a time at which the CRM hid most of them, the shrink guard held, and another began to read. */
+async function vouchesShrunk(seed: number): Promise<boolean> {
   const fleet = new Fleet({ ...token, fullReadEveryMs: BOUND_MS }, seed)
   const first = await begun(fleet)
   const second = await follower(fleet)
   fleet.history.end()
   await fleet.pass(BOUND_MS)
   hideMost(fleet)
-  expect(await fleet.until(() => first.isBraked, 4 * BOUND_MS)).toBeTrue()
-  const brakedMs = fleet.time.trueMs
+  expect(await fleet.until(() => first.isShrunk, 4 * BOUND_MS)).toBeTrue()
+  const shrunkMs = fleet.time.trueMs
   await fleet.pass(2000)
   fleet.kill(first)
   expect(await fleet.until(() => second.share.role === 'reader', BOUND_MS)).toBeTrue()
   return fleet.until(() => {
     const ageMs = second.share.served.events.ageMs(second.machine.peek()) ?? Infinity
-    return fleet.time.trueMs - ageMs > brakedMs + 1000
+    return fleet.time.trueMs - ageMs > shrunkMs + 1000
   }, BOUND_MS)
 }
 
@@ -370,18 +370,19 @@ describe('a stand-in that follows again (instances: Without the store)', () => {
 })
 
 describe('a hand-over (instances: Taking over)', () => {
-  it('keeps the brake', async () => {
-    expect(await vouchesBraked(1)).toBeFalse()
+  it('keeps the shrink guard', async () => {
+    expect(await vouchesShrunk(1)).toBeFalse()
   }, 600_000)
 
-  it('vouches for what is not believed where the brake is forgotten', async () => {
+  it('vouches for what is not believed where the shrink guard is forgotten', async () => {
     const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({
       ...carried,
-      braked: null,
+      shrunk: null,
+      lost: 0,
       failure: null,
     }))
     try {
-      expect(await vouchesBraked(1)).toBeTrue()
+      expect(await vouchesShrunk(1)).toBeTrue()
     } finally {
       putRight()
     }

@@ -10,7 +10,7 @@ import type { Machine } from './machine.ts'
 
 type ListName = 'events' | 'venues'
 
-/** The brake holds for more than ten of them, and a second reading agrees. */
+/** The shrink guard holds for more than ten of them, and a second reading agrees. */
 const FEWEST = 24
 const MOST_KEPT = 4
 const LOOK_MS = 100
@@ -114,7 +114,7 @@ export class Rights {
       for (const { replicas, isRunning } of this.#world.instances) {
         const replica = replicas.at(-1)
         const isHeld = [replica?.events, replica?.venues].some(
-          (list) => list?.braked === true && !list.reader.belief.acceptsShorter,
+          (list) => list !== undefined && list.shrunk !== null && !list.reader.guard.acceptsShorter,
         )
         if (isRunning && isHeld) replica?.acceptShorter()
       }

@@ -14,14 +14,14 @@ export class Gathering<Item> {
   blankRows = 0
   /** Of the file, for the rows so far. */
   readBytes = 0
+  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
+  textBytes = 0
   /** What comes now stands in a last line without an end. */
   isCut = false
   /** A quote is open that was opened in a line above the last one. */
   isOpen = false
   readonly extent: Extent
   #cut: { readonly change: Change<Item>; readonly line: number } | null = null
-  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
-  textBytes = 0
   readonly #begunAt: Moment
   readonly #isFirst: boolean
   #before = 0

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
-import { openZone } from '../../domain/zone.ts'
+import { type Zone, openZone } from '../../domain/zone.ts'
 import type { CellObject, RowAccess } from './cell.ts'
 import type { ListSetting } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 
-const utc = openZone('UTC')
-if (utc === null) throw new Error('the runtime has no zones')
+const utc = zoneNamed('UTC')
 const NOW = Date.UTC(2026, 10, 22)
 const access: RowAccess<CellObject> = {
   cell: (name) => (row) => row[name] ?? null,
@@ -16,6 +15,12 @@ const access: RowAccess<CellObject> = {
 }
 const fields = { Id: column('Id'), Start: column('Beginn'), Finish: column('Ende'), Price: column('Preis') }
 const idOf = (at: number): string => `5f6c2a3e-8d0b-4c57-9e21-${String(at).padStart(12, '0')}`
+
+function zoneNamed(name: string): Zone {
+  const zone = openZone(name)
+  if (zone === null) throw new Error('the runtime has no zones')
+  return zone
+}
 
 function suspicious(
   rows: readonly (readonly [start: string, finish: string, price: string | null])[],

@@ -51,7 +51,7 @@ async function poll() {
 }
 
 function askToAccept() {
-  const names = Object.entries(lastStatus.lists).filter(([, list]) => list.braked)
+  const names = Object.entries(lastStatus.lists).filter(([, list]) => list.shrunk !== null)
   const lists = names.map(([name]) => name).join(' and ')
   say(
     byId('accept-text'),

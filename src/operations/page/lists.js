@@ -1,5 +1,5 @@
 import { byId, crmText, element, say } from './element.js'
-import { isMistake, numberText, REASONS, spanText } from './words.js'
+import { isMistake, lossText, numberText, REASONS, spanText } from './words.js'
 
 const cards = new Map()
 
@@ -17,6 +17,7 @@ export function showLists(status, onAccept) {
 function newCard(name, onAccept) {
   const fields = {
     Served: element('dd', { class: 'big' }),
+    Held: element('dd'),
     'Not yet over': element('dd'),
     Withheld: element('dd'),
     Mistakes: element('dd'),
@@ -30,19 +31,23 @@ function newCard(name, onAccept) {
   const ignored = element('p', { class: 'note warn', hidden: '' })
   const button = element('button', { type: 'button', class: 'danger' }, `Accept the shorter list of ${name}…`)
   button.addEventListener('click', onAccept)
-  const said = `So many ${name} are missing from the CRM's list that it is not believed: what was served is kept.`
-  const brake = element('div', { class: 'note warn', hidden: '' }, element('p', {}, said), button)
+  const loss = element('p')
+  const shrunk = element('div', { class: 'note bad', hidden: '' }, loss, button)
   const title = element('h3', { id: `list-${name}` }, name === 'events' ? 'Events' : 'Venues')
   const root = element('article', { class: 'card', 'aria-labelledby': `list-${name}`, id: `card-${name}` })
   const suspicious = element('div', { class: 'note warn', hidden: '' })
-  root.append(title, element('dl', {}, ...rows), error, brake, suspicious, ignored)
-  return { root, fields, error, ignored, brake, suspicious }
+  root.append(title, element('dl', {}, ...rows), error, shrunk, suspicious, ignored)
+  return { root, fields, error, ignored, shrunk, loss, suspicious }
 }
 
-function fillCard({ fields, error, ignored, brake, suspicious }, name, list) {
-  say(fields.Served, numberText(list.served))
-  // Only events end, and only where lists are on is it counted.
-  const isCounted = list.notYetOver !== undefined
+function fillCard({ fields, error, ignored, shrunk, loss, suspicious }, name, list) {
+  // A count in large type would say that callers see so many.
+  say(fields.Served, list.answers ? numberText(list.served) : 'nothing')
+  fields.Served.classList.toggle('no', !list.answers)
+  for (const part of [fields.Held, fields.Held.previousElementSibling]) part.hidden = list.answers || list.served === 0
+  say(fields.Held, `${numberText(list.served)}, kept but not served`)
+  // Only events end, and they are counted only where lists are on.
+  const isCounted = list.answers && list.notYetOver !== undefined
   for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
   say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
   showWithheld(fields.Withheld, name, list)
@@ -55,7 +60,8 @@ function fillCard({ fields, error, ignored, brake, suspicious }, name, list) {
   say(fields['Found by full reads'], drift.length === 0 ? 'nothing the CRM had not reported' : drift.join(', '))
   error.hidden = list.lastError === null
   say(error, `The last read failed: ${list.lastError ?? ''}`)
-  brake.hidden = !list.braked
+  shrunk.hidden = list.shrunk === null
+  if (list.shrunk !== null) say(loss, `${lossText(name, list.shrunk)}.`)
   ignored.hidden = list.ignoredColumns.length === 0
   say(
     ignored,

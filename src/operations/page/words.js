@@ -44,6 +44,17 @@ export function dayText(iso) {
   return DAY_AND_CLOCK.format(new Date(iso))
 }
 
+/** What the shrink guard does not believe of a list, and until when the old one is served. */
+export function lossText(name, { until, absent, unreadable }) {
+  const missing = absent === 0 ? [] : [`${numberText(absent)} ${name} are missing from the CRM's list`]
+  const broken = unreadable === 0 ? [] : [`${numberText(unreadable)} ${name} became unreadable`]
+  const isServed = new Date(until) > new Date()
+  const kept = isServed
+    ? `The old list is served until ${dayText(until)}`
+    : 'Callers get 502 once the old list is too old'
+  return `${[...missing, ...broken].join(' and ')}, which Marquee does not believe. ${kept}`
+}
+
 /** How it is, in a sentence, and whether that is good. */
 export function stateOf(status) {
   if (status.stopping) return ['warn', 'The service is stopping.']
@@ -53,12 +64,14 @@ export function stateOf(status) {
   if (silent.length > 0) {
     const names = silent.map(([name]) => name).join(' and ')
     const why = silent.map(([, list]) => list.lastError).find((message) => message !== null)
-    const reason = why ?? 'the CRM has not been read in full yet'
+    const reason = status.share?.lastError ?? why ?? 'the CRM has not been read in full yet'
     return ['bad', `Callers get 502 for ${names}: ${reason}.`]
   }
-  const braked = lists.filter(([, list]) => list.braked).map(([name]) => name)
-  if (braked.length > 0)
-    return ['warn', `The shorter list of ${braked.join(' and ')} is not believed: accept it below, if it is right.`]
+  const shrunk = lists.filter(([, list]) => list.shrunk !== null)
+  if (shrunk.length > 0) {
+    const what = shrunk.map(([name, list]) => lossText(name, list.shrunk)).join('; ')
+    return ['bad', `${what}. Accept it below, if the CRM is right.`]
+  }
   const empty = lists.filter(([, list]) => list.served === 0 && list.withheld > 0)
   if (empty.length > 0) {
     const what = empty.map(([name, list]) => `none of the ${numberText(list.withheld)} ${name}`).join(' and ')
