@@ -12,6 +12,7 @@ import { type Marquee, assemble } from './assemble.ts'
 import { readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
+import { OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 import { createTelemetry } from './telemetry.ts'
@@ -38,10 +39,19 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     telemetry.observe(observation)
     keeper?.note(observation)
     watched.note(observation, marquee.lists)
+    if (observation.kind === 'read-ended') outages.look()
     if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
     lacks.add(observation.read.message ?? '')
     inVain.resolve()
   }
+  const outages = new OutageWatch(
+    () =>
+      running.stopping
+        ? null
+        : { lists: marquee.lists, settings: running.configuration.freshness, waitForMs: marquee.limits.waitForMs },
+    telemetry.observe,
+    systemTime,
+  )
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
   const keeper = await keeperOf(configuration, marquee, observe)
@@ -96,7 +106,8 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
   })
-  return Promise.race([ended, ending])
+  const endWatch = outages.start()
+  return Promise.race([ended, ending]).finally(endWatch)
 }
 
 /** Loaded only where a base is kept. */

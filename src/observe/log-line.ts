@@ -31,6 +31,16 @@ export function logLine(seen: Observation): LogLine | null {
       return null
     case 'shrunk':
       return { level: 'error', message: shrunkText(seen), fields }
+    case 'answers-stopped': {
+      const { list, why, ageMs } = seen
+      const since =
+        ageMs === null ? 'they were never read in full' : `they were last confirmed ${Math.round(ageMs / 1000)} s ago`
+      return { level: 'error', message: `callers get 502 for the ${list}: ${since}; ${printable(why)}`, fields }
+    }
+    case 'answers-resumed': {
+      const message = `callers get the ${seen.list} again, after ${Math.round(seen.lastedMs / 1000)} s of 502`
+      return { level: 'info', message, fields }
+    }
     case 'shorter-accepted': {
       const message = `the operator accepted the shorter list of ${seen.lists.join(' and ')}`
       return { level: 'warn', message, fields }

@@ -20,6 +20,10 @@ export type Observation =
       readonly faults: readonly WithheldCount[]
       readonly until: string
     }
+  /** Callers begin to get 502 for a list. `ageMs`: since the read began that last confirmed it; null if none ever did. */
+  | { readonly kind: 'answers-stopped'; readonly list: string; readonly why: string; readonly ageMs: number | null }
+  /** Callers get answers again. */
+  | { readonly kind: 'answers-resumed'; readonly list: string; readonly lastedMs: number }
   /** The operator said that the shorter lists are right. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
