@@ -345,7 +345,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     const { page, complaints } = await opened(DESK, running)
     running.directory.write('events', events(2, 0))
     await page.waitForSelector('#card-events button:visible')
-    expect(await page.textContent('#state')).toContain('is not believed')
+    expect(await page.textContent('#state')).toContain('does not believe')
     await screenshot(page, 'dashboard-shrink-guard')
     await page.focus('#card-events button')
     await page.keyboard.press('Enter')
