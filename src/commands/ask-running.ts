@@ -1,3 +1,4 @@
+import { printable } from '../observe/printable.ts'
 import { readConfiguration } from './configuration.ts'
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -17,7 +18,7 @@ export async function ready(config: string | undefined, surroundings: Surroundin
 }
 
 function whyNot(reply: Reply, on503: (address: string) => string): string {
-  if (reply.kind === 'not-running') return reply.message
+  if (reply.kind !== 'answered') return reply.message
   return reply.status === 503 ? on503(reply.address) : whyRefused(reply)
 }
 
@@ -42,7 +43,7 @@ export async function accept(config: string | undefined, surroundings: Surroundi
   surroundings.out(
     lists.length === 0
       ? 'no list was held back, so there was nothing to accept'
-      : `accepted: the shorter list of ${lists.join(' and ')} is read now`,
+      : printable(`accepted: the shorter list of ${lists.join(' and ')} is read now`),
   )
   return FINE
 }

@@ -3,6 +3,7 @@ import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
+import { showCell } from '../crm/mapping/cell.ts'
 import { textFound } from '../operations/remedy.ts'
 import { type WithheldWords, withheldWords } from '../operations/withheld.ts'
 import type { ListName } from '../domain/field.ts'
@@ -13,6 +14,7 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from './assemble.ts'
+import { type FieldReport, fieldReports } from './check-fields.ts'
 import { type FaultGroup, faultGroups } from './fault-groups.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { withheldVenues } from './venue-references.ts'
@@ -55,6 +57,8 @@ export interface Report {
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
+  /** Of the lists that were read. */
+  readonly fields: readonly FieldReport[]
 }
 
 /** What a person is told beside the report. */
@@ -76,6 +80,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   zone: { name: null, set: false, datesWithoutOffset: 0 },
   withheld: [],
   ignored: [],
+  fields: [],
 }
 
 /** What the reading of both lists came to. */
@@ -86,7 +91,11 @@ export function reportOf(
   textKeyFor: TextKeyFor,
   unmatched: readonly Oddity[],
 ): { readonly report: Report; readonly asides: Asides } {
-  const held = LISTS.map(([kind, list]) => ({ kind, list, rows: inOrder(lists[list].list.withheldRows()) }))
+  const held = LISTS.map(([kind, list]) => ({
+    kind,
+    list,
+    rows: inOrder(lists[list].list.withheldRows()).map((row) => asWritten(row, suspicions[list])),
+  }))
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
@@ -132,6 +141,9 @@ export function reportOf(
       const told = diagnoses.get(list)?.problems ?? []
       return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
     }),
+    fields: LISTS.flatMap(([kind, list]) =>
+      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    ),
   }
   const onPurpose = rows.length - mistakes
   return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
@@ -147,6 +159,15 @@ const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
 function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
   return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
+}
+
+/** A row whose id another row has, told by what stands in its cell. */
+function asWritten(row: WithheldRow, { idTexts, idColumn }: Suspicions): WithheldRow {
+  const { id, withheld } = row
+  if (id === null || withheld.fault !== 'duplicate-id') return row
+  const found = idTexts.get(id)
+  const shown = found === undefined ? withheld.found : showCell(found)
+  return { id, withheld: { ...withheld, column: idColumn, found: shown } }
 }
 
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {

@@ -5,8 +5,10 @@ import { isLoopbackStore } from '../config/share.ts'
 import { systemTime } from '../replica/time.ts'
 import { TOO_LATE, within } from '../replica/waiting.ts'
 import { type RedisConnection, RedisStore } from '../share/redis/redis-store.ts'
+import { decodeEntry } from '../share/entries.ts'
+import { MOST_MARKS } from '../share/marks.ts'
 import { otherLogsInUse, whyOtherLog } from '../share/other-logs.ts'
-import { logNameOf } from '../share/signing.ts'
+import { logNameOf, Signing } from '../share/signing.ts'
 import { heartbeatMs, type ShareSettings } from './share.ts'
 import { sharedScope } from './base.ts'
 
@@ -21,6 +23,7 @@ export interface StoreChecked {
 const PATIENCE_MS = 5000
 /** Of a log whose heartbeats are further apart `check` does not see that it is in use. */
 const LONGEST_HEARTBEAT_MS = 1000
+const SEE = 'The instances replace a log that nobody leads; see who else writes to the store'
 const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
@@ -41,21 +44,26 @@ export async function checkShare(
       const info = await connection.info()
       // What a replica refuses says less than that it is one.
       const problems = problemsOf(info)
-      if (problems.length === 0) {
-        await tryRights(probe)
-        await connection.top()
-      }
-      const beatMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMs(settings, configuration.freshness))
-      const others = await otherLogsInUse(connection, systemTime, beatMs, new AbortController().signal)
-      const warnings = warningsOf(settings, info, recordBytes)
-      for (const other of others) {
-        warnings.push(`share.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
-      }
-      return { server: serverOf(info), problems, warnings }
+      if (problems.length === 0) await tryRights(probe)
+      return { connection, info, problems }
     })
     const checked = await within(systemTime, PATIENCE_MS, asked)
     if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
-    return checked
+    const { connection, info, problems } = checked
+    const warnings = warningsOf(settings, info, recordBytes)
+    if (problems.length > 0) return { server: serverOf(info), problems, warnings }
+    const beatMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatMs(settings, configuration.freshness))
+    const signing = new Signing(sharedScope(configuration), key?.reveal() ?? null)
+    const trouble = await within(systemTime, PATIENCE_MS, logTrouble(connection, signing, beatMs))
+    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE}`
+    if (trouble !== null) warnings.push(`share.name: ${trouble === TOO_LATE ? late : trouble}`)
+    if (trouble === TOO_LATE) return { server: serverOf(info), problems, warnings }
+    const looked = otherLogsInUse(connection, systemTime, beatMs, new AbortController().signal)
+    const others = await within(systemTime, PATIENCE_MS, looked)
+    for (const other of others === TOO_LATE ? [] : others) {
+      warnings.push(`share.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
+    }
+    return { server: serverOf(info), problems, warnings }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'the connection failed'
     return { server: null, problems: [`share.url: ${why}`], warnings: [] }
@@ -64,22 +72,45 @@ export async function checkShare(
   }
 }
 
+/** What instances would find wrong with the log, or with the marks beside it; null if nothing is. */
+async function logTrouble(connection: RedisConnection, signing: Signing, beatMs: number): Promise<string | null> {
+  const look = async () => {
+    const [top, marks] = [await connection.top(), await connection.readMarks(MOST_MARKS)]
+    return { top, marks, moved: JSON.stringify([...(marks ?? [])]) }
+  }
+  const before = await look()
+  if (before.marks === null)
+    return `there are more than ${MOST_MARKS} marks of instances; the leader drops them. ${SEE}`
+  const entry = before.top === null ? null : decodeEntry(before.top, signing)
+  if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE}`
+  if (before.marks.size === 0) return null
+  await new Promise((resolve) => setTimeout(resolve, 2 * beatMs))
+  const after = await look()
+  if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
+  const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
+  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
+}
+
 /** Every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
   try {
     await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
-    await probe.readAfter('0-0', 1)
+    await probe.readAfter('0-0', 1, 16)
     await probe.readFrom('1-1', 1)
     await probe.top()
     await probe.trimBefore('1-1')
     await probe.writeMark(PROBE, '{}')
-    await probe.readMarks()
+    await probe.readMarks(99)
     await probe.dropMarks([PROBE])
+    await probe.noteSnapshot(PROBE, 1)
+    await probe.readSnapshots(9)
+    await probe.forgetSnapshots([PROBE])
+    await probe.drop('snapshots')
     await probe.putBlob('base', Buffer.from('{}'))
     await probe.getBlob('base')
     await probe.countBlobs(['base'])
     await probe.dropBlobs(['base'])
-    await probe.dropLog()
+    await probe.drop('log')
   } finally {
     await probe.cleanUp([PROBE])
   }

@@ -4,6 +4,7 @@ import { howMany, printable } from '../observe/printable.ts'
 import { codeOf } from '../observe/system-error.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import { fieldTable } from './check-fields.ts'
 import type { StoreChecked } from './check-share.ts'
 import { loadFound } from './configuration.ts'
 import { systemTime } from '../replica/time.ts'
@@ -67,6 +68,7 @@ export async function check(
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, surroundings)
+    for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
   if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE

@@ -27,8 +27,11 @@ export async function explain(
   const read = await readConfiguration(config, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration } = read
+  const running = await fromRunning(id, configuration, surroundings)
   const explained =
-    (await fromRunning(id, configuration, surroundings)) ?? (await fromCrm(id, configuration, surroundings))
+    running === null || running === 'something-else'
+      ? await fromCrm(id, configuration, running === null, surroundings)
+      : running
   const { told, misconfigured } = explained
   if (!json) print(explained, surroundings)
   else if (!(await surroundings.answer(JSON.stringify(told)))) return ANSWER_IS_NO
@@ -36,29 +39,34 @@ export async function explain(
   return told.shown ? FINE : ANSWER_IS_NO
 }
 
-/** Null where no instance runs, or something else answers there. */
+/** Null if no instance runs; `something-else` if what listens there gives no explanation, which is told. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: Surroundings,
-): Promise<Explained | null> {
+): Promise<Explained | 'something-else' | null> {
   // No path ends in these: the question would be another.
   const reply = ['', '.', '..'].includes(id)
     ? null
     : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
-  if (reply?.kind !== 'answered') return null
-  if (isTold(reply.body)) {
+  if (reply === null || reply.kind === 'not-running') return null
+  if (reply.kind === 'answered' && isTold(reply.body)) {
     return {
       told: onlyTold(reply.body),
       from: `the running instance was asked, at ${reply.address}`,
       misconfigured: false,
     }
   }
-  error(`warning: the CRM is asked, as ${whyRefused(reply)}`)
-  return null
+  error(`warning: the CRM is asked, as ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
+  return 'something-else'
 }
 
-async function fromCrm(id: string, configuration: Configuration, { error }: Surroundings): Promise<Explained> {
+async function fromCrm(
+  id: string,
+  configuration: Configuration,
+  isNoneRunning: boolean,
+  { error }: Surroundings,
+): Promise<Explained> {
   const { marquee, failures } = await readCrm(configuration)
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
   const { lists, idsOf, crm } = marquee
@@ -71,7 +79,7 @@ async function fromCrm(id: string, configuration: Configuration, { error }: Surr
   }
   return {
     told: onlyTold(explainId(id, options)),
-    from: 'no instance runs, so the CRM was read now',
+    from: isNoneRunning ? 'no instance runs, so the CRM was read now' : 'the CRM was read now',
     misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
   }
 }

@@ -3,6 +3,7 @@ import { A_BLANK_CELL, NONE_OF } from '../crm/mapping/conditions.ts'
 import { insteadOf, textFound } from '../operations/remedy.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
+import { faultKey } from '../replica/fault-counts.ts'
 import type { WithheldRow } from '../replica/packed-withheld.ts'
 
 /** Rows with one and the same fault in one column, as `check --json` prints them. */
@@ -39,7 +40,7 @@ export function faultGroups(
   for (const { id, withheld } of rows) {
     const { where, also = [] } = withheld
     for (const fault of [withheld, ...also]) {
-      const key = `${fault.fault} ${fault.column}`
+      const key = faultKey(fault.fault, fault.column)
       const tally = tallies.get(key) ?? { fault, count: 0, values: new Map<string, number>(), examples: [] }
       tallies.set(key, tally)
       tally.count++
@@ -79,10 +80,14 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
   const name = column ?? 'the rows'
   switch (fault) {
     case 'no-id':
-      return `Give each row an id of its own in ${name}: ${expected ?? 'a GUID'}.`
+      if (!isGuid(expected)) return `Give each row an id in ${name} that no other row has.`
+      return `Give each row a GUID in ${name} that no other row has${found.length === 0 ? '' : `, or ${TAKE_IDS}`}.`
     case 'duplicate-id':
       return 'Remove the copies, or give each row an id that no other has.'
     case 'unreadable': {
+      // No cell holds what several columns hold together.
+      if (name.includes(JOINT))
+        return `Correct ${apart(name)}, which are read together${expected === null ? '' : `: ${expected} is expected`}${keyEnd(found, expected, textKeyFor)}`
       const orders = new Map<string, string[]>()
       for (const { value } of found) {
         const order = insteadOf(value, expected ?? '')
@@ -90,14 +95,13 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
       }
       const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
       const [first, second] = told
-      const values = found.map(({ value }) => value)
-      const key = expected === null ? null : textKeyFor(values, expected)
-      const end = key === null ? '.' : `, or ${key}.`
+      const end = isGuid(expected) ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
       if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}${end}`
       if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`
       return `Correct ${name}: ${first}, and so on${end}`
     }
     case 'missing':
+      if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`
       return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
     case 'inactive':
       return orderForCondition(name, expected) ?? 'Activate what should be on the web.'
@@ -109,6 +113,24 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
     default:
       return unreachable(fault)
   }
+}
+
+const JOINT = ' + '
+
+function apart(joined: string): string {
+  return joined.split(JOINT).join(' and ')
+}
+
+const TAKE_IDS = 'set crm.idNamespace to a UUID of your own, which takes any text or number as an id'
+
+function isGuid(expected: string | null): boolean {
+  return expected?.startsWith('a GUID') === true
+}
+
+function keyEnd(found: FaultGroup['found'], expected: string | null, textKeyFor: TextKeyFor): string {
+  const values = found.map(({ value }) => value)
+  const key = expected === null ? null : textKeyFor(values, expected)
+  return key === null ? '.' : `, or ${key}.`
 }
 
 function orderForCondition(column: string, expected: string | null): string | null {

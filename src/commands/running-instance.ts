@@ -1,12 +1,15 @@
 // oxlint-disable-next-line no-restricted-imports -- only as a client: fetch takes the proxies of the environment
 import { request } from 'node:http'
 import type { Configuration } from '../config/configuration.ts'
+import { codeOf } from '../observe/system-error.ts'
 
 /** What a command asks of the instance that runs by the same configuration. */
 export type Reply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown; readonly address: string }
   /** Nothing listens there, or the operations listener is switched off: `message` says which. */
   | { readonly kind: 'not-running'; readonly message: string }
+  /** Something listens there and gives no whole answer: an instance that hangs, or another server. */
+  | { readonly kind: 'no-answer'; readonly message: string }
 
 const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -28,11 +31,10 @@ export async function askRunning(
   }
   const address = `http://${dialable(host)}:${port}`
   const { promise, resolve } = Promise.withResolvers<Reply>()
-  const fail = (why: string): void =>
-    resolve({ kind: 'not-running', message: `${why} on ${address} (operations.host, operations.port)` })
+  const fail = (kind: 'not-running' | 'no-answer', why: string): void =>
+    resolve({ kind, message: `${why} on ${address} (operations.host, operations.port)` })
   const headers = token === null ? {} : { Authorization: `Bearer ${token.reveal()}` }
-  const signal = AbortSignal.timeout(patienceMs)
-  const asked = request(new URL(path, address), { method, headers, agent: false, signal }, (response) => {
+  const asked = request(new URL(path, address), { method, headers, agent: false }, (response) => {
     const chunks: Buffer[] = []
     let length = 0
     response.on('data', (chunk: Buffer) => {
@@ -44,14 +46,32 @@ export async function askRunning(
       const body = parse(Buffer.concat(chunks).toString())
       resolve({ kind: 'answered', status: response.statusCode ?? 0, body, address })
     })
-    response.on('error', () => fail('what was answered broke off'))
+    response.on('error', () => fail('no-answer', 'the response broke off'))
   })
-  asked.on('error', () =>
-    fail(signal.aborted ? `nothing was answered within ${patienceMs / 1000} s` : 'nothing answers'),
-  )
+  asked.on('upgrade', ({ statusCode = 0 }) => resolve({ kind: 'answered', status: statusCode, body: null, address }))
+  asked.on('error', (cause) => {
+    if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
+    else fail('no-answer', 'the connection broke off')
+  })
+  // By a timer of its own: a server may switch protocols, or send nothing but interim responses.
+  const timer = setTimeout(() => fail('no-answer', `no response within ${patienceMs / 1000} s`), patienceMs)
   asked.end()
-  return promise
+  const reply = await promise
+  clearTimeout(timer)
+  asked.destroy()
+  return reply
 }
+
+/** What it means that nothing listens, on Bun also by a name of its own. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EADDRNOTAVAIL',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
 
 /** Why an answer is not the one that was asked for, as a sentence. */
 export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {

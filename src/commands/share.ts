@@ -7,6 +7,8 @@ import type { ShareCounts, ShareStatus } from '../operations/share-status.ts'
 import type { RecordLists } from '../replica/frames.ts'
 import type { ToldLists } from '../replica/held-lists.ts'
 import { type ReplicaOptions, newLists, Replica } from '../replica/replica.ts'
+import { elapsedMs } from '../replica/time.ts'
+import { pause as sleep } from '../replica/waiting.ts'
 import type { RecordList } from '../replica/record-list.ts'
 import type { BaseKeeper } from '../share/base-keeper.ts'
 import { idOf } from '../share/entries.ts'
@@ -31,8 +33,9 @@ export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'carried'
 }
 
 const LEAST_BEAT_MS = 50
-/** How often a start looks whether there is something to answer from. */
-const LOOK_MS = 10
+/** How often a start looks whether there is something to answer from: ever less often, since it may wait for hours. */
+const LOOK_MS = { least: 10, most: 1000 } as const
+const LOOKS_PART = 1 / 16
 
 /** How often an instance with these settings says that it is there. */
 export function heartbeatMs({ beatMs }: ShareSettings, { boundMs }: { readonly boundMs: number }): number {
@@ -51,7 +54,7 @@ export class Sharing implements ToldLists {
   /** What callers get, and what may take its place, as long as somebody holds it. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
   readonly #keepers = new WeakMap<Replica, BaseKeeper>()
-  #lastError: string | null = null
+  #storeLost: string | null = null
   #unfit = ''
 
   constructor(options: SharingOptions) {
@@ -76,7 +79,11 @@ export class Sharing implements ToldLists {
       signing: new Signing(scope, key),
       settings,
       limits,
-      beatMs: heartbeatMs(section, settings),
+      heartbeat: {
+        get ms() {
+          return heartbeatMs(section, settings)
+        },
+      },
       readersWhenLost: section.readersWhenLost,
       version: VERSION,
       time,
@@ -118,8 +125,14 @@ export class Sharing implements ToldLists {
   /** Resolves when both lists may be answered from, as far as that is known. */
   async untilRead(): Promise<void> {
     const { time } = this.#options
-    while (this.events.ageMs(time.now()) === null || this.venues.ageMs(time.now()) === null) {
-      await new Promise<void>((resolve) => void time.after(LOOK_MS, resolve))
+    const { signal } = this.#ended
+    const begun = time.now()
+    for (;;) {
+      const now = time.now()
+      if (this.events.ageMs(now) !== null && this.venues.ageMs(now) !== null) return
+      const waitMs = Math.min(LOOK_MS.most, Math.max(LOOK_MS.least, elapsedMs(begun, now) * LOOKS_PART))
+      await sleep(waitMs, time, signal)
+      if (signal.aborted) return
     }
   }
 
@@ -165,7 +178,7 @@ export class Sharing implements ToldLists {
       instances: beat?.instances ?? 0,
       versions: beat?.versions ?? [],
       standsIn: beat?.standIns ?? [],
-      lastError: this.#lastError ?? member.publisher?.refusedMarks ?? null,
+      lastError: this.#storeLost ?? member.trouble,
       otherLogs: this.#otherLogs.names,
       base: base === null ? null : { rows: base.rows, bytes: base.bytes, ageMs: time.now().monotonicMs - base.atMs },
     }
@@ -233,10 +246,8 @@ export class Sharing implements ToldLists {
     if (news.kind === 'published') return observe({ kind: 'changes-published', delaysMs: news.delaysMs })
     if (news.kind === 'accepted') return observe({ kind: 'shorter-accepted', lists: news.lists })
     if (news.kind === 're-based') this.#rebases.set(news.why, (this.#rebases.get(news.why) ?? 0) + 1)
-    const why = 'why' in news ? news.why : null
-    if (news.kind === 'store-lost' || news.kind === 'base-ignored' || news.kind === 'entry-refused')
-      this.#lastError = why
-    if (news.kind === 'store-found' || news.kind === 'took-reading') this.#lastError = null
+    if (news.kind === 'store-lost') this.#storeLost = news.why
+    if (news.kind === 'store-found') this.#storeLost = null
     observe({ kind: 'share-changed', what: news.kind, detail: detailOf(news) })
   }
 }

@@ -8,7 +8,10 @@ export type TextKeyFor = (found: readonly string[], expected: string) => string 
 /** The key of a files CRM that would have such texts read, as the end of a sentence; null where none would. */
 export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.includes('yes or no')) {
-    const words = [keyOf('yes', found.filter(isYes)), keyOf('no', found.filter(isNo))].filter((key) => key !== null)
+    const isSet = expected.includes('(crm.texts)')
+    const words = [keyOf('yes', found.filter(isYes), isSet), keyOf('no', found.filter(isNo), isSet)].filter(
+      (key) => key !== null,
+    )
     return words.length === 0 ? null : words.join(' and ')
   }
   const column = columnOfTexts(found)
@@ -21,8 +24,11 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
     return `add ${first.written}${other === undefined ? '' : ` or ${other.written}, whichever is meant,`} to crm.texts.dates`
   }
   if (!expected.includes('number')) return null
-  const currencies = currenciesOf(found)
-  const currency = expected.startsWith('a number') ? keyOf('currency', currencies) : null
+  // What is set already is in what is expected.
+  const currencies = currenciesOf(found).filter((currency) => !expected.includes(currency))
+  const currency = expected.startsWith('a number')
+    ? keyOf('currency', currencies, expected.includes('crm.texts.currency'))
+    : null
   const { sign } = expected.includes('crm.texts.decimal') ? { sign: null } : decimalSign(found)
   // Points are read without being said, but for what groups thousands beside them.
   const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
@@ -43,6 +49,9 @@ function shapeOf(text: string): string {
   return text.trim().replaceAll(/[\dYMDhms]+/g, '0')
 }
 
-function keyOf(key: string, words: readonly string[]): string | null {
-  return words.length === 0 ? null : `set crm.texts.${key}: [${words.map(quoted).join(', ')}]`
+/** @param isSet what is set already has to stay */
+function keyOf(key: string, words: readonly string[], isSet: boolean): string | null {
+  if (words.length === 0) return null
+  const list = words.map(quoted).join(', ')
+  return isSet ? `add ${list} to crm.texts.${key}` : `set crm.texts.${key}: [${list}]`
 }

@@ -17,12 +17,12 @@ async function changes(before: string, after: string): Promise<unknown> {
 }
 
 it('finds nothing changed where all is as it was', async () => {
-  expect(await changes(POSTGRES, `${POSTGRES}# a comment`)).toEqual({ changed: [], fixed: [] })
+  expect(await changes(POSTGRES, `${POSTGRES}# a comment`)).toEqual({ changed: [], fixed: [], later: [] })
 })
 
 it('lets the bound change without what a CRM derives of it', async () => {
   const after = `${POSTGRES}freshness: { bound: 10s }`
-  expect(await changes(POSTGRES, after)).toEqual({ changed: ['freshness.bound'], fixed: [] })
+  expect(await changes(POSTGRES, after)).toEqual({ changed: ['freshness.bound'], fixed: [], later: [] })
 })
 
 it('names what only a restart changes, secrets and zones by their keys alone', async () => {
@@ -31,11 +31,32 @@ it('names what only a restart changes, secrets and zones by their keys alone', a
   expect(await changes(of('A', 'UTC'), of('B', 'Europe/Berlin'))).toEqual({
     changed: ['operations.token', 'timeZone', 'limits.idle', 'crm.timeZone'],
     fixed: ['operations.token', 'timeZone', 'crm.timeZone'],
+    later: [],
   })
   expect(await changes(POSTGRES, `${POSTGRES}operations: null`)).toMatchObject({ fixed: ['operations'] })
 })
 
 it('takes a secret of the CRM that its file now holds another text of for the same: it is read again when it is refused', async () => {
   const before = await configured(POSTGRES)
-  expect(changedKeys(before, await configured(POSTGRES, 'postgres://me:new@h/d'))).toEqual({ changed: [], fixed: [] })
+  expect(changedKeys(before, await configured(POSTGRES, 'postgres://me:new@h/d'))).toEqual({
+    changed: [],
+    fixed: [],
+    later: [],
+  })
+})
+
+it('has the key of the store wait for a restart, and keeps nothing else from a reload for it', async () => {
+  const of = (key: string, bound: string): string =>
+    `${POSTGRES}share: { url: "rediss://h"${key} }\nfreshness: { bound: ${bound} }`
+  const longer = { A: 'a'.repeat(32), B: 'b'.repeat(32) }
+  const readFile = async (): Promise<Uint8Array> => new TextEncoder().encode('postgres://me:old@h/d')
+  const loaded = async (text: string): Promise<Configuration> => {
+    const found = await loadConfiguration({ path: 'marquee.yaml', text, env: longer, readFile })
+    if (!found.ok) throw new Error(found.problems.map(({ message }) => message).join())
+    return found.configuration
+  }
+  const [before, other] = [await loaded(of(', key: { env: A }', '30s')), await loaded(of(', key: { env: B }', '20s'))]
+  const told = { changed: ['freshness.bound'], fixed: [], later: ['share.key'] }
+  expect(changedKeys(before, other)).toEqual(told)
+  expect(changedKeys(before, await loaded(of('', '20s')))).toEqual(told)
 })

@@ -11,13 +11,22 @@ const FIXED = [
   'share',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** The keys whose values differ; `fixed` are those that only a restart changes. */
+/** What takes effect at a restart, and keeps nothing else from a reload. */
+const AT_RESTART = 'share.key'
+
+/** The keys whose values differ; `fixed` are those that only a restart changes, `later` those that wait for one. */
 export function changedKeys(
   before: Configuration,
   after: Configuration,
-): { readonly changed: readonly string[]; readonly fixed: readonly string[] } {
-  const changed = differences(before, after, '')
-  return { changed, fixed: changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`))) }
+): { readonly changed: readonly string[]; readonly fixed: readonly string[]; readonly later: readonly string[] } {
+  const all = differences(before, after, '')
+  const later = all.filter((key) => key === AT_RESTART)
+  const changed = all.filter((key) => key !== AT_RESTART)
+  return {
+    changed,
+    later,
+    fixed: changed.filter((key) => FIXED.some((name) => key === name || key.startsWith(`${name}.`))),
+  }
 }
 
 function differences(before: unknown, after: unknown, key: string): string[] {

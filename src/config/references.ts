@@ -16,6 +16,10 @@ export interface ReferenceSurroundings {
 
 /** Puts what `{ env: NAME }` and `{ file: PATH }` stand for in their place, anywhere in the tree. */
 export async function resolveReferences(root: MapTree, around: ReferenceSurroundings): Promise<MapTree> {
+  const crm = root.entries.get('crm')
+  const kind = crm?.kind === 'map' ? crm.entries.get('kind') : undefined
+  const isOfFiles = kind?.kind === 'scalar' && kind.value === 'files'
+
   function report(path: Path, line: number, at: number, message: string): Tree {
     around.say(at, message, path)
     return { kind: 'reported', line }
@@ -32,7 +36,12 @@ export async function resolveReferences(root: MapTree, around: ReferenceSurround
       return { ...here, items }
     }
     if (here.kind !== 'map') return here
-    return isReference(here) ? refer(here, path) : resolvedMap(here, path)
+    return isReference(here) && !namesList(path) ? refer(here, path) : resolvedMap(here, path)
+  }
+
+  /** The file of a list is named by `{ file: NAME }` too, beside which a sheet may stand. */
+  function namesList(path: Path): boolean {
+    return isOfFiles && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
   }
 
   async function resolvedMap(here: MapTree, path: Path): Promise<MapTree> {

@@ -299,7 +299,7 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["fields: { Id: '?' }", `fields.Id ${OPEN}`],
   ["fields: { Start: '?' }", `fields.Start ${OPEN}`],
   ["fields: { Start: { join: [a, '?'] } }", `fields.Start.join[1] ${OPEN}`],
-  ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column'],
+  ['fields: { Id: [] }', 'fields.Id is an empty list; it must be a column, or { join: [COLUMN, COLUMN] }'],
   [
     'fields: { Finish: { lasting: long } }',
     'fields.Finish.lasting is "long"; it must be a duration such as 2h30m, 90m or 1h',

@@ -103,7 +103,8 @@ export function logLine(seen: Observation): LogLine | null {
     }
     case 'reloaded': {
       const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
-      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}`, fields }
+      const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
+      return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
     }
     case 'reload-refused':
       return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }
@@ -170,9 +171,15 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   'store-found': ['info', 'the store answers'],
   're-based': ['warn', 'this instance begins again with the base in the store'],
   'base-written': ['info', 'the base in the store is written'],
+  'snapshot-failed': ['error', 'the snapshot in the store could not be written; it is tried again'],
   'base-ignored': ['warn', 'the base in the store is not used'],
   'marks-refused': ['warn', 'somebody else writes to the store: its marks are not believed'],
   'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
+  'log-unusable': [
+    'error',
+    'the log in the store cannot be used; if nobody leads it, it is replaced as soon as an election is over',
+  ],
+  'log-replaced': ['warn', 'nobody led the log in the store: this instance has dropped it, and begins another'],
   'other-logs': [
     'warn',
     'share.name is in use by another log; that one is led by another instance, which reads the CRM too',

@@ -130,6 +130,34 @@ describe('an outage in the log', () => {
     ])
   })
 
+  it('has one end and one count, whatever kinds of reads failed', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    for (const kind of ['changes', 'full', 'changes', 'full'] as const) {
+      log.write(readEnded({ kind, outcome: 'unreachable', message: 'the CRM did not answer' }))
+    }
+    for (const kind of ['changes', 'full', 'changes'] as const) log.write(readEnded({ kind }))
+    expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
+      'warn   the events could not be read (unreachable): the CRM did not answer',
+      'warn   the events could not be read (unreachable): the CRM did not answer',
+      'info   the events are read again, after 4 failed reads in 0 s',
+    ])
+  })
+
+  it('says once that a file is waited for, which is no failure', () => {
+    const { log, lines } = aLog(true)
+    log.begin()
+    for (const missing of [3, 2, 1]) {
+      const message = `events.csv may be half-written: it lacks ${missing}`
+      log.write(readEnded({ outcome: 'waiting', message }))
+    }
+    log.write(readEnded({ changed: 2 }))
+    expect(lines.map((line) => line.slice(2 + 24 + 2))).toEqual([
+      'warn   the events stay as they are: events.csv may be half-written: it lacks 3',
+      'info   events: 4 served, 1 withheld, 2 changed; read 5 rows in 12 ms (full)',
+    ])
+  })
+
   it('is said anew where its cause changes, and apart for each list and kind of read', () => {
     const { log, lines } = aLog(true)
     log.begin()

@@ -54,47 +54,71 @@ export class Log {
 
 const SAY_AGAIN_MS = 600_000
 
+/** The reads of one list that fail. */
 interface Trouble {
-  readonly message: string
   readonly sinceMs: number
-  saidAtMs: number
+  /** Of every kind. */
   failures: number
+  /** What was said last, by kind of read, of those that have not succeeded since. */
+  readonly said: Map<ReadReport['kind'], { readonly message: string; atMs: number }>
+}
+
+/** The kinds of reads that a read of each kind stands for. */
+const PROVES: Readonly<Record<ReadReport['kind'], readonly ReadReport['kind'][]>> = {
+  full: ['full', 'changes', 'addition'],
+  changes: ['changes', 'addition'],
+  availability: ['availability'],
+  addition: ['addition'],
 }
 
 /**
  * Keeps a night's outage from filling the log: the same failure of the same read is said once, then every ten minutes, and
- * its end once.
+ * the end of all failures of a list once. Says once, too, that a file is waited for.
  */
 class Repetition {
   readonly #troubles = new Map<string, Trouble>()
-  /** The reads that wait for a file to be finished. */
   readonly #waiting = new Set<string>()
 
   /** The line to write for a read that ended, given the one it would have alone. */
   filter(read: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
-    const key = `${read.list} ${read.kind}`
-    const trouble = this.#troubles.get(key)
-    if (read.outcome === 'waiting') {
-      const isSaid = this.#waiting.has(key)
-      this.#waiting.add(key)
+    const { list, kind, outcome, message } = read
+    if (outcome === 'waiting') {
+      const isSaid = this.#waiting.has(list)
+      this.#waiting.add(list)
       return isSaid ? null : line
     }
-    this.#waiting.delete(key)
-    if (read.message === null) {
-      if (trouble === undefined) return line
-      this.#troubles.delete(key)
-      const lasted = `after ${trouble.failures} failed reads in ${seconds(nowMs - trouble.sinceMs)} s`
-      const message = `the ${read.list} are read again, ${lasted}${line === null ? '' : `; ${line.message}`}`
-      return { level: 'info', message, fields: { ...line?.fields, list: read.list, failures: trouble.failures } }
-    }
-    if (trouble?.message !== read.message) {
-      const { sinceMs = nowMs, failures = 0 } = trouble ?? {}
-      this.#troubles.set(key, { message: read.message, sinceMs, saidAtMs: nowMs, failures: failures + 1 })
+    this.#waiting.delete(list)
+    return message === null ? this.#ended(read, line, nowMs) : this.#failed(list, kind, message, line, nowMs)
+  }
+
+  #ended({ list, kind }: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
+    const trouble = this.#troubles.get(list)
+    if (trouble === undefined) return line
+    for (const proved of PROVES[kind]) trouble.said.delete(proved)
+    if (trouble.said.size > 0) return line
+    this.#troubles.delete(list)
+    const lasted = `after ${trouble.failures} failed reads in ${seconds(nowMs - trouble.sinceMs)} s`
+    const message = `the ${list} are read again, ${lasted}${line === null ? '' : `; ${line.message}`}`
+    return { level: 'info', message, fields: { ...line?.fields, list, failures: trouble.failures } }
+  }
+
+  #failed(
+    list: string,
+    kind: ReadReport['kind'],
+    message: string,
+    line: LogLine | null,
+    nowMs: number,
+  ): LogLine | null {
+    const trouble = this.#troubles.get(list) ?? { sinceMs: nowMs, failures: 0, said: new Map() }
+    this.#troubles.set(list, trouble)
+    trouble.failures++
+    const said = trouble.said.get(kind)
+    if (said?.message !== message) {
+      trouble.said.set(kind, { message, atMs: nowMs })
       return line
     }
-    trouble.failures++
-    if (nowMs - trouble.saidAtMs < SAY_AGAIN_MS || line === null) return null
-    trouble.saidAtMs = nowMs
+    if (nowMs - said.atMs < SAY_AGAIN_MS || line === null) return null
+    said.atMs = nowMs
     const lasted = `${trouble.failures} failed reads in ${seconds(nowMs - trouble.sinceMs)} s`
     return { ...line, message: `still: ${line.message} (${lasted})` }
   }

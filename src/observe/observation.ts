@@ -64,8 +64,8 @@ export type Observation =
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** A signal that means nothing to the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
-  /** SIGHUP: these keys have other values now. */
-  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** SIGHUP: these keys have other values now; `later`: from the next start on. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly later: readonly string[] }
   /** SIGHUP, and all stays as it was: why, a sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
@@ -78,9 +78,12 @@ export type ShareChange =
   | 'store-found'
   | 're-based'
   | 'base-written'
+  | 'snapshot-failed'
   | 'base-ignored'
   | 'entry-refused'
   | 'marks-refused'
+  | 'log-unusable'
+  | 'log-replaced'
   /** Instances that share nothing with this one use the same name. */
   | 'other-logs'
   /** What the reader reads is too old for the bound that is set here. */

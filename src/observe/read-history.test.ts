@@ -33,6 +33,15 @@ describe('the history of reads', () => {
     expect(history.reads[0]?.read.changed).toBe(60)
   })
 
+  it('keeps a read that brought a change apart from the idle ones after it', () => {
+    const history = new ReadHistory()
+    for (const changed of [5, 0, 0]) history.note(readEnded({ changed }), 0)
+    expect(history.reads.map(({ times, read }) => [read.changed, times])).toEqual([
+      [0, 2],
+      [5, 1],
+    ])
+  })
+
   it('remembers ignored columns, at most 100 of a list', () => {
     const history = new ReadHistory()
     const columns = Array.from({ length: 300 }, (_, index) => `Column${index}`)

@@ -13,7 +13,7 @@ export interface PastReads {
 const MOST = 50
 const MOST_COLUMNS = 100
 
-/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, and faults stay in sight. */
+/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, and faults and changes stay in sight. */
 export class ReadHistory {
   readonly #past: PastReads[] = []
   readonly #ignored = new Map<string, Set<string>>()
@@ -50,5 +50,5 @@ export class ReadHistory {
 
 function isAlike(before: ReadReport, after: ReadReport): boolean {
   const names = ['kind', 'outcome', 'message', 'served', 'withheld'] as const
-  return after.changed === 0 && names.every((name) => before[name] === after[name])
+  return before.changed === 0 && after.changed === 0 && names.every((name) => before[name] === after[name])
 }

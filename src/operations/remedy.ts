@@ -45,7 +45,9 @@ function isThere(text: string): boolean {
 function insteadOfNumber(text: string, expected: string): string | null {
   const bare = text.replaceAll(/^[\s\p{Sc}]+|[\s\p{Sc}]+$|\b(?:EUR|USD|GBP|CHF)\b/gu, '').trim()
   const hasCurrency = bare !== text
-  if (expected.includes('crm.texts.decimal')) return hasCurrency ? `write ${bare}, without the currency` : null
+  if (expected.includes('crm.texts.decimal')) {
+    return hasCurrency && /^[+-]?\d[\d.,' \u00a0\u202f]*$/.test(bare) ? `write ${bare}, without the currency` : null
+  }
   const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
   if (grouped !== null && (expected.startsWith('a whole') || grouped[1] !== ',')) {
     return `write ${bare.replaceAll(grouped[1] ?? '', '')}`

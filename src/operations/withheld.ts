@@ -26,7 +26,10 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
   const shown = found === null ? '' : `; found ${found}`
   switch (fault) {
     case 'no-id':
-      return { reason: `has no valid id in ${name}${shown}`, remedy: `Give it an id: ${expected ?? 'a GUID'}.` }
+      return {
+        reason: `has no valid id in ${name}${shown}`,
+        remedy: expected === 'an id' ? `Give it an id in ${name}.` : `Give it an id: ${expected ?? 'a GUID'}.`,
+      }
     case 'duplicate-id':
       return {
         reason: `has the id of another row in ${name}${shown}`,
@@ -35,7 +38,7 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
     case 'unreadable':
       return {
         reason: `has a value in ${name} that cannot be read${expected === null ? '' : `: ${expected} is expected`}${shown}`,
-        remedy: `Correct ${name}${found === null || expected === null ? '' : orderFor(found, expected)}.`,
+        remedy: `Correct ${name}${found === null || expected === null || name.includes(' + ') ? '' : orderFor(found, expected)}.`,
       }
     case 'missing':
       return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${expected === null ? '' : `: ${expected}`}.` }

@@ -2,6 +2,7 @@ import { expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
+import { FaultCounts } from './fault-counts.ts'
 import { eventKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
 
@@ -51,4 +52,15 @@ it('what is wrong with the rows of a list is counted as rows come, change, are s
       expect(new Map(counted.filter(([, count]) => count !== 0))).toEqual(expected)
     }),
   )
+})
+
+it('tells a column that is called null from no column', () => {
+  const counts = new FaultCounts()
+  const row = { fault: 'unreadable', where: 'x', expected: null, found: null } as const
+  counts.add({ ...row, column: null }, 1)
+  counts.add({ ...row, column: 'null' }, 1)
+  expect(Array.from(counts, ({ column, count }) => [column, count])).toEqual([
+    [null, 1],
+    ['null', 1],
+  ])
 })

@@ -25,7 +25,7 @@ export class FaultCounts implements Iterable<FaultCount> {
   /** Counts what `now` has more of each fault than `before`: rows without a place of their own have no before themselves. */
   addMore(before: FaultCounts, now: FaultCounts): void {
     for (const { fault, column, first } of now) {
-      const more = first - (before.#counts.get(`${fault} ${column}`)?.first ?? 0)
+      const more = first - (before.#counts.get(faultKey(fault, column))?.first ?? 0)
       if (more > 0) this.#add(fault, column, more, more)
     }
   }
@@ -48,7 +48,7 @@ export class FaultCounts implements Iterable<FaultCount> {
   }
 
   #add(fault: RowFault['fault'], column: string | null, count: number, first: number): void {
-    const key = `${fault} ${column}`
+    const key = faultKey(fault, column)
     const known = this.#counts.get(key)
     if (known === undefined) this.#counts.set(key, { fault, column, count, first })
     else {
@@ -56,4 +56,9 @@ export class FaultCounts implements Iterable<FaultCount> {
       known.first += first
     }
   }
+}
+
+/** A column may be called null. */
+export function faultKey(fault: RowFault['fault'], column: string | null): string {
+  return column === null ? fault : `${fault} ${column}`
 }

@@ -59,6 +59,17 @@ function withheldOf(text: string): Withheld {
   return { fault: known, column, where, expected: null, found: null }
 }
 
+/** Reads all frames, and what each of them holds, before anything is written; throws a sentence if one cannot be read. */
+export function wholeFrames(lists: RecordLists, bytes: Buffer): readonly Frame[] {
+  const frames = [...readFrames(bytes)]
+  for (const { list, says, id, text } of frames) {
+    if (says === 'withheld') withheldOf(text)
+    if (says === 'served' && !lists[list].kind.isPacked(id, text))
+      throw new Error(`the row ${id} is not a packed record`)
+  }
+  return frames
+}
+
 /** Writes what a frame says into its list, as if the row had last been seen before all time: any read overrules it. */
 export function applyFrame(lists: RecordLists, { list: name, says, id, version, text }: Frame, nowMs: number): void {
   const list = lists[name]

@@ -16,6 +16,8 @@ export interface ListKind<Item> {
   readonly placing: Placing
   /** `details` with the availability of another; the record itself where the kind has none. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
+  /** Whether the text is a record as it is packed. */
+  readonly isPacked: (id: Guid, text: string) => boolean
   /** The names of the fields in which two packed records differ. */
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
@@ -61,10 +63,17 @@ export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
 function nameAndPacking<Item extends Pick<EventRecord, 'Links'>>(
   { list, fields }: RecordTable<readonly (Field & { readonly name: keyof Item })[]>,
   packing: Packing<Item>,
-): Pick<ListKind<Item>, 'name' | 'packing' | 'differences'> {
+): Pick<ListKind<Item>, 'name' | 'packing' | 'isPacked' | 'differences'> {
   return {
     name: list,
     packing,
+    isPacked(id, text) {
+      try {
+        return packing.pack(packing.unpack(id, text)) === text
+      } catch {
+        return false
+      }
+    },
     differences(id, before, after) {
       const [left, right] = [packing.unpack(id, before), packing.unpack(id, after)]
       return [...fields, LINKS].flatMap(({ name }) =>

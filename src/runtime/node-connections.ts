@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, Server as NetServer } from 'node:net'
 
+const LOOPBACK = /^(?:::1$|(?:::ffff:)?127\.)/
+
 /** How often it is looked for connections that an end has to wait for no longer. */
 const LOOK_MS = 25
 
@@ -39,6 +41,24 @@ export class Connections {
   /** Whether nothing that came on its connection waits behind it. */
   isNewest({ socket }: IncomingMessage, response: ServerResponse): boolean {
     return (this.#newest.get(socket) ?? response) === response
+  }
+
+  /**
+   * Keeps at most `most` connections open. A new one from this machine takes the place of the oldest that has no request
+   * in flight, so that a probe is always answered; any other is closed.
+   */
+  limit(most: number): void {
+    this.#server.on('connection', (socket: Socket) => {
+      if (this.#open.size <= most) return
+      const replaced = LOOPBACK.test(socket.remoteAddress ?? '') ? this.#oldestIdle() : undefined
+      const closed = replaced ?? socket
+      this.#open.delete(closed)
+      closed.destroy()
+    })
+  }
+
+  #oldestIdle(): Socket | undefined {
+    return this.#open.values().find((socket) => (this.#owed.get(socket)?.size ?? 0) === 0)
   }
 
   /** Accepts no more, and resolves when all connections are closed: each as soon as nothing is owed on it. */

@@ -89,8 +89,11 @@ const MOST_PIPELINED = 64
 
 /** Descriptors that no caller may take, but no more than half of all: what reads the CRM needs, and the operations listener. */
 const KEPT = 128
-/** Of those, what the operations listener may take. */
+/** Of those, what the operations listener may take, and those that are replaced meanwhile. */
 const MOST_OPERATIONS = 64
+const REPLACED = 16
+/** How long a connection of the operations listener may stand still; `accept` may wait 10 s for another instance. */
+const OPERATIONS_IDLE_MS = 30_000
 
 /** One connection more is accepted only to be closed. */
 function mostConnections(): number {
@@ -109,12 +112,14 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
   const { getRequestListener } = await import('@hono/node-server')
   // The adapter's own Response would replace the global one for everybody.
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
-  const server = createServer((request, response) => {
+  const server = createServer(PATIENCE, (request, response) => {
     connections.owe(request, response)
     void handle(request, response)
   })
-  server.maxConnections = MOST_OPERATIONS
+  server.maxConnections = MOST_OPERATIONS + REPLACED
+  server.timeout = OPERATIONS_IDLE_MS
   const connections = new Connections(server)
+  connections.limit(MOST_OPERATIONS)
   return listenerOf(server, connections, host, port, new Ending())
 }
 

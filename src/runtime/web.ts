@@ -118,12 +118,15 @@ function headersOf(response: IncomingMessage): Record<string, string> {
   return headers
 }
 
+const FIRST_BYTES = 16 * 1024
+
 function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
   const isPacked = coding === 'gzip' || coding === 'x-gzip'
   const stream = isPacked ? response.pipe(createGunzip()) : response
-  const chunks: Uint8Array[] = []
+  // Copied into one buffer: what came in many small chunks would be held with the cost of each.
+  let body = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes))
   let length = 0
   const fail = (code: string): void => reject(codedError(code))
   if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
@@ -134,12 +137,21 @@ function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Ar
   })
   stream.on('error', reject)
   stream.on('data', (chunk: Uint8Array) => {
-    length += chunk.length
-    if (length > mostBytes) fail('ERR_BODY_TOO_LARGE')
-    else chunks.push(chunk)
+    const end = length + chunk.length
+    if (end > mostBytes) {
+      fail('ERR_BODY_TOO_LARGE')
+      return
+    }
+    if (end > body.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(end, body.length * 2), mostBytes))
+      body.copy(larger, 0, 0, length)
+      body = larger
+    }
+    body.set(chunk, length)
+    length = end
   })
   stream.on('end', () => {
-    if (response.complete) resolve(Buffer.concat(chunks))
+    if (response.complete) resolve(body.subarray(0, length))
     else fail('ECONNRESET')
   })
   return promise

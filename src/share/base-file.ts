@@ -44,8 +44,8 @@ type Content = readonly [
 ]
 
 const OLDEST_MS = 7 * 24 * 3_600_000
-/** What was being written when its process was killed. */
-const OLDEST_UNFINISHED_MS = 3_600_000
+/** What was being written when its process was killed: nobody writes one for so long. */
+const OLDEST_UNFINISHED_MS = 600_000
 /** While rows go on changing, what is owed is written so many times before the last of it is written at once. */
 const MOST_ROUNDS = 8
 /** Of rows that all change while they are written there are so many chunks. */
@@ -125,6 +125,8 @@ export class BaseFile {
     const { directory } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
+    // Before: what others left unfinished may be what fills the disk.
+    await this.#tidy(content[2]().writtenAtMs)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
     let stored: StoredBase
@@ -139,7 +141,6 @@ export class BaseFile {
       throw cause
     }
     await syncDirectory(directory)
-    await this.#tidy(stored.writtenAtMs)
     return stored
   }
 

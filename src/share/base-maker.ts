@@ -6,7 +6,7 @@ import type { Publisher } from './publisher.ts'
 import { LISTS, stateOf } from './list-states.ts'
 import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
-import { chunkNames, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-base.ts'
+import { dropSnapshotsBut, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-base.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
 /** While a base is made, or must not be made yet, the log may get so many times as long. */
@@ -18,6 +18,7 @@ const LOOK_EVERY_MS = 60_000
 export interface BaseMakerOptions extends Pick<ShareOptions, 'time' | 'signing' | 'settings' | 'pause'> {
   readonly publisher: Publisher
   readonly made: (manifest: Manifest) => void
+  readonly failed: (cause: unknown) => void
 }
 
 /** Makes the base that others begin with, where one is wanted, beside the beats; and cuts the log before the last but one. */
@@ -35,8 +36,10 @@ export class BaseMaker {
   #lists = 0
   #lookedAt: Moment
   #isEnded = false
-  /** What nobody loads any more, once it has lain for a while. */
-  #superseded: { readonly manifest: Manifest; readonly since: Moment }[] = []
+  /** When the last one took the place of the one before, which some may still be loading. */
+  #switchedAt: Moment | null = null
+  /** The one that is being written. */
+  #making: LogPosition | undefined
 
   /** `last`: the one in the store that the log still begins with, null where there is none. */
   constructor(options: BaseMakerOptions, last: Manifest | null) {
@@ -78,15 +81,25 @@ export class BaseMaker {
     const now = time.now()
     const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded)
     const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
-    if (this.#isMaking !== null) return
     // Whatever is wrong with the session, its next command tells.
     if (elapsedMs(this.#lookedAt, now) > LOOK_EVERY_MS) this.#look(session, now).catch(() => {})
+    if (this.#switchedAt !== null && elapsedMs(this.#switchedAt, now) > KEPT_MS) {
+      this.#switchedAt = this.#before = null
+      this.#tidy(session).catch(() => {})
+    }
+    if (this.#isMaking !== null) return
     if (!this.#isDue(now, loaded.length) || loaded.length < (hasWaited ? 1 : LISTS.length)) return
     this.#isMaking = 'rows'
     this.#lists = loaded.length
     this.#make(session, loaded)
-      .catch(() => this.want())
-      .finally(() => (this.#isMaking = null))
+      .catch((cause: unknown) => {
+        this.want()
+        this.#options.failed(cause)
+      })
+      .finally(() => {
+        this.#isMaking = null
+        this.#making = undefined
+      })
   }
 
   /** The one in the store may have been thrown away, in part or in whole. */
@@ -94,6 +107,13 @@ export class BaseMaker {
     this.#lookedAt = now
     const last = this.#last
     if (last !== null && !(await isThere(session, last)) && last === this.#last) this.want()
+    await this.#tidy(session)
+  }
+
+  /** Removes what former leaders left, and what nobody loads any more. */
+  async #tidy(session: Session): Promise<void> {
+    const ofUse = () => [this.#making, this.#last?.from, this.#before?.from]
+    await dropSnapshotsBut(session, ofUse, this.#options.signing)
   }
 
   #isDue(now: Moment, loaded: number): boolean {
@@ -115,6 +135,7 @@ export class BaseMaker {
     const { events, venues } = publisher.replica
     this.#isWanted = false
     this.#madeAt = now
+    this.#making = from
     const frames = allFrames({ events: events.list, venues: venues.list }, loaded)
     const chunks = await writeChunks(session, from, frames, pause)
     this.#isMaking = 'log'
@@ -122,20 +143,12 @@ export class BaseMaker {
     if (this.#isEnded) return
     const manifest = { from, to, lists, chunks }
     await setManifest(session, manifest, signing)
-    if (this.#before !== null) this.#superseded.push({ manifest: this.#before, since: time.now() })
     this.#before = this.#last
+    this.#switchedAt = time.now()
     this.#last = manifest
     this.#bytesAt = sentBytes
     made(manifest)
     const cut = idOf((this.#before ?? manifest).from)
     await session.ask((store) => store.trimBefore(cut))
-    await this.#dropSuperseded(session)
-  }
-
-  async #dropSuperseded(session: Session): Promise<void> {
-    const now = this.#options.time.now()
-    const old = this.#superseded.filter(({ since }) => elapsedMs(since, now) > KEPT_MS)
-    this.#superseded = this.#superseded.filter((one) => !old.includes(one))
-    for (const { manifest } of old) await session.ask((store) => store.dropBlobs(chunkNames(manifest)))
   }
 }

@@ -36,8 +36,8 @@ function followed(
   time: Time = systemTime,
 ): ServedLists & { readonly events: FollowedList<EventRecord> } {
   const lists = newLists(formatter)
-  const events = new FollowedList(lists.events, WHOLE, time, 100)
-  const venues = new FollowedList(lists.venues, WHOLE, time, 100)
+  const events = new FollowedList(lists.events, WHOLE, time, { ms: 100 })
+  const venues = new FollowedList(lists.venues, WHOLE, time, { ms: 100 })
   events.isReached = venues.isReached = isReached
   return { events, venues }
 }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../replica/frames.ts'
 import type { ToldShrunk } from '../replica/shrink-guard.ts'
-import { pack, unpack } from './frame-body.ts'
+import { BODY_CEILING, pack, unpack } from './frame-body.ts'
 import type { Signing } from './signing.ts'
 import type { StoredEntry } from './store.ts'
 
@@ -86,7 +86,7 @@ export interface RefusedEntry {
   readonly refused: string
 }
 
-const HEAD_CEILING = 64 * 1024
+export const HEAD_CEILING: number = 64 * 1024
 /** A term above it leaves none to claim. */
 const HIGHEST = Number.MAX_SAFE_INTEGER - 1
 
@@ -109,6 +109,12 @@ export function compareIds(
   return left.term - right.term || left.number - right.number
 }
 
+/** Whether an id in the store stands below a position, be it one of ours or not. */
+export function isBelow(id: string, position: Pick<LogPosition, 'term' | 'number'>): boolean {
+  const [term = 0, number = 0] = id.split('-').map(Number)
+  return compareIds({ term, number }, position) < 0
+}
+
 export function encodeEntry({ position, head, body }: LogEntry, signing: Signing): StoredEntry {
   const id = idOf(position)
   const h = JSON.stringify({ ...head, reign: position.reign })
@@ -117,6 +123,9 @@ export function encodeEntry({ position, head, body }: LogEntry, signing: Signing
 }
 
 export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
+  // Before it is signed: that of a body without a ceiling takes its time.
+  if (b !== null && b.length > BODY_CEILING)
+    return { refused: `entry ${id} has a body of ${b.length} bytes, which is too large` }
   if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
   try {
     if (h.length > HEAD_CEILING) throw new Error('the head is too large')

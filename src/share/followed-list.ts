@@ -7,6 +7,7 @@ import type { RecordList } from '../replica/record-list.ts'
 import type { Shrunk } from '../replica/shrink-guard.ts'
 import { type Moment, type Time, earlierBy, elapsedMs } from '../replica/time.ts'
 import type { Ages, ListState } from './entries.ts'
+import type { Heartbeat } from './reign.ts'
 
 /** What its reader found is that one's to tell. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
@@ -24,17 +25,17 @@ export class FollowedList<Item> implements ServedList<Item> {
   /** As of when its reader was last heard of. */
   #heardAt: Moment
   readonly #time: Time
-  readonly #beatMs: number
+  readonly #heartbeat: Heartbeat
   #helped = Promise.withResolvers<void>()
   #loadedAtMs: number | null = null
   readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
 
-  constructor(list: RecordList<Item>, state: ListState, time: Time, beatMs: number) {
+  constructor(list: RecordList<Item>, state: ListState, time: Time, heartbeat: Heartbeat) {
     this.list = list
     this.#state = state
     this.#time = time
     this.#told = this.#heardAt = time.now()
-    this.#beatMs = beatMs
+    this.#heartbeat = heartbeat
     list.extras = PackedRows.counted(state.extras)
   }
 
@@ -121,7 +122,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   get nextTryInMs(): number {
-    return this.nextReadInMs + this.#beatMs
+    return this.nextReadInMs + this.#heartbeat.ms
   }
 
   ageMs(now: Moment): number | null {

@@ -30,10 +30,18 @@ it('turns nobody away for a read that failed before it has taken the beat that c
   const time = new VirtualTime(1)
   const signing = new Signing('scope', null)
   const marks = new OwnMarks('aa00000000000001', randomBytes, time, signing)
-  const seen = new SeenMarks(signing, time, 500)
+  const seen = new SeenMarks(signing, time, { ms: 500 })
   const lists = newLists(formatter)
   const states = { events: WELL, venues: WELL }
-  const following = new Following({ lists, time, marks, beatMs: 500, position: POSITION, until: POSITION, states })
+  const following = new Following({
+    lists,
+    time,
+    marks,
+    heartbeat: { ms: 500 },
+    position: POSITION,
+    until: POSITION,
+    states,
+  })
   const limits = { waiting: 10, waitForMs: 15_000 }
   const admissions = new Admissions({ boundMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 0 }, limits, time)
   let answered: boolean | null = null

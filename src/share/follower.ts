@@ -2,12 +2,13 @@ import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { type RecordLists, applyFrame, readFrames } from '../replica/frames.ts'
+import { type Frame, type RecordLists, applyFrame, wholeFrames } from '../replica/frames.ts'
 import type { ServedLists } from '../replica/held-lists.ts'
 import type { Moment, Time } from '../replica/time.ts'
 import { type LogEntry, type ListState, type LogPosition, compareIds, isSame } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
 import type { OwnMarks } from './marks.ts'
+import type { Heartbeat } from './reign.ts'
 
 const UNREAD: ListState = {
   cursor: null,
@@ -24,11 +25,14 @@ const UNREAD: ListState = {
   askedMs: 0,
 }
 
+const MISSING = 'entries of the log are missing'
+const BROKEN = 'the rows of an entry of the log cannot be read'
+
 export interface FollowingOptions {
   readonly lists: RecordLists
   readonly time: Time
   readonly marks: OwnMarks
-  readonly beatMs: number
+  readonly heartbeat: Heartbeat
   /** Where it goes on from. */
   readonly position: LogPosition
   /** Nothing is served before this entry. */
@@ -44,6 +48,8 @@ export class Following implements ServedLists {
   position: LogPosition
   /** The last entry that told of a list that shrank, or said so beside the base. */
   shrunkToldAt: LogPosition | null
+  /** Why the last entry could not be taken. */
+  gap: string = MISSING
   /** When the last beat came that carried our mark. */
   beatenAt: Moment
   readonly #until: LogPosition
@@ -53,7 +59,7 @@ export class Following implements ServedLists {
   #hasNews = false
 
   constructor(options: FollowingOptions) {
-    const { lists, time, marks, beatMs, position, until, states } = options
+    const { lists, time, marks, heartbeat, position, until, states } = options
     this.lists = lists
     this.#time = time
     this.#marks = marks
@@ -61,8 +67,8 @@ export class Following implements ServedLists {
     this.position = position
     this.shrunkToldAt = states === undefined ? null : position
     this.beatenAt = time.now()
-    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, beatMs)
-    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, beatMs)
+    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat)
+    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat)
     this.#reach()
   }
 
@@ -99,7 +105,12 @@ export class Following implements ServedLists {
     if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
       return false
     }
-    this.#apply(entry)
+    const frames = this.#framesIn(entry)
+    if (frames === null) {
+      this.gap = BROKEN
+      return false
+    }
+    this.#apply(entry, frames)
     this.position = entry.position
     this.#reach()
     return true
@@ -127,11 +138,25 @@ export class Following implements ServedLists {
     this.events.isReached = this.venues.isReached = true
   }
 
-  #apply({ position, head, body }: LogEntry): void {
+  /** Null if they cannot be read: then none of them is written. */
+  #framesIn({ head, body }: LogEntry): readonly Frame[] | null {
+    try {
+      return head.kind === 'rows' ? wholeFrames(this.lists, body) : []
+    } catch {
+      return null
+    }
+  }
+
+  /** With broken rows: nobody who begins before the entry gets past it. */
+  get isBroken(): boolean {
+    return this.gap === BROKEN
+  }
+
+  #apply({ position, head, body }: LogEntry, frames: readonly Frame[]): void {
     switch (head.kind) {
       case 'rows': {
         const nowMs = this.#time.now().monotonicMs
-        for (const frame of readFrames(body)) applyFrame(this.lists, frame, nowMs)
+        for (const frame of frames) applyFrame(this.lists, frame, nowMs)
         return
       }
       case 'read':

@@ -10,6 +10,9 @@ const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 // Its length as it was comes first (uint32): Bun 1.4 takes a stream that is cut short for a whole one. 0: it is as it was.
 const HEAD = 4
 
+/** The most that a packed body may have. */
+export const BODY_CEILING: number = PACKED_CEILING + HEAD
+
 /** Frames, or other bytes, as they are sent and stored: compressed where that is worth it. */
 export function pack(bytes: Buffer): Buffer {
   if (bytes.length > UNPACKED_CEILING) throw new Error(`${bytes.length} bytes are more than one body may hold`)
@@ -24,7 +27,7 @@ export function pack(bytes: Buffer): Buffer {
 /** What was packed; throws a sentence where it was not, or is larger than it may be. */
 export function unpack(packed: Buffer): Buffer {
   if (packed.length < HEAD) throw new Error('a body is cut short')
-  if (packed.length > PACKED_CEILING + HEAD) throw new Error(`a body of ${packed.length} bytes is too large`)
+  if (packed.length > BODY_CEILING) throw new Error(`a body of ${packed.length} bytes is too large`)
   const length = packed.readUInt32BE(0)
   const body = packed.subarray(HEAD)
   if (length === 0) return body

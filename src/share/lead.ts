@@ -1,7 +1,7 @@
-import { elapsedMs } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
+import { isBelow } from './entries.ts'
 import type { Member } from './member.ts'
-import type { Publisher } from './publisher.ts'
+import type { LogStanding, Publisher } from './publisher.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
@@ -10,17 +10,12 @@ const COALESCED_MS = 2
 
 /** The reader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
 export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
-  const { time, beatMs } = member.options
-  switch (await standing(member, publisher, session)) {
-    case 'deposed':
-      return member.resign('another has claimed the reading')
-    case 'unreadable':
-      throw new StoreFailure('lost', 'the last entry of the log cannot be read')
-    case 'anew':
-      await publisher.claimAnew(session, member.nextReign(null))
-      member.makeBases(null)
-      break
-    default:
+  const { time, heartbeat } = member.options
+  const found = await standing(member, publisher, session, signal)
+  if (found === 'deposed') return member.resign('another has claimed the reading')
+  if (found === 'anew') {
+    await publisher.claimAnew(session, member.nextReign(null))
+    member.makeBases(null)
   }
   await member.findBase(session)
   for (let beatenAt = { monotonicMs: Number.NEGATIVE_INFINITY }; ;) {
@@ -29,12 +24,12 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
       await publisher.leave(session, 'it stops')
       return member.resign('it stops')
     }
-    if (now.monotonicMs - beatenAt.monotonicMs >= beatMs) {
+    if (now.monotonicMs - beatenAt.monotonicMs >= heartbeat.ms) {
       beatenAt = now
       await beat(member, publisher, session)
       if (member.publisher !== publisher) return
     } else await publisher.sendOwed(session)
-    const leftMs = Math.max(0, beatenAt.monotonicMs + beatMs - time.now().monotonicMs)
+    const leftMs = Math.max(0, beatenAt.monotonicMs + heartbeat.ms - time.now().monotonicMs)
     const owed = new Promise<void>((resolve) => {
       publisher.owed.onOwed(() => time.after(COALESCED_MS, resolve))
     })
@@ -42,18 +37,37 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
   }
 }
 
-/** How the log stands; a top that nobody could read for the length of a silence goes, and the log with it. */
-async function standing(member: Member, publisher: Publisher, session: Session): Promise<string> {
-  const found = await publisher.look(session)
-  if (found !== 'unreadable') {
-    member.unreadableSince = null
-    return found
+/** How the log stands. One that cannot be read or written is dropped, once it is certain that nobody else leads it. */
+async function standing(
+  member: Member,
+  publisher: Publisher,
+  session: Session,
+  signal: AbortSignal,
+): Promise<LogStanding> {
+  const { unusable, options } = member
+  for (;;) {
+    if (unusable.why === null) {
+      const { refused } = publisher
+      const { stored, entry } = await member.top(session, refused !== null)
+      if (stored === null || entry !== null) {
+        const found = publisher.standingOf(entry?.position ?? null)
+        const isStuck = stored !== null && refused !== null && isBelow(stored.id, refused)
+        if (found === 'deposed' || !isStuck) {
+          publisher.refused = null
+          return found
+        }
+        member.isStuckAt(refused, stored.id)
+      }
+    }
+    if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
+    await member.mark(session)
+    const fate = await unusable.look(session, options.heartbeat.ms, true, signal)
+    if (fate === 'waits') continue
+    publisher.refused = null
+    if (fate === 'led') continue
+    await member.dropLog(session)
+    return 'anew'
   }
-  const now = member.options.time.now()
-  member.unreadableSince ??= now
-  if (elapsedMs(member.unreadableSince, now) < member.silence.lengthMs) return found
-  await session.ask((store) => store.dropLog())
-  return 'anew'
 }
 
 async function beat(member: Member, publisher: Publisher, session: Session): Promise<void> {

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { type Moment, type Time, elapsedMs } from '../replica/time.ts'
 import { fieldsOf } from '../replica/frames.ts'
 import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
+import type { Heartbeat } from './reign.ts'
 import type { Signing } from './signing.ts'
 
 /** As many random bytes as asked for, that nobody can guess. */
@@ -25,7 +26,8 @@ export interface MarkNotes {
 }
 
 const MOST_OWN = 100
-const MOST_MARKS = 10_000
+/** Of more than so many none is read. */
+export const MOST_MARKS = 10_000
 /** So many are looked at in a beat that were not believed by then: a signature each. */
 const MOST_LOOKS = 1000
 /** Ours have some 300. */
@@ -91,12 +93,12 @@ export class SeenMarks {
   #living: readonly (readonly [string, SeenMark])[] = []
   readonly #signing: Signing
   readonly #time: Time
-  readonly #livingMs: number
+  readonly #heartbeat: Heartbeat
 
-  constructor(signing: Signing, time: Time, beatMs: number) {
+  constructor(signing: Signing, time: Time, heartbeat: Heartbeat) {
     this.#signing = signing
     this.#time = time
-    this.#livingMs = Math.max(LEAST_LIVING_MS, 4 * beatMs)
+    this.#heartbeat = heartbeat
   }
 
   get size(): number {
@@ -123,14 +125,12 @@ export class SeenMarks {
   }
 
   /**
-   * Takes in what was read; returns the instances whose marks are to be dropped, since they stood still. Where there are too many,
-   * those that are not believed are dropped at once, looked at or not: who lives writes another.
+   * Takes in what was read; returns the instances whose marks are to be dropped, since they stood still.
    */
   take(marks: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#time.now()
     const dropped: string[] = []
     let looks = 0
-    const isCrowded = marks.size > MOST_MARKS
     for (const known of [this.#seen, this.#strange]) {
       for (const instance of known.keys()) if (!marks.has(instance)) known.delete(instance)
     }
@@ -138,34 +138,31 @@ export class SeenMarks {
       const seen = this.#seen.get(instance)
       const before = seen ?? this.#strange.get(instance)
       if (before?.text === text) {
-        const mayStay = seen !== undefined || !isCrowded
         const mostMs = seen === undefined ? STANDS_STILL_MS : Math.max(STANDS_STILL_MS, 4 * seen.beatMs)
-        if (mayStay && elapsedMs(before.movedAt, now) <= mostMs) continue
+        if (elapsedMs(before.movedAt, now) <= mostMs) continue
         dropped.push(instance)
         this.#seen.delete(instance)
         this.#strange.delete(instance)
         continue
       }
-      if (seen === undefined && ++looks > MOST_LOOKS) {
-        if (isCrowded && dropped.length < MOST_MARKS) dropped.push(instance)
-        continue
-      }
-      const mark = seen !== undefined || this.#seen.size < MOST_MARKS ? this.#read(instance, text) : null
+      if (seen === undefined && ++looks > MOST_LOOKS) continue
+      const mark = this.#read(instance, text)
       if (mark !== null) {
         this.#seen.set(instance, { ...mark, text, movedAt: now })
         this.#strange.delete(instance)
         continue
       }
       this.#seen.delete(instance)
-      const isTooMuch = isCrowded || text.length > MOST_CHARACTERS
+      const isTooMuch = text.length > MOST_CHARACTERS
       if (isTooMuch) dropped.push(instance)
       this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
     this.strange = marks.size - this.#seen.size
     // By the monotonic clock: a wall clock that is set is no silence of theirs.
-    this.#living = [...this.#seen].filter(
-      ([, { movedAt, beatMs }]) => now.monotonicMs - movedAt.monotonicMs <= Math.max(this.#livingMs, 4 * beatMs),
-    )
+    this.#living = [...this.#seen].filter(([, { movedAt, beatMs }]) => {
+      const longestMs = Math.max(LEAST_LIVING_MS, 4 * Math.max(beatMs, this.#heartbeat.ms))
+      return now.monotonicMs - movedAt.monotonicMs <= longestMs
+    })
     return dropped
   }
 

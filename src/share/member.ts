@@ -1,7 +1,7 @@
 import { elapsedMs, type Moment, type Time } from '../replica/time.ts'
 import { Accepting } from './accepting.ts'
 import { BaseMaker } from './base-maker.ts'
-import { type Beat, decodeEntry, type LogEntry, type LogPosition } from './entries.ts'
+import { type Beat, decodeEntry, idOf, type LogEntry, type LogPosition } from './entries.ts'
 import { Following } from './follower.ts'
 import { drawName, OwnMarks, SeenMarks } from './marks.ts'
 import type { Role, ShareOptions } from './options.ts'
@@ -9,11 +9,18 @@ import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Rebase } from './rebase.ts'
 import { Silence } from './reign.ts'
-import type { Session } from './session.ts'
-import type { StoredEntry } from './store.ts'
-import { type Manifest, readManifest, sizeOf } from './store-base.ts'
+import { commandLimitMs, Session } from './session.ts'
+import { type StoredEntry, StoreFailure } from './store.ts'
+import { type Manifest, sizeOf } from './store-base.ts'
 import { Swap } from './swap.ts'
+import { UnusableLog } from './unusable-log.ts'
 
+/** So many entries are read at once, at most: a body may have 4 MB. */
+export const MOST_ENTRIES = 16
+/** One late answer may be that of a store which was stopped meanwhile. */
+const LEAST_LATE = 2
+const MENDED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
+const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
 const NOWHERE: LogPosition = { term: 0, number: 0, reign: '' }
 
 /** What one instance is to the others, and how it becomes something else. */
@@ -34,8 +41,11 @@ export class Member {
   claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
   /** By the monotonic clock: it has just left. */
   restsUntilMs: number = Number.NEGATIVE_INFINITY
-  /** The last entry of the log cannot be read since. */
-  unreadableSince: Moment | null = null
+  readonly unusable: UnusableLog
+  /** Where an entry that cannot be read follows, though somebody leads the log. */
+  unreadAt: string | null = null
+  /** Of entries so many are read at once, fewer while that takes long. */
+  entriesAtOnce: number = MOST_ENTRIES
   /** The id of the last entry that was seen while nothing was followed. */
   topSeen = ''
   /** The last one that was taken or written here. */
@@ -46,21 +56,31 @@ export class Member {
   #highestTerm = 0
   #markedAt: Moment | null = null
   #beatenAt: Moment
-  #hasRefused = false
+  /** Why the last entry that was read is not believed. */
+  #refused: string | null = null
+  /** Why the snapshot could not be written. */
+  #snapshotFailure: string | null = null
+  readonly #begun: Moment
 
   constructor(options: ShareOptions) {
     this.options = options
-    const { time, draw, signing, settings, beatMs, newLists, tell } = options
+    const { time, draw, signing, settings, heartbeat, newLists, tell } = options
     this.#time = time
     this.accepting = new Accepting(time)
-    this.#beatenAt = time.now()
+    this.#beatenAt = this.#begun = time.now()
     this.instance = drawName(draw)
     const marks = (this.#marks = new OwnMarks(this.instance, draw, time, signing))
-    this.silence = new Silence(time, settings, beatMs)
+    this.silence = new Silence(time, settings, heartbeat)
+    this.unusable = new UnusableLog(
+      time,
+      () => Session.open(options.store, time, commandLimitMs(settings), new AbortController().signal),
+      () => this.silence.lengthMs,
+      (why) => tell({ kind: 'log-unusable', why }),
+    )
     const ignored = (why: string): void => tell({ kind: 'base-ignored', why })
-    this.rebase = new Rebase({ ...options, marks, ignored })
+    this.rebase = new Rebase({ ...options, marks, ignored, reading: (asked) => this.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
-    this.swap = new Swap(new Following({ lists: newLists(), time, marks, beatMs, position: NOWHERE, until }), time)
+    this.swap = new Swap(new Following({ lists: newLists(), time, marks, heartbeat, position: NOWHERE, until }), time)
   }
 
   get role(): Role {
@@ -88,11 +108,12 @@ export class Member {
   decode(stored: StoredEntry): LogEntry | null {
     const entry = decodeEntry(stored, this.options.signing)
     if ('refused' in entry) {
-      if (!this.#hasRefused) this.options.tell({ kind: 'entry-refused', why: entry.refused })
-      this.#hasRefused = true
+      if (this.#refused === null) this.options.tell({ kind: 'entry-refused', why: entry.refused })
+      this.#refused = entry.refused
       return null
     }
-    this.#hasRefused = false
+    this.#refused = null
+    this.unusable.read()
     if (entry.head.kind === 'beat') this.silence.beats(entry.head.beatMs)
     this.#highestTerm = Math.max(this.#highestTerm, entry.position.term)
     return entry
@@ -100,13 +121,73 @@ export class Member {
 
   /** Writes a fresh mark where the last one is a beat old, or was written on another connection. */
   async mark(session: Session, isNew = false): Promise<void> {
-    const { beatMs, version } = this.options
+    const { version } = this.options
+    const beatMs = this.options.heartbeat.ms
     const now = this.#time.now()
     if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < beatMs) return
     this.#markedAt = now
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.isFit, needsBase: this.rebase.needsBase, beatMs, accepts }
-    await session.ask((store) => store.writeMark(this.instance, this.#marks.next(notes)))
+    const mark = this.#marks.next(notes)
+    // A leader drops what lies there instead; without one nobody needs the mark.
+    await session.ask((store) => store.writeMark(this.instance, mark)).catch(onlyForeign)
+  }
+
+  /**
+   * The last entry of the log, and what it says if it is believed. What keeps it from being read is noted.
+   * @param isOdd something else is wrong with the log
+   */
+  async top(
+    session: Session,
+    isOdd = false,
+  ): Promise<{ readonly stored: StoredEntry | null; readonly entry: LogEntry | null }> {
+    const stored = await this.reading(
+      session.ask((store) => store.top()),
+      isOdd,
+    )
+    const entry = stored === null ? null : this.decode(stored)
+    if (stored !== null && entry === null) {
+      this.unusable.found(`the last entry of the log, ${stored.id}, is not believed`, (other) =>
+        this.#isTopUnread(other),
+      )
+    }
+    return { stored, entry }
+  }
+
+  /** Entries that are being read; if they cannot be, that is noted. */
+  async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
+    return asked.catch((cause: unknown) => {
+      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isTopUnread(other))
+      throw cause
+    })
+  }
+
+  async #isTopUnread(session: Session): Promise<boolean> {
+    try {
+      const stored = await session.ask((store) => store.top())
+      return stored !== null && 'refused' in decodeEntry(stored, this.options.signing)
+    } catch (cause) {
+      return cause instanceof StoreFailure && (cause.fault === 'late' || cause.fault === 'foreign')
+    }
+  }
+
+  /** The log takes nothing above the last entry that it shows. */
+  isStuckAt(position: LogPosition, lastId: string): void {
+    const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
+    this.unusable.found(why, async (session) => {
+      const isPrimary = await session.ask((store) => store.isPrimary())
+      const top = await session.ask((store) => store.top())
+      return isPrimary && top?.id === lastId
+    })
+  }
+
+  /** Nobody leads the log that is of no use. */
+  async dropLog(session: Session): Promise<void> {
+    const why = this.unusable.why ?? ''
+    await session.ask((store) => store.drop('log'))
+    this.unusable.clear()
+    this.#refused = null
+    this.options.tell({ kind: 'log-replaced', why })
   }
 
   /** The beat carries a mark that was written since then, by the monotonic clock. */
@@ -145,6 +226,7 @@ export class Member {
     if (this.target === target) this.target = null
     this.claimed = null
     if (!target.isReached) return this.rebase.reject(why)
+    if (target.isBroken) this.rebase.reject(why)
     this.options.tell({ kind: 're-based', why })
     this.rebase.begin(this.#canAnswer())
   }
@@ -166,13 +248,15 @@ export class Member {
       replica: own.replica,
       position,
       effects: own.effects,
-      marks: new SeenMarks(signing, time, options.beatMs),
+      marks: new SeenMarks(signing, time, options.heartbeat),
       trimsBefore: () => this.bases?.trimsBefore ?? null,
       isLogFull: () => this.bases?.isLogFull ?? false,
     })
     own.onTold = (observation) => publisher.note(observation)
     this.publisher = publisher
     this.target = this.claimed = null
+    this.unusable.clear()
+    this.#refused = null
     this.rebase.needsBase = false
     if (anew) this.makeBases(null)
     this.offer()
@@ -184,6 +268,18 @@ export class Member {
     if (anew) this.takeOver(position, true)
   }
 
+  /** What is wrong with what the store holds, and what becomes of it; null if nothing is. */
+  get trouble(): string | null {
+    const { unusable, publisher, role, rebase } = this
+    if (unusable.why !== null) return `${unusable.why}; ${MENDED}`
+    if (this.#refused !== null) return `${this.#refused}: see who else writes to the store`
+    if (publisher !== null) return this.#snapshotFailure ?? publisher.refusedMarks
+    if (role !== 'waiting') return null
+    if (rebase.why !== null) return `${rebase.why}; the leader was asked for another`
+    if (elapsedMs(this.#begun, this.#time.now()) < this.silence.lengthMs) return null
+    return this.isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
+  }
+
   get #reached(): Following | null {
     return this.target?.isReached === true ? this.target : null
   }
@@ -191,7 +287,7 @@ export class Member {
   /** Makes bases where none is made yet, beginning with the one in the store. */
   async findBase(session: Session): Promise<void> {
     if (this.bases !== null) return
-    const manifest = await readManifest(session, this.options.signing)
+    const manifest = await this.rebase.read(session)
     const last = typeof manifest === 'string' ? null : manifest
     if (last !== null) this.rebase.knows(last)
     this.makeBases(last)
@@ -204,9 +300,16 @@ export class Member {
     this.bases?.end()
     const made = (manifest: Manifest): void => {
       this.rebase.knows(manifest)
+      this.#snapshotFailure = null
       this.options.tell({ kind: 'base-written', ...sizeOf(manifest) })
     }
-    this.bases = new BaseMaker({ ...this.options, publisher, made }, last)
+    const failed = (cause: unknown): void => {
+      // What is wrong with the connection is told of that.
+      if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.#snapshotFailure) return
+      this.#snapshotFailure = cause.message
+      this.options.tell({ kind: 'snapshot-failed', why: cause.message })
+    }
+    this.bases = new BaseMaker({ ...this.options, publisher, made, failed }, last)
   }
 
   /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */
@@ -247,4 +350,8 @@ export class Member {
       this.own = null
     } else if (own !== null) swap.offer(own.replica)
   }
+}
+
+function onlyForeign(cause: unknown): void {
+  if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
 }

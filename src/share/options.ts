@@ -3,6 +3,7 @@ import type { RefreshSettings } from '../replica/list-replica.ts'
 import type { Time } from '../replica/time.ts'
 import type { Draw } from './marks.ts'
 import type { ReplicaMaker } from './own-reading.ts'
+import type { Heartbeat } from './reign.ts'
 import type { Signing } from './signing.ts'
 import type { Store } from './store.ts'
 
@@ -15,9 +16,14 @@ export type ShareNews =
   | { readonly kind: 're-based'; readonly why: string }
   | { readonly kind: 'reads-alone' }
   | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number }
+  | { readonly kind: 'snapshot-failed'; readonly why: string }
   | { readonly kind: 'base-ignored'; readonly why: string }
   | { readonly kind: 'entry-refused'; readonly why: string }
   | { readonly kind: 'marks-refused'; readonly why: string }
+  /** The log cannot be read, verified or written. */
+  | { readonly kind: 'log-unusable'; readonly why: string }
+  /** Nobody led it, and it was dropped here. */
+  | { readonly kind: 'log-replaced'; readonly why: string }
   | { readonly kind: 'bound-too-short'; readonly why: string }
   | { readonly kind: 'accepted'; readonly lists: readonly ListName[] }
   /** What follows the log shows these changes, each so long after the CRM says that it was made. */
@@ -28,7 +34,7 @@ export interface ShareOptions extends ReplicaMaker {
   readonly signing: Signing
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
-  readonly beatMs: number
+  readonly heartbeat: Heartbeat
   /** The reader counts; infinite: all. */
   readonly readersWhenLost: number
   /** Of Marquee. */

@@ -5,8 +5,8 @@ import type { Effects } from '../replica/effects.ts'
 import type { Replica } from '../replica/replica.ts'
 import { elapsedMs, type Moment } from '../replica/time.ts'
 import type { Beat, LogEntry, Head, LogPosition } from './entries.ts'
-import { compareIds, decodeEntry, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
-import type { SeenMarks } from './marks.ts'
+import { compareIds, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
+import { MOST_MARKS, type SeenMarks } from './marks.ts'
 import { agesOf, failsForMs, LISTS, UNKNOWN_AGES } from './list-states.ts'
 import type { ShareOptions } from './options.ts'
 import { Owed } from './owed.ts'
@@ -14,11 +14,11 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
 /** How the log stands to whoever last wrote to it. */
-export type LogStanding = 'goes-on' | 'deposed' | 'anew' | 'unreadable'
+export type LogStanding = 'goes-on' | 'deposed' | 'anew'
 
 export interface PublisherOptions extends Pick<
   ShareOptions,
-  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'beatMs' | 'tell'
+  'time' | 'signing' | 'settings' | 'readersWhenLost' | 'version' | 'heartbeat' | 'tell'
 > {
   readonly instance: string
   readonly replica: Replica
@@ -43,6 +43,8 @@ export class Publisher {
   /** The last entry that is known to be in the log. */
   position: LogPosition
   sentBytes = 0
+  /** What the log refused; null once it is known why. */
+  refused: LogPosition | null = null
   readonly #options: PublisherOptions
   readonly #begun: Moment
   /** The entry that first told of what the shrink guard does not believe of a list now. */
@@ -50,6 +52,9 @@ export class Publisher {
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
+  /** Why the marks are to be dropped at the next beat. */
+  #marksLate: string | null = null
+  #marksDropped: string | null = null
   /** That marks are not believed was said. */
   #hasToldRefused = false
 
@@ -67,16 +72,9 @@ export class Publisher {
     return this.owed.count + (this.#pending === null ? 0 : 1)
   }
 
-  /** Looks at the top of the log, which another may have written: what we sent and heard nothing of may be there too. */
-  async look(session: Session): Promise<LogStanding> {
-    const stored = await session.ask((store) => store.top())
-    if (stored === null) return 'anew'
-    const top = decodeEntry(stored, this.#options.signing)
-    if ('refused' in top) return 'unreadable'
-    return this.#standingOf(top.position)
-  }
-
-  #standingOf(top: LogPosition): LogStanding {
+  /** How a log with this last entry stands, which another may have written: what we sent and heard nothing of may be there too. */
+  standingOf(top: LogPosition | null): LogStanding {
+    if (top === null) return 'anew'
     const sent = this.#pending
     if (sent !== null && isSame(top, sent.position)) {
       this.#arrived(sent)
@@ -126,10 +124,11 @@ export class Publisher {
 
   /** Says how old all is that is in the log by then, to whom a mark tells when they wrote it. */
   async beat(session: Session): Promise<Beat> {
-    const dropped = this.marks.take(await session.ask((store) => store.readMarks()))
+    const marks = await this.#readMarks(session)
+    const dropped = marks === null ? [] : this.marks.take(marks)
     this.#tellRefused()
     const ages = agesOf(this.replica, this.#options.time.now())
-    const { instance, readersWhenLost, settings, beatMs } = this.#options
+    const { instance, readersWhenLost, settings, heartbeat } = this.#options
     const pairs = this.marks.pairs()
     const accepted = this.#accept()
     this.owed.tellWaiting()
@@ -143,7 +142,7 @@ export class Publisher {
       standIns: this.marks.fit(instance, readersWhenLost - 1),
       versions: this.marks.versions,
       refreshEveryMs: settings.refreshEveryMs,
-      beatMs,
+      beatMs: heartbeat.ms,
       accepted,
     }
     await this.#append(session, head, pairs)
@@ -153,8 +152,32 @@ export class Publisher {
     return head
   }
 
+  /** Null if they were of no use, and all are dropped: those that live write others within a beat. */
+  async #readMarks(session: Session): Promise<ReadonlyMap<string, string> | null> {
+    const why = this.#marksLate
+    this.#marksLate = null
+    const read = (): Promise<ReadonlyMap<string, string> | null> => session.ask((store) => store.readMarks(MOST_MARKS))
+    const marks =
+      why !== null
+        ? why
+        : await read().catch((cause: unknown) => {
+            if (!(cause instanceof StoreFailure)) throw cause
+            if (cause.fault === 'foreign') return cause.message
+            if (cause.fault === 'late') this.#marksLate = `the marks of instances could not be read: ${cause.message}`
+            throw cause
+          })
+    const isOfUse = marks !== null && typeof marks !== 'string'
+    this.#marksDropped = isOfUse
+      ? null
+      : `${marks ?? `there are more than ${MOST_MARKS} marks of instances`}; all are dropped`
+    if (isOfUse) return marks
+    await session.ask((store) => store.drop('marks'))
+    return null
+  }
+
   /** Which marks are not believed; null where all are. */
   get refusedMarks(): string | null {
+    if (this.#marksDropped !== null) return this.#marksDropped
     const { strange } = this.marks
     if (strange === 0) return null
     return `${strange} ${strange === 1 ? 'mark' : 'marks'} of instances: those that stand still are dropped`
@@ -214,6 +237,7 @@ export class Publisher {
       await session.ask((store) => store.trimBefore(idOf(cut)))
       return session.append(stored, mayCreate)
     })
+    if (appended === 'refused') this.refused = entry.position
     // Who wrote instead is looked at on another connection.
     if (appended !== 'added') throw new StoreFailure('lost', 'another has written to the log, or it is gone')
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)

@@ -4,6 +4,7 @@ import { Following } from './follower.ts'
 import type { OwnMarks } from './marks.ts'
 import type { ShareOptions } from './options.ts'
 import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
 import { loadChunks, type Manifest, readManifest, sizeOf } from './store-base.ts'
 
 /** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
@@ -11,15 +12,19 @@ const LEAST_ROW_BYTES = 64
 
 export interface RebaseOptions extends Pick<
   ShareOptions,
-  'time' | 'beatMs' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
+  'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
 > {
   readonly marks: OwnMarks
   readonly ignored: (why: string) => void
+  /** Entries that are being read: what keeps them from that is noted. */
+  readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>
 }
 
 /** Begins to follow with the base in the store; where there is none of use, says so in the next mark. */
 export class Rebase {
   needsBase = false
+  /** Why the one in the store is of no use. */
+  why: string | null = null
   /** There is none in the store, of whatever use. */
   foundNone = false
   /** The one in the store, and since when it is known here. */
@@ -29,6 +34,8 @@ export class Rebase {
   /** The base that was tried last, and led nowhere. */
   #useless = ''
   #tried = ''
+  /** The manifest did not come in time, on the session before this one. */
+  #late: string | null = null
   #lost = ''
 
   constructor(options: RebaseOptions) {
@@ -51,6 +58,7 @@ export class Rebase {
   reject(why: string): void {
     this.#useless = this.#tried
     this.needsBase = true
+    this.why = why
     this.#options.ignored(why)
   }
 
@@ -58,10 +66,21 @@ export class Rebase {
     this.known = { ...sizeOf(manifest), atMs: this.#options.time.now().monotonicMs }
   }
 
+  /** What is known of the base in the store, or why that is of no use: it may be too large to be read, and is made again then. */
+  async read(session: Session): Promise<Manifest | string | null> {
+    const late = this.#late
+    this.#late = null
+    if (late !== null) return `the base could not be read: ${late}`
+    return readManifest(session, this.#options.signing).catch((cause: unknown) => {
+      if (cause instanceof StoreFailure && cause.fault === 'late') this.#late = cause.message
+      throw cause
+    })
+  }
+
   async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
     if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
     const { newLists, signing, limits, pause } = this.#options
-    const manifest = await readManifest(session, signing)
+    const manifest = await this.read(session)
     this.foundNone = manifest === null
     if (manifest === null) {
       this.needsBase = true
@@ -74,7 +93,7 @@ export class Rebase {
       return null
     }
     const { from, to, lists: states } = manifest
-    const [first] = await session.ask((store) => store.readFrom(idOf(from), 1))
+    const [first] = await this.#options.reading(session.ask((store) => store.readFrom(idOf(from), 1)))
     const begin = first === undefined ? null : decodeEntry(first, signing)
     if (begin === null || 'refused' in begin || !isSame(begin.position, from)) {
       this.reject('the log does not begin where the base ends')
@@ -98,6 +117,7 @@ export class Rebase {
       return null
     }
     this.needsBase = false
+    this.why = null
     this.knows(manifest)
     return new Following({ ...this.#options, lists, position: from, until: to, states })
   }

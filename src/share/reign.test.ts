@@ -22,7 +22,7 @@ describe('a silence (instances: Who reads the CRM)', () => {
       after: () => () => {},
       random: () => random,
     }
-    return { time, silence: new Silence(clock, { boundMs: 30_000, refreshEveryMs: 5000 }, 500) }
+    return { time, silence: new Silence(clock, { boundMs: 30_000, refreshEveryMs: 5000 }, { ms: 500 }) }
   }
 
   it('is over for the stand-ins first, a beat apart, then for others at random', () => {
@@ -36,7 +36,7 @@ describe('a silence (instances: Who reads the CRM)', () => {
 
   it("is four of the reader's beats where those are longer, and of the longest default before one was heard", () => {
     const clock: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0 }
-    const one = new Silence(clock, { boundMs: 1500, refreshEveryMs: 500 }, 75)
+    const one = new Silence(clock, { boundMs: 1500, refreshEveryMs: 500 }, { ms: 75 })
     expect(one.lengthMs).toBe(2000)
     one.beats(300)
     expect(one.lengthMs).toBe(1200)

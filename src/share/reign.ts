@@ -1,6 +1,11 @@
 import type { Moment, Time } from '../replica/time.ts'
 import { type LogPosition, compareIds, isSame } from './entries.ts'
 
+/** How often an instance says that it is there, and the leader how old its data is. A reload of the maximum age may change it. */
+export interface Heartbeat {
+  readonly ms: number
+}
+
 export interface SilenceSettings {
   readonly boundMs: number
   readonly refreshEveryMs: number
@@ -21,7 +26,7 @@ export function silenceMs({ boundMs, refreshEveryMs }: SilenceSettings, beatMs: 
 export class Silence {
   readonly #time: Time
   readonly #settings: SilenceSettings
-  readonly #beatMs: number
+  readonly #heartbeat: Heartbeat
   /** That of the reader: its silence is no longer than the longer of both. */
   #readersBeatMs = LONGEST_DEFAULT_MS
   #heard: Moment
@@ -29,10 +34,10 @@ export class Silence {
   /** The reader has said that it goes. */
   #isVacant = false
 
-  constructor(time: Time, settings: SilenceSettings, beatMs: number) {
+  constructor(time: Time, settings: SilenceSettings, heartbeat: Heartbeat) {
     this.#time = time
     this.#settings = settings
-    this.#beatMs = beatMs
+    this.#heartbeat = heartbeat
     this.#heard = time.now()
     this.#part = time.random()
   }
@@ -60,7 +65,7 @@ export class Silence {
   }
 
   get #longerBeatMs(): number {
-    return Math.max(this.#beatMs, this.#readersBeatMs)
+    return Math.max(this.#heartbeat.ms, this.#readersBeatMs)
   }
 
   /**
@@ -68,7 +73,7 @@ export class Silence {
    * here, neither a log nor a base. A reader that lives writes one with its next beat, and what others hold is of a higher term.
    */
   isOver(instance: string, standIns: readonly string[], isConfirmed: boolean, isNew = false): boolean {
-    if (isNew) return this.elapsedMs >= (NEW_BEATS + this.#part) * this.#beatMs
+    if (isNew) return this.elapsedMs >= (NEW_BEATS + this.#part) * this.#heartbeat.ms
     const place = standIns.indexOf(instance)
     const turns = place === -1 ? standIns.length + (isConfirmed ? 0 : 4) : place
     const randomMs = place === -1 ? this.#part * this.lengthMs : 0

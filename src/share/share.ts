@@ -7,12 +7,10 @@ import { Following } from './follower.ts'
 import { lead } from './lead.ts'
 import { Member } from './member.ts'
 import type { Role, ShareOptions } from './options.ts'
-import { Session } from './session.ts'
+import { commandLimitMs, Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
-/** The least and the longest that a command to the store may take. */
-const COMMAND_MS = { least: 1000, most: 5000 } as const
 /** A session that lived so long was no failure of its beginning. */
 const SETTLED_MS = 1000
 /** Whoever may claim has done so by then, and knows whether that is allowed. */
@@ -101,7 +99,7 @@ export class Share {
   async #tick(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
-      await pause(this.#options.beatMs, this.#time, signal)
+      await pause(this.#options.heartbeat.ms, this.#time, signal)
       this.member.goAloneIfDue(this.isConnected)
       this.member.offer()
       this.#tellFound()
@@ -129,8 +127,7 @@ export class Share {
     const { store, settings } = this.#options
     const { signal } = this.#ended
     const member = this.member
-    const limitMs = Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, settings.boundMs / 4))
-    const session = await Session.open(store, this.#time, limitMs, this.#hurries.signal, this.traffic)
+    const session = await Session.open(store, this.#time, commandLimitMs(settings), this.#hurries.signal, this.traffic)
     try {
       await member.mark(session, true)
       this.#session = session
@@ -180,9 +177,9 @@ export class Share {
    * again within a beat, the others within a silence. Where an operator has to act there is more time.
    */
   #backOffMs(isRefused: boolean): number {
-    const { settings, beatMs } = this.#options
+    const { settings, heartbeat } = this.#options
     const { publisher, silence, swap } = this.member
-    const soonMs = publisher !== null || swap.isNew ? beatMs : silence.lengthMs
+    const soonMs = publisher !== null || swap.isNew ? heartbeat.ms : silence.lengthMs
     const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings.boundMs / 4)) : soonMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)

@@ -9,6 +9,7 @@ import type { ListState, LogPosition } from './entries.ts'
 import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
 import type { Session } from './session.ts'
 import type { Signing } from './signing.ts'
+import { StoreFailure } from './store.ts'
 
 const MANIFEST = 'base'
 
@@ -25,8 +26,8 @@ export function sizeOf({ chunks }: Manifest): { readonly rows: number; readonly 
   return { rows: sum('rows'), bytes: sum('bytes') }
 }
 
-export function chunkNames({ from, chunks }: Manifest): readonly string[] {
-  return chunks.map((_, index) => chunkName(from, index))
+function chunkNames({ from, chunks }: Manifest): readonly string[] {
+  return chunks.map((_, index) => chunkName(idOf(from), index))
 }
 
 /** Whether all of the base is in the store: it may throw away what it has no room for. */
@@ -35,8 +36,55 @@ export async function isThere(session: Session, manifest: Manifest): Promise<boo
   return (await session.ask((store) => store.countBlobs(names))) === names.length
 }
 
-function chunkName(from: LogPosition, index: number): string {
-  return `${MANIFEST}:${idOf(from)}:${index}`
+function chunkName(snapshot: string, index: number): string {
+  return `${MANIFEST}:${snapshot}:${index}`
+}
+
+/** Of more snapshots than so many, or more chunks, none was entered by an instance. */
+const MOST_SNAPSHOTS = 1000
+const MOST_CHUNKS = 100_000
+const DROPPED_AT_ONCE = 1000
+
+/**
+ * Removes the chunks of all snapshots that were entered, but of those that are still of use and the one that the manifest names.
+ * @param ofUse asked once it is known what was entered: one that is begun meanwhile is not among those
+ */
+export async function dropSnapshotsBut(
+  session: Session,
+  ofUse: () => readonly (LogPosition | undefined)[],
+  signing: Signing,
+): Promise<void> {
+  const entered = await session.ask((store) => store.readSnapshots(MOST_SNAPSHOTS)).catch(ifForeign)
+  if (entered === null) return session.ask((store) => store.drop('snapshots'))
+  const manifest = await readManifest(session, signing)
+  const named = typeof manifest === 'object' && manifest !== null ? [manifest.from] : []
+  const kept = new Set([...ofUse(), ...named].flatMap((from) => (from === undefined ? [] : [idOf(from)])))
+  for (const [name, chunks] of entered) {
+    if (kept.has(name)) continue
+    const count = Number.isSafeInteger(chunks) ? Math.min(MOST_CHUNKS, chunks) : 0
+    for (let at = 0; at < count; at += DROPPED_AT_ONCE) {
+      const names = Array.from({ length: Math.min(DROPPED_AT_ONCE, count - at) }, (_, index) =>
+        chunkName(name, at + index),
+      )
+      await session.ask((store) => store.dropBlobs(names))
+    }
+    await session.ask((store) => store.forgetSnapshots([name]))
+  }
+}
+
+function ifForeign(cause: unknown): null {
+  if (cause instanceof StoreFailure && cause.fault === 'foreign') return null
+  throw cause
+}
+
+/** Enters the snapshot before its first chunk, and each chunk before it is written: who takes over knows what to remove. */
+async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
+  const note = (): Promise<void> => session.ask((store) => store.noteSnapshot(idOf(from), chunks))
+  await note().catch(async (cause: unknown) => {
+    ifForeign(cause)
+    await session.ask((store) => store.drop('snapshots'))
+    await note()
+  })
 }
 
 /** Writes rows as chunks. Whose rows they are goes on changing: the log tells how. */
@@ -48,7 +96,9 @@ export async function writeChunks(
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
   for await (const { body, rows } of chunksOf(frames, pause)) {
-    await session.putBlob(chunkName(from, chunks.length), body)
+    // In this order, without a wait between.
+    const entered = enter(session, from, chunks.length + 1)
+    await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])
     chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
   }
   return chunks
@@ -94,7 +144,7 @@ export async function loadChunks(
   limits: { readonly memoryBytes: number; readonly nowMs: number; readonly between: () => Promise<void> },
 ): Promise<string | null> {
   for (const [index, { rows, sha256 }] of chunks.entries()) {
-    const bytes = await session.getBlob(chunkName(from, index))
+    const bytes = await session.getBlob(chunkName(idOf(from), index))
     if (bytes === null) return 'a chunk of the base is missing'
     // The manifest is signed, and names the digest of each chunk.
     if (hash('sha256', bytes) !== sha256) return 'a chunk of the base is another'

@@ -17,34 +17,51 @@ export interface StoredEntry {
   readonly s: string | null
 }
 
+/** The keys that are not blobs. */
+export type StoreKey = 'log' | 'marks' | 'snapshots'
+
 /** `refused`: the id is not above the top. `no-log`: there is none, and it was not to be created. */
 export type Appended = 'added' | 'refused' | 'no-log'
 
 /** Every command fails soon after `destroy`; how long one may take otherwise is for `Session` to limit. */
 export interface StoreConnection {
   append(entry: StoredEntry, mayCreate: boolean): Promise<Appended>
-  /** What follows `id`, in order; waits that long where nothing does. */
-  readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]>
+  /** What follows `id`, in order, at most so many; waits that long if nothing does. */
+  readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]>
+  /** Whether an entry is added to the log within that time. Nothing is read that was there before, however large it is. */
+  moves(waitMs: number): Promise<boolean>
   /** From `id` on, itself included. */
   readFrom(id: string, count: number): Promise<readonly StoredEntry[]>
   /** The last entry; null where there is no log. */
   top(): Promise<StoredEntry | null>
   /** Lets go of what lies before `id`. */
   trimBefore(id: string): Promise<void>
-  dropLog(): Promise<void>
+  drop(key: StoreKey): Promise<void>
   putBlob(name: string, bytes: Uint8Array): Promise<void>
   getBlob(name: string): Promise<Uint8Array | null>
   /** How many of them there are. */
   countBlobs(names: readonly string[]): Promise<number>
   dropBlobs(names: readonly string[]): Promise<void>
   writeMark(instance: string, text: string): Promise<void>
-  readMarks(): Promise<ReadonlyMap<string, string>>
+  /** Null if there are more than `most`. */
+  readMarks(most: number): Promise<ReadonlyMap<string, string> | null>
   dropMarks(instances: readonly string[]): Promise<void>
+  /** Enters a snapshot that is being written, with how many chunks it has so far. */
+  noteSnapshot(name: string, chunks: number): Promise<void>
+  /** The chunks of each snapshot that was entered, by its name; null if there are more than `most`. */
+  readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null>
+  forgetSnapshots(names: readonly string[]): Promise<void>
+  ping(): Promise<void>
+  /** Whether this is the server that writes are decided on, and not a copy of it. */
+  isPrimary(): Promise<boolean>
   destroy(): void
 }
 
-/** `full`: there is no room to write. `refused`: what we are or ask is not allowed. `lost`: anything else, an answer that did not come too. */
-export type StoreFault = 'full' | 'refused' | 'lost'
+/**
+ * `full`: there is no room to write. `refused`: what we are or ask is not allowed. `foreign`: the key holds what another application
+ * wrote. `late`: no answer came within the limit. `lost`: anything else.
+ */
+export type StoreFault = 'full' | 'refused' | 'foreign' | 'late' | 'lost'
 
 export class StoreFailure extends Error {
   readonly fault: StoreFault

@@ -242,6 +242,19 @@ describe('a base is written', () => {
     expect(statSync(fresh.directory).mode & 0o777).toBe(0o700)
   })
 
+  it('and what was never finished goes even where nothing can be written: it may be what fills the disk', async () => {
+    const directory = emptyDirectory()
+    const left = [1, 2, 3].map(() => join(directory, `0123456789ab.base.${crypto.randomUUID()}`))
+    for (const path of left) writeFileSync(path, 'x'.repeat(1000))
+    for (const path of left.slice(1)) utimesSync(path, Date.now() / 1000, Date.now() / 1000 - 660)
+    const rig = await new Rig(tables(), { directory, memoryBytes: 8000 }).start()
+    await until(() => rig.said.length > 0)
+    await rig.stop()
+    expect(rig.said).toEqual(['base-not-written: it would be larger than limits.memory'])
+    // Another process may be writing this one.
+    expect(left.map((path) => existsSync(path))).toEqual([true, false, false])
+  })
+
   it('without what was found in rows that are withheld', async () => {
     const both = tables()
     both.events.withhold(guidOf(1))

@@ -140,7 +140,7 @@ function ofPostgres(): readonly string[] {
       lists: 'text',
       suspicions: new Suspicions(),
     })
-    const { columns, mapRow } = table.rowReading(() => true)
+    const { columns, mapRow } = table.rowReading({ columns: { has: () => true }, nulls: new Set() })
     const rows = eventRows().map((row, index) => ({
       id: namespace === null ? row['Id'] : String(index),
       venue_id: index % 3 === 0 ? null : namespace === null ? GUIDS[1] : '17',

@@ -10,11 +10,11 @@ import { CONFIGURATION, WorkFolder } from './work-folder.ts'
 
 const AS_NOBODY = fileURLToPath(new URL('./check-as-nobody.ts', import.meta.url))
 const ID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
-const HEADER = 'Id,Name,Start,Finish,ShowOnWeb,TicketCapacity'
+const HEADER = 'Id,Price,Name,Start,Finish,ShowOnWeb,TicketCapacity'
 const VENUES = 'Id,Name\n'
 
 function row(index: number, cells: string): string {
-  return `5f6c2a3e-8d0b-4c57-9e21-${String(index).padStart(12, '0')},${cells}\n`
+  return `5f6c2a3e-8d0b-4c57-9e21-${String(index).padStart(12, '0')},1,${cells}\n`
 }
 
 function lists(events: string | Uint8Array, venues: string = VENUES): WorkFolder {
@@ -29,6 +29,7 @@ const GOOD = 'Ball,2036-07-12 19:30,2036-07-12 23:00,yes,250'
 
 interface Told {
   readonly events: number
+  readonly venues: number
   readonly zone: unknown
   readonly warnings: readonly string[]
   readonly withheld: readonly { readonly reason: string }[]
@@ -77,11 +78,16 @@ describe('marquee check (SURFACE: Commands)', () => {
     )
     expect(lines[7]).toBe('Withheld because the CRM says so (1 row):')
     expect(lines[8]).toMatch(/^- ShowOnWeb: 1 event, not marked to be shown .* See events\.csv, line 4\.$/)
-    expect(lines).toHaveLength(9)
+    expect(lines.slice(9, 13)).toEqual([
+      '',
+      'Fields of the events, where they come from, and in how many rows something stands there:',
+      expect.stringMatching(/^ {2}Id +← Id +3 of 3 {2}e\.g\. 5f6c2a3e-/) as never,
+      expect.stringMatching(/^ {2}Name +← Name +3 of 3 {2}e\.g\. Ball$/) as never,
+    ])
   })
 
   it('--json prints one object with exactly the members that are promised, in the order of the rows', async () => {
-    using folder = lists(`${HEADER},Colour\n${row(2, `${GOOD},red`)}x,${GOOD},blue\n${row(1, `Ball,,,yes,1,red`)}`)
+    using folder = lists(`${HEADER},Colour\n${row(2, `${GOOD},red`)}x,1,${GOOD},blue\n${row(1, `Ball,,,yes,1,red`)}`)
     for (const runtime of ['bun', 'node'] as const) {
       const { status, stdout, stderr } = await runCommand(['check', '--json'], { cwd: folder.path, runtime })
       expect([status, stderr]).toEqual([0, ''])
@@ -98,6 +104,7 @@ describe('marquee check (SURFACE: Commands)', () => {
         'ignored',
         'warnings',
         'problems',
+        'fields',
       ])
       expect(report).toMatchObject({ ok: true, events: 1, venues: 0, ignored: ['Colour'], warnings: [], problems: [] })
       const { withheld } = report as { withheld: { where: string; id: string | null }[] }
@@ -124,6 +131,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       ignored: [],
       warnings: [],
       problems: [expect.stringContaining('crm.directory'), expect.stringContaining('did you mean port?')],
+      fields: [],
     })
   })
 
@@ -145,12 +153,12 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(status).toBe(0)
     expect(stderr).toBe('warning: no events at all would be served: every row is withheld\n')
     const lines = stdout.trimEnd().split('\n')
-    expect(lines.length).toBeLessThan(20)
+    expect(lines.length).toBeLessThan(40)
     expect(lines[2]).toBe('0 events and 0 venues would be served, 50,001 rows would not.')
     expect(lines[5]).toContain('Finish: 1 event, cannot be read; found "soon" (1).')
     expect(lines[5]).toContain('events.csv, line 50002')
-    expect(lines.at(-1)).toStartWith('- ShowOnWeb: 50,000 events, not marked to be shown')
-    expect(lines.at(-1)).toEndWith('See events.csv, line 2; events.csv, line 3; events.csv, line 4; ….')
+    const drafted = lines.find((line) => line.startsWith('- ShowOnWeb: 50,000 events, not marked to be shown'))
+    expect(drafted).toEndWith('See events.csv, line 2; events.csv, line 3; events.csv, line 4; ….')
     // More than a pipe holds, to a reader that takes its time.
     const slow = spawn(programOf('bun'), [join(ROOT, 'src/main.ts'), 'check', '--json'], { cwd: folder.path })
     await once(slow.stdout, 'readable')
@@ -169,7 +177,7 @@ describe('marquee check (SURFACE: Commands)', () => {
       row(1, 'Ball,1.000,1,2036-07-12 19:30,2036-07-11 19:30,"Oper, Premiere",yes,'),
       row(2, 'Ball,30,31,2036-07-12 19:30,2036-07-13 19:30,Oper,yes,'),
       row(3, 'Ball,30,30,2036-07-12 19:30Z,2036-07-12 19:30Z,Oper,no,'),
-    ]
+    ].map((line) => line.replace(',1,', ','))
     using folder = new WorkFolder({
       'marquee.yaml': CONFIGURATION,
       'crm/events.csv': `${header}\n${events.join('')}`,
@@ -197,8 +205,95 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(stderr).toContain('4 dates without an offset: read in UTC, as timeZone was never set')
   })
 
+  it.each(['bun', 'node'] as const)(
+    '%s: suspects a field that nothing reads, unless it is dropped, which leaves the other columns as they are',
+    async (runtime) => {
+      const event = `${ID},2036-07-12 19:30,2036-07-12 23:00,yes`
+      using folder = new WorkFolder({
+        'marquee.yaml': `timeZone: UTC\n${CONFIGURATION}`,
+        'crm/events.csv': `Id,Start,Finish,ShowOnWeb\n${event}\n`,
+        'crm/venues.csv': `Id,AddressCity\n${ID},Ulm\n`,
+      })
+      const strict = async (): Promise<readonly [unknown, Told]> => {
+        const { status, stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path, runtime })
+        return [status, JSON.parse(stdout) as Told]
+      }
+      const [status, { suspicious }] = await strict()
+      expect([status, suspicious.map(({ kind, column, count }) => [kind, column, count])]).toEqual([
+        1,
+        [
+          ['event', 'Name', 1],
+          ['event', 'TicketCapacity and TicketsAvailable', 1],
+          ['event', 'Price', 1],
+          ['venue', 'Name', 1],
+        ],
+      ])
+      const drops = 'Name: null, TicketCapacity: null, TicketsAvailable: null, Price: null'
+      folder.write(
+        'marquee.yaml',
+        `timeZone: UTC\n${CONFIGURATION.replace('./crm', `./crm, events: { fields: { ${drops} } }, venues: { fields: { Name: null } }`)}`,
+      )
+      const [dropped, report] = await strict()
+      expect([dropped, report.events, report.venues, report.suspicious]).toEqual([0, 1, 1, []])
+    },
+  )
+
+  it('ends with a table a list: where each field comes from, in how many rows it stands, and an example', async () => {
+    using folder = new WorkFolder({
+      'marquee.yaml': `operations: null
+timeZone: UTC
+crm:
+  kind: files
+  directory: crm
+  idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11
+  events:
+    fields:
+      Id: Nr
+      Name: Titel
+      Start: { join: [Tag, Zeit] }
+      Finish: { lasting: 2h }
+      TicketsAvailable: { subtract: [Plätze, Verkauft] }
+      Price: { value: '5' }
+    showOnWeb: null
+    active: null
+`,
+      'crm/events.csv': 'Nr,Titel,Tag,Zeit,Plätze,Verkauft\n1,Ball,2036-07-12,19:30,9,4\n2,,2036-07-13,,,\n',
+      'crm/venues.csv': 'Id,Name\n',
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { fields } = JSON.parse(stdout) as { readonly fields: readonly Readonly<Record<string, unknown>>[] }
+    expect(fields.slice(0, 9)).toEqual([
+      { kind: 'event', field: 'Id', from: 'Nr', filled: 2, of: 2, example: '1' },
+      { kind: 'event', field: 'Name', from: 'Titel', filled: 1, of: 2, example: 'Ball' },
+      { kind: 'event', field: 'VenueId', from: null, filled: 0, of: 2, example: null },
+      { kind: 'event', field: 'TicketCapacity', from: null, filled: 0, of: 2, example: null },
+      { kind: 'event', field: 'TicketsAvailable', from: 'Plätze − Verkauft', filled: 1, of: 2, example: '9 − 4' },
+      { kind: 'event', field: 'Start', from: 'Tag + Zeit', filled: 1, of: 2, example: '2036-07-12 19:30' },
+      { kind: 'event', field: 'Finish', from: '120 minutes after Start', filled: 2, of: 2, example: null },
+      { kind: 'event', field: 'Price', from: 'the value "5"', filled: 2, of: 2, example: null },
+      { kind: 'event', field: 'Tags', from: null, filled: 0, of: 2, example: null },
+    ])
+    expect(fields[9]).toEqual({ kind: 'venue', field: 'Id', from: 'Id', filled: 0, of: 0, example: null })
+    const told = await runCommand(['check'], { cwd: folder.path })
+    expect(told.stdout).toContain('\n  Start            ← Tag + Zeit               1 of 2  e.g. 2036-07-12 19:30\n')
+    expect(told.stdout).toContain('\n  Tags             ← nothing                  0 of 2\n')
+  })
+
+  it('counts the rows of a list once, also if an event of an unknown venue has the venues read again', async () => {
+    const event = { Id: ID, Name: 'Ball', Start: '2036-07-12 19:30Z', Finish: '2036-07-12 23:00Z', ShowOnWeb: true }
+    using folder = new WorkFolder({
+      'marquee.yaml': CONFIGURATION,
+      'crm/events.json': JSON.stringify([{ ...event, VenueId: ID.replace('5', '6') }]),
+      'crm/venues.json': JSON.stringify([{ Id: ID, Name: 'Hall' }]),
+    })
+    const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+    const { fields } = JSON.parse(stdout) as { readonly fields: readonly Readonly<Record<string, unknown>>[] }
+    const name = { kind: 'venue', field: 'Name', from: 'Name', filled: 1, of: 1, example: 'Hall' }
+    expect(fields.filter(({ kind, field }) => kind === 'venue' && field === 'Name')).toEqual([name])
+  })
+
   it('suspects neither a comma where semicolons separate tags, nor a zone that was set, nor an empty list', async () => {
-    const header = 'Id,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
+    const header = 'Id,Price,Name,Start,Finish,Tags,ShowOnWeb,TicketCapacity'
     const good = 'Ball,2036-07-12 19:30,2036-07-12 19:30'
     using folder = lists(`${header}\n${row(1, `${good},"Oper, Premiere",yes,1`)}${row(2, `${good},Oper; Ball,yes,2`)}`)
     const { status, stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
@@ -252,7 +347,7 @@ describe('marquee check (SURFACE: Commands)', () => {
   })
 
   it('skips blank rows and counts them; a line sep=, and a title are said', async () => {
-    const blank = ',,,,,\n'
+    const blank = ',,,,,,\n'
     using folder = lists(`${blank}${HEADER}\n${blank}${row(1, GOOD)}${blank}`)
     const { stdout } = await runCommand(['check', '--json', '--strict'], { cwd: folder.path })
     const { events, withheld, warnings } = JSON.parse(stdout) as Told
@@ -268,14 +363,16 @@ describe('marquee check (SURFACE: Commands)', () => {
   })
 
   it('names the field that a renamed column was most likely meant for, and the known ones', async () => {
-    using folder = lists(`Id,Name,Strat,Finish,ShowOnWeb,Ticket Capacity\n${row(1, GOOD)}`)
+    using folder = lists(`Id,Price,Name,Strat,Finish,ShowOnWeb,Ticket Capacity\n${row(1, GOOD)}`)
     const { status, stdout, stderr } = await runCommand(['check'], { cwd: folder.path })
     expect(status).toBe(0)
     expect(stderr).toBe(
       [
         'warning: no events at all would be served: every row is withheld',
         'warning: the events have no field "Strat"; did you mean Start?',
-        'warning: the events have no field "Ticket Capacity"; did you mean TicketCapacity?\n',
+        'warning: the events have no field "Ticket Capacity"; did you mean TicketCapacity?',
+        'warning: Start is read from no column: no event can be served (1 event; add a column Start, or name the one that there is in crm.events.fields)',
+        'warning: TicketCapacity and TicketsAvailable are read from no column: every event is sold out (1 event; if that is meant, say so by crm.events.fields: { TicketCapacity: null, TicketsAvailable: null })\n',
       ].join('\n'),
     )
     expect(stdout).toContain('Ignored in the events: "Strat", "Ticket Capacity". Read are Id, Name, VenueId, ')
@@ -308,7 +405,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     [
       'a cell too many',
       { 'crm/events.csv': `${HEADER}\n${row(1, `${GOOD},x`)}` },
-      /events\.csv, line 2: 6 cells are expected.* 7 are found/,
+      /events\.csv, line 2: 7 cells are expected.* 8 are found/,
     ],
     [
       'semicolons for commas',
@@ -385,18 +482,26 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('an answer that cannot be written is said, and ends with 1', async () => {
+  it.each(['bun', 'node'] as const)('what cannot be written is said, and ends with 1, on %s', async (runtime) => {
     using folder = lists(`${HEADER}\n${row(1, GOOD)}`)
-    const full = spawn(
-      'sh',
-      ['-c', `exec "$0" "$1" check --json > /dev/full`, programOf('bun'), join(ROOT, 'src/main.ts')],
-      {
-        cwd: folder.path,
-      },
-    )
-    let stderr = ''
-    full.stderr.on('data', (chunk: Buffer) => (stderr += String(chunk)))
-    const [status] = (await once(full, 'close')) as [number]
-    expect([status, stderr]).toEqual([1, 'the answer could not be written to standard output\n'])
+    const shell = async (command: string): Promise<unknown> => {
+      const args = ['-c', command, programOf(runtime), join(ROOT, 'src/main.ts')]
+      const child = new Child('sh', args, { cwd: folder.path })
+      const status = await child.exited
+      return [status, child.stderr.replace(/\d+ lines/, 'n lines')]
+    }
+    expect(await shell('exec "$0" "$1" check --json > /dev/full')).toEqual([
+      1,
+      'the answer could not be written to standard output\n',
+    ])
+    expect(await shell('exec "$0" "$1" check > /dev/full')).toEqual([
+      1,
+      expect.stringContaining('the output could not be written to standard output (n lines were lost)\n'),
+    ])
+    // A reader that has read enough is no failure.
+    expect(await shell('{ "$0" "$1" check --show 1; echo "$?" >&2; } | head -n 1')).toEqual([
+      0,
+      expect.stringMatching(/(?:^|\n)0\n$/),
+    ])
   })
 })

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, type Socket, createServer as createTcpServer } from 'node:net'
 import { freePort } from '../support/free-port.ts'
 import type { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand, STACK, startCommand } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
+
+const RUNTIMES = ['bun', 'node'] as const
 
 const SHOWN = '7e016ac6-5cee-4fd6-be12-faa34a6761ef'
 
@@ -148,9 +150,55 @@ describe('the commands that ask the running instance, where there is none to ask
       `nothing was accepted: http://127.0.0.1:${port} answered 404: that is not the operations listener of this Marquee (operations.port)\n`,
     ])
     const explained = await runCommand(['explain', SHOWN], { cwd: folder.path })
-    expect([explained.status, explained.stderr]).toEqual([0, ''])
-    expect(explained.stdout).toContain('the CRM was read now')
+    const why = `no response within 5 s on http://127.0.0.1:${port} (operations.host, operations.port)`
+    expect([explained.status, explained.stderr]).toEqual([0, `warning: the CRM is asked, as ${why}\n`])
+    expect(explained.stdout).toContain('(the CRM was read now)')
     other.closeAllConnections()
     other.close()
   })
+
+  describe.each(RUNTIMES)('on %s', (runtime) => {
+    const run = (folder: WorkFolder, ...args: readonly string[]) => runCommand(args, { cwd: folder.path, runtime })
+
+    it('ends where another protocol is spoken, or nothing but interim responses: 1, and why', async () => {
+      for (const first of ['101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x', '103 Early Hints']) {
+        await using other = await talker(`HTTP/1.1 ${first}\r\n\r\n`)
+        using folder = new WorkFolder({ 'marquee.yaml': configuration(`{ port: ${other.port} }`) })
+        folder.copySample('crm')
+        const [ready, explained] = await Promise.all([run(folder, 'ready'), run(folder, 'explain', SHOWN)])
+        expect([ready.status, ready.stdout]).toEqual([1, ''])
+        expect(ready.stderr).toMatch(/^not ready: .*127\.0\.0\.1.*\n$/)
+        expect([explained.status, explained.stderr.split(' as ')[0]]).toEqual([0, 'warning: the CRM is asked,'])
+        expect(explained.stdout).toContain('(the CRM was read now)')
+      }
+    })
+
+    it('writes out what an answer could do to a terminal', async () => {
+      const body = JSON.stringify({ accepted: ['events\u001b[2J\u009b31m'] })
+      await using other = await talker(
+        `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      )
+      using folder = new WorkFolder({ 'marquee.yaml': configuration(`{ port: ${other.port} }`) })
+      const { status, stdout } = await run(folder, 'accept')
+      expect([status, stdout]).toEqual([0, 'accepted: the shorter list of events\\u001b[2J\\u009b31m is read now\n'])
+    })
+  })
 })
+
+/** A server that says the same to whoever connects, and leaves the connection open. */
+async function talker(said: string): Promise<AsyncDisposable & { readonly port: number }> {
+  const open = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    open.add(socket)
+    socket.on('error', () => {}).once('data', () => socket.write(said))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy()
+      server.close()
+    },
+  }
+}

@@ -15,6 +15,22 @@ describe('the token', () => {
     expect(environment.standIn.directory.asked).toBe(1)
   })
 
+  it('is no page of rows where its answer is too large: that is said, and pages stay as they are', async () => {
+    const { replica } = environment.rig()
+    const { standIn } = environment
+    standIn.trap('oauth2', { kind: 'reply', reply: json({ padding: 'x'.repeat(300_000) }) }, 3)
+    for (let tries = 0; tries < 3; tries++) {
+      const attempt = await replica.events.refresh.attempt()
+      expect(attempt.ok ? null : attempt.failure).toMatchObject({
+        kind: 'broken',
+        message: expect.stringContaining('answered the request for a token with more than 256 KB') as never,
+      })
+    }
+    expect(await replica.events.refresh.attempt()).toEqual({ ok: true })
+    const sizes = standIn.reads.flatMap(({ headers }) => /maxpagesize=\d+/.exec(String(headers['prefer']))?.[0] ?? [])
+    expect(new Set(sizes)).toEqual(new Set(['maxpagesize=1000']))
+  })
+
   it('is renewed before it ends', async () => {
     const { replica } = environment.rig()
     await replica.events.refresh.attempt()

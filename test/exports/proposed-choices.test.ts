@@ -223,3 +223,54 @@ describe('what init says of columns that it cannot use as they are', () => {
     expect(text).toContain('Id: Name   # 1 different ones')
   })
 })
+
+describe('what init takes for ids and venues', () => {
+  const NIGHTS = Array.from(
+    { length: 6 },
+    (_, index) => `${index + 1};Abend ${index};Oper;1${index}.12.2036 19:30;1${index}.12.2036 22:00;9;5`,
+  )
+  const HEADER = 'Nr;Titel;Spielstätte;Starts;Ends;Places restantes;Preis'
+  const ADDRESSES = 'Spielstätte;Straße;PLZ;Ort\nOper;Gasse 1;01067;Dresden\nHalle;Weg 2;01069;Dresden\n'
+
+  it('takes Ort for the town beside a street and a postal code, and the column that events name for the name', async () => {
+    const { text, said } = await proposed(`${HEADER}\n${NIGHTS.join('\n')}\n`, ADDRESSES)
+    expect(text).toContain('      Name: Spielstätte   # by its name; e.g. Oper')
+    expect(text).toContain('      AddressCity: Ort   # beside a street and a postal code')
+    expect(text).toContain('      VenueId: Spielstätte   # holds what Spielstätte of the venues holds')
+    expect(text).toMatch(/\n {6}Start: Starts .*\n {6}Finish: Ends .*\n {6}TicketsAvailable: "?Places restantes/)
+    expect(said).not.toContain('Open: Name')
+    const strange = await proposedAgain(
+      `${HEADER.replace('Spielstätte', 'Haus')}\n${NIGHTS.join('\n')}\n`,
+      ADDRESSES.replace('Spielstätte', 'Haus'),
+    )
+    expect(strange.text).toContain('      Name: Haus   # the events name their venue by it')
+  })
+
+  it('keeps the id for the column that is called so though a sum stands below the list', async () => {
+    const { text } = await proposed(`${HEADER}\n${NIGHTS.join('\n')}\n;Summe;;;;54;30\n`, ADDRESSES)
+    expect(text).toContain('      Id: Nr   # 6 different ones in 7 rows; e.g. 1')
+  })
+
+  it('names what could be the id in its question, and two columns that are one together; an id may be joined', async () => {
+    const rows = [
+      '1;Abend;Oper;10.12.2036 19:30;10.12.2036 22:00;9;5',
+      '1;Abend;Oper;11.12.2036 19:30;11.12.2036 22:00;9;5',
+    ]
+    const more = ['2;Matinee;Oper;10.12.2036 19:30;10.12.2036 22:00;9;5']
+    const { text, said } = await proposed(`${HEADER}\n${[...rows, ...more].join('\n')}\n`, ADDRESSES)
+    expect(said).toContain(
+      'Open: Id: which column has another value in each row? Name it here (Nr has 2 different in 3 rows; ',
+    )
+    expect(said).toContain('or { join: [Nr, Starts] }')
+    const answered = text.replace("Id: '?'", 'Id: { join: [Nr, Starts] }').replace("showOnWeb: '?'", 'showOnWeb: null')
+    writeFileSync(join(folder, 'marquee.yaml'), answered)
+    const { status, stdout, stderr } = await runCommand(['check', '--json'], { cwd: folder })
+    expect([status, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toMatchObject({ events: 3, venues: 2 })
+  })
+})
+
+async function proposedAgain(events: string, venues: string): Promise<Proposed> {
+  rmSync(join(folder, 'marquee.yaml'))
+  return proposed(events, venues)
+}

@@ -14,7 +14,7 @@ crm:
   idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11
   events:
     from: Spielplan.csv
-    fields: { Id: Nr, Name: Titel, VenueId: Ort, Start: Beginn, Finish: Ende }
+    fields: { Id: Nr, Name: Titel, VenueId: Ort, Start: Beginn, Finish: Ende, TicketCapacity: null, TicketsAvailable: null, Price: null }
     showOnWeb: null
     active: null
   venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: { Offen: [ja] } }

@@ -46,6 +46,7 @@ interface Read {
 async function read(
   bytes: Buffer,
   { file = SEASON, from = '', memory = '2GB', texts = '', fields = FIELDS, showOnWeb = '{ Web: [true, x] }' } = {},
+  crmId = '7',
 ): Promise<Read> {
   writeFileSync(join(folder, file), bytes)
   const block = `{ from: ${from === '' ? file : from}, fields: ${fields}, showOnWeb: ${showOnWeb}, texts: { ${texts} } }`
@@ -56,7 +57,7 @@ async function read(
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const { marquee, failures, observations } = await readCrm(loaded.configuration)
   const { list } = marquee.replica.events
-  const id = idsOf(loaded.configuration.crm)?.('7')[0]
+  const id = idsOf(loaded.configuration.crm)?.(crmId)[0]
   const rows = Array.from(list.withheldRows(), ({ withheld }) => withheld)
   const withheld = rows.map(({ where, column, found }) => `${where}: ${column} ${found}`)
   return {
@@ -95,6 +96,12 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     ['0.1', '0.1'],
     ['1E3', '1000'],
     ['12345678.9', '12345678.9'],
+    ['20.929999999999996', '20.93'],
+    ['29.999999999999996', '30'],
+    ['0.30000000000000004', '0.3'],
+    ['123456789012345.67', '123456789012346'],
+    ['12345678901234567', '12345678901234568'],
+    ['9007199254740993', '9007199254740992'],
   ])('reads the number that Excel stores as %p as %p', async (stored, Price) => {
     const { event } = await read(book(ROW.with(5, { xml: `<c s="7"><v>${stored}</v></c>` })))
     expect(event).toMatchObject({ Price })
@@ -117,6 +124,44 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     const fields = FIELDS.replace('{ join: [Datum, Bis] }', '{ lasting: 2h30m }')
     const { event } = await read(book(ROW.with(2, day).with(3, time)), { fields })
     expect(event).toMatchObject({ Start })
+  })
+
+  it.each([
+    ['25:30', 25.5 / 24, '2036-06-22T01:30:00+02:00'],
+    ['24:00', 1, '2036-06-22T00:00:00+02:00'],
+    ['49:30', 49.5 / 24, '2036-06-23T01:30:00+02:00'],
+    ['23:59:59', 0.999_988_426, '2036-06-21T23:59:59+02:00'],
+  ])('takes hours past the end of the day, %s in a format of hours, for the days after', async (_, time, Start) => {
+    const fields = FIELDS.replace('{ join: [Datum, Bis] }', '{ lasting: 2h30m }')
+    for (const day of [serial(DAY, 'date'), '2036-06-21']) {
+      const { event } = await read(book(ROW.with(2, day).with(3, serial(time, 'hours'))), { fields })
+      expect(event).toMatchObject({ Start })
+    }
+  })
+
+  it('takes an end past the end of its day as it is, and withholds a day that is shown as hours', async () => {
+    const late = book(ROW.with(4, serial(26.5 / 24, 'hours')))
+    expect((await read(late)).event).toMatchObject({ Finish: '2036-06-22T02:30:00+02:00' })
+    const both = book(ROW.with(3, serial(25.5 / 24, 'hours')).with(4, serial(28 / 24, 'hours')))
+    expect((await read(both)).event).toMatchObject({
+      Start: '2036-06-22T01:30:00+02:00',
+      Finish: '2036-06-22T04:00:00+02:00',
+    })
+    const { said } = await read(book(ROW.with(3, serial(DAY + 0.5, 'hours'))))
+    expect(said).toBe('Saison.xlsx, row 2: Datum + Von "2036-06-21 49847.5"')
+  })
+
+  it('finds a time suspicious that the clocks skip, at the start and at the end', async () => {
+    const skipped = ROW.with(2, '2036-03-30').with(3, '02:30').with(4, '02:45')
+    const { event, suspicious } = await read(book(skipped))
+    expect(event).toMatchObject({ Start: '2036-03-30T03:30:00+02:00', Finish: '2036-03-30T03:45:00+02:00' })
+    const what = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
+    expect(suspicious).toEqual([
+      `Datum + Von ${what}: Saison.xlsx, row 2: Datum + Von is "2036-03-30 02:30"`,
+      `Datum + Bis ${what}: Saison.xlsx, row 2: Datum + Bis is "2036-03-30 02:45"`,
+    ])
+    expect((await read(book(skipped.with(3, '01:59').with(4, '03:00')))).suspicious).toEqual([])
+    expect((await read(book(skipped.with(2, '2036-10-26')))).suspicious).toEqual([])
   })
 
   it('withholds a day without a time, unless a format has such days', async () => {
@@ -165,6 +210,30 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     expect((await read(book(ROW.with(1, { xml })))).event).toMatchObject({ Name: '東京' })
   })
 
+  it('shows an integer with the zeros of its format where it is a text or an id, and counts it as a number elsewhere', async () => {
+    const zeros = { xml: '<c s="9"><v>7</v></c>' }
+    const row = ROW.with(0, zeros)
+      .with(1, zeros)
+      .with(5, zeros)
+      .with(6, zeros)
+      .with(8, { xml: '<c s="9"><v>1</v></c>' })
+    const fields = FIELDS.replace('Name: Titel', 'Name: { join: [Titel, Sparte] }')
+    const { event, size } = await read(book(row), { fields, showOnWeb: '{ Web: [1] }' }, '00007')
+    expect(size).toBe(1)
+    expect(event).toMatchObject({ Name: '00007 Oper;Gala', Price: '7', TicketCapacity: 7 })
+  })
+
+  it.each([
+    ['9', '-7', '-00007'],
+    ['9', '123456', '123456'],
+    ['9', '7.5', '7.5'],
+    ['10', '7', '7'],
+    ['0', '7', '7'],
+  ])('shows in the format %s the number %s as %s', async (style, stored, Name) => {
+    const { event } = await read(book(ROW.with(1, { xml: `<c s="${style}"><v>${stored}</v></c>` })))
+    expect(event).toMatchObject({ Name })
+  })
+
   it('reads numbers that are texts as those of a CSV: suspiciously, or by the words of the configuration', async () => {
     const rows = book(ROW.with(5, '€ 1.250,50').with(6, '1.000'))
     const said = { texts: "decimal: ',', currency: ['€']" }
@@ -175,6 +244,12 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
       'Plätze ends in .000, most likely a thousand, and is read as a whole number without it: Saison.xlsx, row 2: Plätze is "1.000"',
     ])
     expect((await read(book(ROW.with(6, 1)))).suspicious).toEqual([])
+    const comma = await read(book(ROW.with(6, '1,000')), { texts: "decimal: ','" })
+    expect(comma.event).toMatchObject({ TicketCapacity: 1 })
+    expect(comma.suspicious).toEqual([
+      'Plätze ends in ,000, most likely a thousand, and is read as a whole number without it: Saison.xlsx, row 2: Plätze is "1,000"',
+    ])
+    expect((await read(book(ROW.with(6, '1.000')), { texts: "decimal: ','" })).suspicious).toEqual([])
   })
 
   it('finds a price suspicious whose text may be thousands, until somebody says what its point is', async () => {
@@ -295,6 +370,21 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
     // It says less than it is.
     const lying = zip([['xl/workbook.xml', `<workbook>${' '.repeat(50_000_000)}</workbook>`]], 100)
     expect((await read(lying)).said).toContain('not a whole .xlsx workbook')
+  })
+
+  it('serves rows that the workbook hides, and finds them suspicious; of a row that is withheld nothing is said', async () => {
+    const hidden = (row: number, cells: string): SheetCell => ({
+      xml: `<c/></row><row r="${row}" hidden="1">${cells}`,
+    })
+    const figaro = (id: number): string =>
+      `<c><v>${id}</v></c><c t="str"><v>Figaro</v></c><c s="1"><v>${DAY}</v></c><c s="2"><v>${TIME}</v></c><c s="2"><v>0.9375</v></c><c><v>5</v></c><c/><c/><c t="b"><v>1</v></c>`
+    const row = [...ROW, hidden(3, figaro(8)), hidden(4, figaro(9)), hidden(5, '<c><v>6</v></c>')]
+    const bytes = workbook([{ name: 'x', rows: [HEADER, row] }])
+    const { size, suspicious } = await read(bytes)
+    expect(size).toBe(3)
+    expect(suspicious).toEqual([
+      'Nr is in a row that the workbook hides, and the row is served: Saison.xlsx, row 3: Nr is hidden',
+    ])
   })
 
   it('counts the rows between others in which nothing stands, whether they are in the file or not', async () => {

@@ -21,9 +21,9 @@ export class RawConnection {
     socket.on('error', () => {})
   }
 
-  static open(port: number): Promise<RawConnection> {
+  static open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
     const { promise, resolve, reject } = Promise.withResolvers<RawConnection>()
-    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(new RawConnection(socket)))
+    const socket = connect({ port, host }, () => resolve(new RawConnection(socket)))
     socket.once('error', reject)
     return promise
   }

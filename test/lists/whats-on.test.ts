@@ -14,9 +14,12 @@ import { serve } from '../support/marquee-process.ts'
 // Set to write docs/images/whats-on.png again.
 const IMAGE = process.env['WHATS_ON_IMAGE']
 
-describe.skipIf(CHROMIUM === null)('docs/examples/whats-on.html', () => {
+describe.skipIf(CHROMIUM === null).each(['/', '/whats-on'])('docs/examples/whats-on.html under "%s"', (basePath) => {
   const sample = (list: string): string => readFileSync(join(ROOT, 'sample', `${list}.json`), 'utf8')
-  const directory = new FilesDirectory({ lists: 'on' }, { events: sample('events'), venues: sample('venues') })
+  const directory = new FilesDirectory(
+    { lists: 'on', listen: { basePath } },
+    { events: sample('events'), venues: sample('venues') },
+  )
   const html = readFileSync(join(ROOT, 'docs/examples/whats-on.html'))
   let marquee: MarqueeProcess
   let site: Server
@@ -31,7 +34,7 @@ describe.skipIf(CHROMIUM === null)('docs/examples/whats-on.html', () => {
     await once(site, 'listening')
     const bound = site.address()
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-    address = `http://127.0.0.1:${port}/?from=http://127.0.0.1:${marquee.port}`
+    address = `http://127.0.0.1:${port}/?from=http://127.0.0.1:${marquee.port}${basePath === '/' ? '' : basePath}`
     browser = await openBrowser()
   }, 60_000)
   afterAll(async () => {
@@ -55,7 +58,7 @@ describe.skipIf(CHROMIUM === null)('docs/examples/whats-on.html', () => {
     expect(await items.first().innerText()).toMatch(
       /^Stadstuinieren voor beginners\n2036-04-12, 11:30 · Tuinzaal Zonnehof$/,
     )
-    if (IMAGE !== undefined) await page.screenshot({ path: join(ROOT, 'docs/images/whats-on.png') })
+    if (IMAGE !== undefined && basePath === '/') await page.screenshot({ path: join(ROOT, 'docs/images/whats-on.png') })
     for (const shown of [20, 30, 31]) {
       await page.locator('#more').click()
       await items.nth(shown - 1).waitFor()

@@ -272,6 +272,44 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
+  it('shows no count as served where callers get 502, and says what is kept', async () => {
+    const running = await started(events(3, 0), { freshness: { bound: '3s', refreshEvery: '100ms' } })
+    const { page } = await opened(PHONE, running)
+    await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
+    expect(await page.textContent('#card-events')).toContain('Served3Held')
+    expect(await page.isVisible('#card-events dt:text-is("Held")')).toBe(false)
+    running.directory.write('events', '[')
+    await page.locator('#state.bad', { hasText: 'Callers get 502 for events' }).waitFor()
+    expect(await page.textContent('#card-events dd.big')).toBe('nothing')
+    expect(await page.textContent('#card-events')).toContain('Servednothing')
+    expect(await page.isVisible('#card-events dt:text-is("Held")')).toBe(true)
+    expect(await page.textContent('#card-events')).toContain('Held3, kept but not served')
+    expect(await page.textContent('#card-venues dd.big')).toBe('0')
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('breaks no word of its own on a phone', async () => {
+    const { page } = await opened(PHONE, small)
+    await page.waitForSelector('#reads tr')
+    const broken = await page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('th, td, dt, dd, h2, h3, button, label, figcaption *')]
+      .flatMap((part) => [...part.childNodes])
+      .filter((node) => node.nodeType === Node.TEXT_NODE)
+      .flatMap((node) => [...node.data.matchAll(/[A-Za-z]+/g)].map((word) => ({ node, word })))
+      .filter(({ node, word }) => {
+        const range = document.createRange()
+        range.setStart(node, word.index)
+        range.setEnd(node, word.index + word[0].length)
+        return range.getClientRects().length > 1
+      })
+      .map(({ word }) => word[0])`)
+    expect(broken).toEqual([])
+    expect(await isWiderThanItsWindow(page)).toBe(false)
+    await page.context().close()
+  })
+
   it('is used by keyboard alone: skip link, search, explanation', async () => {
     const { page } = await opened(DESK, small)
     await page.waitForSelector('#withheld-rows li')

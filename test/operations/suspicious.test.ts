@@ -7,7 +7,8 @@ import { askOperations } from '../support/operations-client.ts'
 function event(index: number, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
   const times = { Start: '2026-07-12 19:30', Finish: '2026-07-12 21:30' }
-  return { Id: id, Name: `Event ${index}`, ...times, Price: '12.50', ShowOnWeb: true, ...changes }
+  const tickets = { TicketCapacity: 9, TicketsAvailable: 3, Price: '12.50' }
+  return { Id: id, Name: `Event ${index}`, ...times, ...tickets, ShowOnWeb: true, ...changes }
 }
 
 interface Line {

@@ -134,6 +134,68 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     await world.query('DROP VIEW crm.bare')
   })
 
+  it.each(RUNTIMES)(
+    'check --strict passes for the views of the guide, whose own NULL columns are no slip (%s)',
+    async (runtime) => {
+      await world.query(`CREATE VIEW crm.whole_events AS SELECT id, name, '${idOf(1)}'::uuid AS venue_id, ticket_capacity,
+        tickets_available, start, finish, price, tags, active, show_on_web, changed_at FROM crm.public_events;
+      CREATE VIEW crm.whole_venues AS SELECT id, name, 'Street' AS address_street1, NULL AS address_street2, NULL AS "address_street3",
+        'Leeds' AS address_city, 'LS1' AS address_postal_code, NULL AS address_state, NULL::text AS address_country, -1.5 AS longitude,
+        53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'x' AS website, active, changed_at FROM crm.public_venues;
+      GRANT SELECT ON crm.whole_events, crm.whole_venues TO marquee`)
+      const crm = { events: { from: 'crm.whole_events' }, venues: { from: 'crm.whole_venues' } }
+      const suspicious = [{ kind: 'venue', column: 'description', what: 'is there, and blank in every row', count: 1 }]
+      expect((await check(runtime, { crm })).report).toMatchObject({ suspicious, warnings: [] })
+      const venues = { from: 'crm.whole_venues', fields: { Description: null } }
+      const strict = marquee(runtime, ['check', '--strict'], { crm: { ...crm, venues } })
+      expect(await strict.exited).toBe(0)
+      await world.query('DROP VIEW crm.whole_events; DROP VIEW crm.whole_venues')
+    },
+  )
+
+  it('check names many missing columns in one sentence, with what to paste', async () => {
+    await world.query(
+      `CREATE VIEW crm.short AS SELECT id, name, changed_at FROM crm.public_venues; GRANT SELECT ON crm.short TO marquee`,
+    )
+    const problemOf = async (more: Record<string, unknown>) =>
+      (await check('bun', { crm: { venues: { from: 'crm.short', ...more } } })).report.problems.join()
+    const fields =
+      'AddressStreet1 AddressStreet2 AddressStreet3 AddressCity AddressPostalCode AddressState AddressCountry Longitude Latitude Telephone Description Website'
+    const nulls = fields
+      .split(' ')
+      .map((field) => `${field}: null`)
+      .join(', ')
+    expect(await problemOf({})).toEndWith(
+      `it has id, name, changed_at; name other columns, or for fields without one add to crm.venues: fields: { ${nulls} }, active: null`,
+    )
+    expect(await problemOf({ fields: { Name: 'name', Website: null } })).toEndWith(
+      `or for fields without one add to crm.venues.fields: ${nulls.replace(', Website: null', '')}, and add to crm.venues: active: null`,
+    )
+    const pasted = Object.fromEntries(fields.split(' ').map((field) => [field, null]))
+    expect(await problemOf({ fields: pasted, active: null })).toBe('')
+    await world.query('DROP VIEW crm.short')
+  })
+
+  it('check names idNamespace for keys that are integers, and it helps', async () => {
+    await world.query(`CREATE VIEW crm.numbered AS SELECT 7 AS id, name, venue_id, ticket_capacity, tickets_available, start, finish,
+      price, tags, active, show_on_web, changed_at FROM crm.public_events LIMIT 1; GRANT SELECT ON crm.numbered TO marquee`)
+    const events = { from: 'crm.numbered' }
+    const { report } = await check('bun', { crm: { events } })
+    expect(report).toMatchObject({
+      events: 0,
+      groups: [
+        {
+          column: 'id',
+          remedy:
+            'Give each row a GUID in id that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id.',
+        },
+      ],
+    })
+    const idNamespace = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
+    expect((await check('bun', { crm: { events, idNamespace } })).report.events).toBe(1)
+    await world.query('DROP VIEW crm.numbered')
+  })
+
   it.each(RUNTIMES)('conditions may ask for a blank cell, or for none of some values (%s)', async (runtime) => {
     await world.query(`CREATE VIEW crm.states AS SELECT *, (ARRAY['', 'x', NULL])[get_byte(uuid_send(id), 3) + 1] AS cancelled,
       (ARRAY[' Draft', 'fixed', NULL])[get_byte(uuid_send(id), 3) + 1] AS state FROM crm.public_events;

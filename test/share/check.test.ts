@@ -11,7 +11,7 @@ import { describeWithRedis } from './needs-redis.ts'
 
 const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
 const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hdel +get +set +unlink +exists +pexpire +ping +info'
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
 
 let redis: RedisServer
 
@@ -128,7 +128,7 @@ describeWithRedis('check looks at the store that instances share', () => {
       let [scope, timer] = ['', setInterval(() => {}, 1000)]
       const { status, problems, warnings } = await check(redis.url, { share }, runtime, env, (own) => {
         scope = own.slice(0, 12)
-        const moving = ['ffffffffffff', `${scope}-00000000`, own, 'check-aaaaaaaaaaaa']
+        const moving = ['ffffffffffff', `${scope}-00000000`, 'check-aaaaaaaaaaaa']
         const write = (name: string): void =>
           void redis.ask('XADD', `marquee:{${name}}:log`, `1-${++entries}`, 'h', '{}')
         let entries = 0
@@ -148,6 +148,30 @@ describeWithRedis('check looks at the store that instances share', () => {
       expect(warnings).toEqual(told.map((one) => `share.name: marquee is in use by the log ${one}`))
     },
   )
+
+  it.each(['bun', 'node'] as const)('says on %s what is wrong with a log, and what becomes of it', async (runtime) => {
+    let timer = setInterval(() => {}, 1000)
+    const told: (readonly string[])[] = []
+    for (const deed of [
+      (log: string) => redis.ask('XADD', `marquee:{${log}}:log`, '7-0', 'temperature', '20'),
+      (log: string) => {
+        const mark = (number: number): void => void redis.ask('HSET', `marquee:{${log}}:marks`, 'a', `${number}`)
+        let marks = 0
+        redis.ask('DEL', `marquee:{${log}}:log`)
+        mark(0)
+        timer = setInterval(() => mark(++marks), 200)
+      },
+    ]) {
+      const { status, warnings } = await check(redis.url, {}, runtime, {}, deed)
+      clearInterval(timer)
+      expect(status).toBe(0)
+      told.push(warnings)
+    }
+    expect(told).toEqual([
+      [expect.stringMatching(/^share\.name: entry 7-0 cannot be read: .*replace a log that nobody leads/) as string],
+      [expect.stringMatching(/^share\.name: instances are there, and none leads: there is no log/) as string],
+    ])
+  })
 
   it('names the key where another application has written', async () => {
     const { status, problems } = await check(redis.url, {}, 'bun', {}, (log) => {

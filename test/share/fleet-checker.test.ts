@@ -24,7 +24,7 @@ function goneTogether() {
   const held = (): { served: Following; lists: RecordLists } => {
     const lists = newLists(formatter)
     const marks = new OwnMarks('', () => new Uint8Array(8), time, new Signing('', null))
-    const served = new Following({ lists, time, marks, beatMs: 500, position: POSITION, until: POSITION })
+    const served = new Following({ lists, time, marks, heartbeat: { ms: 500 }, position: POSITION, until: POSITION })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
     applyFrame(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
     return { served, lists }

@@ -62,6 +62,7 @@ async function called(
   }
 }
 
+const SHORT = { freshness: { bound: '2s', refreshEvery: '1s' } }
 const NOTHING_SEEN = { wrong: [], unavailable: 0 }
 
 describeWithRedis('three instances, two runtimes and one Redis', () => {
@@ -173,6 +174,34 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         (told) => told.includes('freshness.bound is too short here: it is 1 s, and the reader reads every 1 s'),
         30_000,
       )
+    },
+    PATIENCE_MS,
+  )
+
+  it(
+    'keep a maximum age that a reload made shorter: the heartbeats follow it',
+    async () => {
+      await fleet.end()
+      fleet = new RealFleet({ share: { url: redis.url }, freshness: { bound: '20s', refreshEvery: '1s' } })
+      const both = [await fleet.start('bun'), await fleet.start('node')]
+      await fleet.reader()
+      const beatenIn = async (ms: number): Promise<number> => {
+        const numberNow = async (): Promise<number> =>
+          Number((await both[0]?.status())?.share.position?.split('-')[1] ?? Number.NaN)
+        const before = await numberNow()
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        return (await numberNow()) - before
+      }
+      const before = await beatenIn(4000)
+      for (const instance of both) instance.reload(SHORT)
+      for (const { process } of both) {
+        await eventually(
+          () => Promise.resolve(process.child.stdout),
+          (told) => told.includes('freshness.bound'),
+        )
+      }
+      // Every 100 ms instead of 500, besides what reads say.
+      expect(await beatenIn(4000)).toBeGreaterThan(2 * before)
     },
     PATIENCE_MS,
   )
@@ -419,7 +448,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         const bytes = await connection.getBlob(name)
         blobs.push(name === 'base' ? String(bytes) : unpack(Buffer.from(bytes ?? [])).toString('latin1'))
       }
-      const marks = [...(await connection.readMarks()).values()]
+      const marks = [...((await connection.readMarks(99)) ?? []).values()]
       connection.destroy()
       const stored = [...bodies, ...blobs, ...marks].join('\n')
       // It is looked where they would be.

@@ -47,6 +47,7 @@ export class Instance {
   /** All replicas that read the CRM here, one after the other. */
   readonly replicas: Replica[] = []
   readonly key: string
+  readonly heartbeat: { ms: number }
   isCut = false
   answersLost = 0
   slowness = 1
@@ -76,6 +77,7 @@ export class Instance {
     const signing = new Signing('model', key)
     this.machine = machine
     this.key = key
+    this.heartbeat = { ms: beatMs }
     this.admissions = new Admissions(setting, setting, machine)
     const isCut = (): boolean => this.isCut
     const wire: Wire = {
@@ -94,7 +96,7 @@ export class Instance {
       signing,
       settings: setting,
       limits: { memoryBytes: Number.POSITIVE_INFINITY },
-      beatMs,
+      heartbeat: this.heartbeat,
       readersWhenLost,
       version: isNewer ? '0.2.0' : '0.1.0',
       time: machine,

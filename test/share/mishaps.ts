@@ -1,3 +1,6 @@
+import { Buffer } from 'node:buffer'
+import { pack } from '../../src/share/frame-body.ts'
+import { Signing } from '../../src/share/signing.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -175,6 +178,18 @@ export class Mishaps {
           })
         }
       },
+      'log stuck': () => store.stick(`${1_795_000_000_000 + this.count}-0`),
+      'entry too large': () =>
+        store.swell({ id: `${store.log?.at(-1)?.id.split('-')[0] ?? 1}-999999`, h: '', b: null, s: null }),
+      'rows torn': () => {
+        const id = store.log?.at(-1)?.id.replace(/\d+$/, (number) => `${Number(number) + 1}`)
+        if (id === undefined) return
+        const [h, b] = [
+          JSON.stringify({ kind: 'rows', changedAtMs: [], reign: this.#topReign() }),
+          pack(Buffer.from([1, 2, 3])),
+        ]
+        store.forge({ id, h, b, s: new Signing('model', fleet.key).sign('log', id, h, b) })
+      },
       'rights lost': () => fleet.rights.lose(chance.pick(['events', 'venues']), chance.span(3 * boundMs)),
       'chunk missing': () => {
         const chunk = [...store.blobs.keys()].find((name) => name !== 'base')
@@ -188,6 +203,10 @@ export class Mishaps {
         weather.downUntilMs = fleet.time.trueMs + forMs()
       },
     }
+  }
+
+  #topReign(): string {
+    return /"reign":"(\w+)"/.exec(this.#fleet.store.log?.at(-1)?.h ?? '')?.[1] ?? ''
   }
 
   /** Somebody without the key repeats what was written before, or writes where none stands above it. */

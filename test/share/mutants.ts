@@ -71,7 +71,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   {
     name: 'goes on without looking at the top',
     setting: token,
-    breakIt: () => override(Publisher.prototype, 'look', () => () => Promise.resolve('goes-on')),
+    breakIt: () => override(Publisher.prototype, 'standingOf', () => () => 'goes-on'),
   },
   {
     name: 'sends a beat before its rows',

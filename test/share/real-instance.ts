@@ -15,6 +15,8 @@ export interface RealInstance {
   readonly process: MarqueeProcess
   /** Null where nobody answers. */
   status(): Promise<Told | null>
+  /** Reads other settings in its configuration, at a SIGHUP. */
+  reload(settings: Settings): void
   end(): Promise<void>
 }
 
@@ -29,7 +31,8 @@ export async function startInstance(
   settings: Settings,
   env: Readonly<Record<string, string>> = {},
 ): Promise<RealInstance> {
-  const folder = new FilesDirectory({ operations: { port: 0 }, base: null, ...settings }, null)
+  const defaults = { operations: { port: 0 }, base: null }
+  const folder = new FilesDirectory({ ...defaults, ...settings }, null)
   const args = ['src/main.ts', 'serve', '--config', folder.configuration]
   const process = await untilListening(new Child(programOf(runtime), args, { env }))
   return {
@@ -38,6 +41,10 @@ export async function startInstance(
     async status() {
       const reply = await askOperations(`${process.listening.operations}status`)
       return reply === null ? null : (JSON.parse(reply.text) as Told)
+    },
+    reload(other) {
+      folder.configure({ ...defaults, ...settings, ...other })
+      process.child.signal('SIGHUP')
     },
     async end() {
       process.child.signal('SIGCONT')

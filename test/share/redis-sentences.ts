@@ -48,7 +48,7 @@ function sessionOf(url: string): Promise<Session> {
 
 /** What a client of the page's rights may do. */
 const RIGHTS =
-  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hdel +get +set +unlink +exists +pexpire +ping +info'
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
 
 /** Says `reply` to whatever it is sent, as a server of another kind does. */
 async function withAnswer(reply: string, body: (url: string) => Promise<void>): Promise<void> {
@@ -90,7 +90,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
     withServer(async (server) => {
       const store = await storeAt(server.url).connect()
       await store.append(entryOf('1-0'), true)
-      const rejected = assert.rejects(store.readAfter('1-0', 60_000), failsAs('lost'))
+      const rejected = assert.rejects(store.readAfter('1-0', 60_000, 16), failsAs('lost'))
       await server.end()
       await rejected
       await assert.rejects(store.top(), failsAs('lost'))
@@ -107,15 +107,15 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       server.freeze()
       const begunMs = performance.now()
       await assert.rejects(
-        session.ask((store) => store.readAfter('1-0', 100), 100),
-        failsAs('lost', /within 0\.35 s/),
+        session.ask((store) => store.readAfter('1-0', 100, 16), 100),
+        failsAs('late', /within 0\.35 s/),
       )
       await assert.rejects(
         session.ask((store) => store.top()),
         failsAs('lost'),
       )
       // The system accepts the connection; the server says nothing.
-      await assert.rejects(sessionOf(server.url), failsAs('lost', /did not answer within/))
+      await assert.rejects(sessionOf(server.url), failsAs('late', /did not answer within/))
       assert.ok(performance.now() - begunMs < 10 * LIMIT_MS)
       server.continue()
       await (await sessionOf(server.url)).ask(usable)
@@ -131,7 +131,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       const store = await storeAt(server.url).connect()
       await store.append(entryOf('1-0'), true)
       const closed = failsAs('lost', /^the store closed the connection$/)
-      const rejected = assert.rejects(store.readAfter('1-0', 60_000), closed)
+      const rejected = assert.rejects(store.readAfter('1-0', 60_000, 16), closed)
       server.ask('CLIENT', 'KILL', 'TYPE', 'normal')
       await rejected
       await assert.rejects(store.top(), closed)
@@ -148,9 +148,9 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
         proxy.isSwallowing = true
         await assert.rejects(
           session.ask((store) => store.append(entryOf('9-0'), true)),
-          failsAs('lost', /did not answer/),
+          failsAs('late', /did not answer/),
         )
-        await assert.rejects(sessionOf(url), failsAs('lost', /did not answer/))
+        await assert.rejects(sessionOf(url), failsAs('late', /did not answer/))
       } finally {
         proxy.close()
       }
@@ -160,7 +160,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
     withServer(async (server) => {
       const [store, other] = [await storeAt(server.url).connect(), await storeAt(server.url).connect()]
       await store.append(entryOf('7-0'), true)
-      const waited = other.readAfter('7-0', 30)
+      const waited = other.readAfter('7-0', 30, 16)
       server.ask('FLUSHALL')
       assert.deepEqual(await waited, [])
       assert.equal(await store.append(entryOf('7-1'), false), 'no-log')
@@ -285,8 +285,8 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
             failsAs('refused', /^share\.ca holds no certificate: it must be a PEM file$/),
           )
           // Neither side speaks to one of the other kind.
-          await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), failsAs('lost'))
-          await assert.rejects(sessionOf(`redis://127.0.0.1:${server.tlsPort}/0`), failsAs('lost'))
+          await assert.rejects(sessionOf(`rediss://127.0.0.1:${server.port}/0`), { name: 'StoreFailure' })
+          await assert.rejects(sessionOf(`redis://127.0.0.1:${server.tlsPort}/0`), { name: 'StoreFailure' })
         },
         [],
         files,
@@ -304,7 +304,7 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       server.ask('XADD', LOG, '1-1', 'h', 'one', 'h', 'two', 'b', '', 's', '\x01')
       const many = Array.from({ length: 20_000 }, (_, at) => [`f${at}`, `${at}`]).flat()
       spawnSync('redis-cli', ['-p', String(server.port), '-x', 'XADD', LOG, '1-2', ...many, 'b'], { input: 'bytes' })
-      const entries = await store.readAfter('0-0', 10)
+      const entries = await store.readAfter('0-0', 10, 16)
       assert.deepEqual(
         entries.map(({ id, h }) => [id, h]),
         [
@@ -314,16 +314,16 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
         ],
       )
       server.ask('SET', `marquee:{${SCOPE}}:marks`, 'a text')
-      await assert.rejects(store.readMarks(), failsAs('refused', /WRONGTYPE/))
+      await assert.rejects(store.readMarks(99), failsAs('foreign', /WRONGTYPE/))
       server.ask('LPUSH', `marquee:{${SCOPE}}:base`, 'a list')
-      await assert.rejects(store.getBlob('base'), failsAs('refused', /WRONGTYPE/))
+      await assert.rejects(store.getBlob('base'), failsAs('foreign', /WRONGTYPE/))
       server.ask('DEL', LOG)
       server.ask('SET', LOG, 'a text')
       const named =
         /^the key marquee:\{\w+\}:log holds what another application wrote \(WRONGTYPE\): name another share\.name/
-      await assert.rejects(store.top(), failsAs('refused', named))
-      await assert.rejects(store.readAfter('1-0', 0), failsAs('refused', named))
-      await assert.rejects(store.append(entryOf('1-0'), true), failsAs('refused', named))
+      await assert.rejects(store.top(), failsAs('foreign', named))
+      await assert.rejects(store.readAfter('1-0', 0, 16), failsAs('foreign', named))
+      await assert.rejects(store.append(entryOf('1-0'), true), failsAs('foreign', named))
     }),
 
   'lets what is left behind expire, a day after it was written': () =>
@@ -339,6 +339,22 @@ export const REDIS_SENTENCES: Readonly<Record<string, () => Promise<void>>> = {
       assert.deepEqual(keys, ['marquee:scopes', `marquee:{${SCOPE}}:base`, LOG, `marquee:{${SCOPE}}:marks`])
       for (const key of keys) assert.ok(Number(server.ask('TTL', key)) > 86_000, `${key} does not expire`)
       assert.equal(server.ask('HKEYS', 'marquee:scopes'), SCOPE)
+    }),
+
+  'renews that by time, however seldom a leader writes': () =>
+    withServer(async (server) => {
+      let nowMs = 0
+      const store = await storeAt(server.url, { nowMs: () => nowMs }).connect()
+      await store.append(entryOf('1-0'), true)
+      const ttlAfter = async (number: number): Promise<number> => {
+        server.ask('EXPIRE', LOG, '1000')
+        nowMs += 1_800_000
+        await store.append(entryOf(`1-${number}`), false)
+        return Number(server.ask('TTL', LOG))
+      }
+      assert.ok((await ttlAfter(1)) <= 1000)
+      assert.ok((await ttlAfter(2)) > 86_000)
+      assert.ok((await ttlAfter(3)) <= 1000)
     }),
 
   'tells what an old server refuses, and no password that it repeats': async () => {

@@ -47,6 +47,13 @@ export class SoakFaults {
       begun()
     },
     'the store is full': (begun) => this.#fillStore(begun),
+    'a later entry is written to the log, and deleted': async (begun) => {
+      const { redis } = this.#options
+      // There is none where the store has just come back empty.
+      const [log = ''] = redis.ask('KEYS', 'marquee:{*}:log').split('\n')
+      if (log !== '') redis.ask('XDEL', log, redis.ask('XADD', log, '*', 'a', 'slip'))
+      begun()
+    },
     'the store is killed, and comes back as it was a while ago': (begun) => this.#putBackOld(begun),
   }
 

@@ -47,13 +47,13 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
     const store = await connect()
     assert.equal(await store.append(entryOf('1-1'), false), 'no-log')
     assert.equal(await store.top(), null)
-    assert.deepEqual(await store.readAfter('0-0', 0), [])
+    assert.deepEqual(await store.readAfter('0-0', 0, 16), [])
     assert.deepEqual(await store.readFrom('0-0', 1), [])
   },
   async 'reads what follows an id, and from an id on'(connect) {
     const store = await connect()
     for (const id of ['1-0', '1-1', '2-0', '2-1']) await store.append(entryOf(id), true)
-    assert.deepEqual(idsOf(await store.readAfter('1-1', 0)), ['2-0', '2-1'])
+    assert.deepEqual(idsOf(await store.readAfter('1-1', 0, 16)), ['2-0', '2-1'])
     assert.deepEqual(idsOf(await store.readFrom('1-1', 2)), ['1-1', '2-0'])
     assert.deepEqual(idsOf(await store.readFrom('1-7', 1)), ['2-0'])
     assert.equal((await store.top())?.id, '2-1')
@@ -61,21 +61,21 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   async 'waits for what follows until it comes'(connect) {
     const [reader, writer] = [await connect(), await connect()]
     await writer.append(entryOf('1-0'), true)
-    const waited = reader.readAfter('1-0', 10_000)
+    const waited = reader.readAfter('1-0', 10_000, 16)
     await writer.append(entryOf('1-1'), false)
     assert.deepEqual(idsOf(await waited), ['1-1'])
   },
   async 'waits no longer than it is told'(connect) {
     const store = await connect()
     await store.append(entryOf('1-0'), true)
-    assert.deepEqual(await store.readAfter('1-0', 20), [])
+    assert.deepEqual(await store.readAfter('1-0', 20, 16), [])
   },
   async 'lets go of what lies before an id, and of the whole log'(connect) {
     const store = await connect()
     for (const id of ['1-0', '1-1', '1-2']) await store.append(entryOf(id), true)
     await store.trimBefore('1-1')
     assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['1-1', '1-2'])
-    await store.dropLog()
+    await store.drop('log')
     assert.equal(await store.top(), null)
     assert.equal(await store.append(entryOf('1-3'), false), 'no-log')
   },
@@ -93,7 +93,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   },
   async 'keeps a mark an instance'(connect) {
     const store = await connect()
-    assert.equal((await store.readMarks()).size, 0)
+    assert.equal((await store.readMarks(99))?.size, 0)
     await store.writeMark('a', '1')
     await store.writeMark('b', '{"ä":"\\n"}')
     await store.writeMark('a', '2')
@@ -102,14 +102,54 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
       ['a', '2'],
       ['b', '{"ä":"\\n"}'],
     ])
-    assert.deepEqual(new Map(await store.readMarks()), held)
+    assert.deepEqual(await store.readMarks(99), held)
     await store.dropMarks(['a', 'c'])
-    assert.deepEqual([...(await store.readMarks()).keys()], ['b'])
+    assert.deepEqual([...((await store.readMarks(99)) ?? []).keys()], ['b'])
+  },
+  async 'says that there are more marks than are read, and drops them all'(connect) {
+    const store = await connect()
+    for (let at = 0; at < 20; at++) await store.writeMark(`${at}`, '1')
+    assert.equal(await store.readMarks(19), null)
+    assert.equal((await store.readMarks(20))?.size, 20)
+    await store.drop('marks')
+    assert.equal((await store.readMarks(19))?.size, 0)
+  },
+  async 'keeps which snapshots are being written'(connect) {
+    const store = await connect()
+    await store.noteSnapshot('1-7', 0)
+    await store.noteSnapshot('1-7', 3)
+    await store.noteSnapshot('2-0', 1)
+    const entered = new Map([
+      ['1-7', 3],
+      ['2-0', 1],
+    ])
+    assert.deepEqual(await store.readSnapshots(2), entered)
+    assert.equal(await store.readSnapshots(1), null)
+    await store.forgetSnapshots([])
+    await store.forgetSnapshots(['1-7'])
+    assert.equal((await store.readSnapshots(9))?.size, 1)
+    await store.drop('snapshots')
+    assert.equal((await store.readSnapshots(9))?.size, 0)
+  },
+  async 'tells whether the log moves, not what is in it'(connect) {
+    const [store, writer] = [await connect(), await connect()]
+    assert.equal(await store.moves(20), false)
+    await writer.append(entryOf('1-0'), true)
+    assert.equal(await store.moves(20), false)
+    const moves = store.moves(10_000)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await writer.append(entryOf('1-1'), false)
+    assert.equal(await moves, true)
+  },
+  async 'is a primary, and answers'(connect) {
+    const store = await connect()
+    await store.ping()
+    assert.equal(await store.isPrimary(), true)
   },
   async 'fails what waits as lost when its connection is let go'(connect) {
     const store = await connect()
     await store.append(entryOf('1-0'), true)
-    const waited = store.readAfter('1-0', 60_000)
+    const waited = store.readAfter('1-0', 60_000, 16)
     store.destroy()
     await assert.rejects(waited, { name: 'StoreFailure', fault: 'lost' })
     await assert.rejects(store.top(), { name: 'StoreFailure', fault: 'lost' })

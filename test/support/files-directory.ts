@@ -24,13 +24,17 @@ export class FilesDirectory {
   /** Without `lists` there is not even the CRM's directory. */
   constructor(settings: Settings, lists: Lists | null) {
     left.add(this)
+    this.configure(settings)
+    if (lists === null) return
+    if (lists.events !== undefined) this.write('events', lists.events)
+    if (lists.venues !== undefined) this.write('venues', lists.venues)
+  }
+
+  configure(settings: Settings): void {
     const defaults = { operations: null, crm: { kind: 'files', directory: './crm' } }
     const listen = { port: 0, ...objectAt(settings, 'listen') }
     // JSON is YAML.
     writeFileSync(this.configuration, JSON.stringify({ ...defaults, ...settings, listen }))
-    if (lists === null) return
-    if (lists.events !== undefined) this.write('events', lists.events)
-    if (lists.venues !== undefined) this.write('venues', lists.venues)
   }
 
   /** Puts a list in place at once, so that nobody reads half of it. */

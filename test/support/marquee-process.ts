@@ -22,8 +22,12 @@ export async function marquee(runtime: Runtime, args: readonly string[]): Promis
 }
 
 /** Starts `marquee serve` and resolves when it listens; throws with all it said where it does not. */
-export function serve(runtime: Runtime, configuration: string): Promise<MarqueeProcess> {
-  return untilListening(new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', configuration]))
+export function serve(
+  runtime: Runtime,
+  configuration: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<MarqueeProcess> {
+  return untilListening(new Child(programOf(runtime), ['src/main.ts', 'serve', '--config', configuration], { env }))
 }
 
 export async function untilListening(child: Child): Promise<MarqueeProcess> {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Appended, StoredEntry, StoreConnection, StoreFault } from '../../src/share/store.ts'
+import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/share/store.ts'
 import { StoreFailure } from '../../src/share/store.ts'
 
 /** How commands travel, and when. */
@@ -23,6 +23,7 @@ interface Saved {
   readonly log: readonly StoredEntry[] | null
   readonly blobs: ReadonlyMap<string, Uint8Array>
   readonly marks: ReadonlyMap<string, string>
+  readonly snapshots: ReadonlyMap<string, number>
 }
 
 interface Waiter {
@@ -45,6 +46,7 @@ export class MemoryStore {
   log: StoredEntry[] | null = null
   blobs: Map<string, Uint8Array> = new Map()
   marks: Map<string, string> = new Map()
+  snapshots: Map<string, number> = new Map()
   trueMs: () => number = () => 0
   /** Called with each look at the top. */
   onTop: () => void = () => {}
@@ -54,6 +56,8 @@ export class MemoryStore {
   /** Called with each entry that is added, and whose it is. */
   onAdded: (entry: StoredEntry, name: string) => void = () => {}
   readonly #forged = new WeakSet<StoredEntry>()
+  readonly #endless = new WeakSet<StoredEntry>()
+  #stuckAt = '0-0'
   #begunMs = 0
   /** One that looked before the log began may still drop it for so long. */
   settledMs = 0
@@ -111,7 +115,12 @@ export class MemoryStore {
   }
 
   save(): Saved {
-    return { log: this.log === null ? null : [...this.log], blobs: new Map(this.blobs), marks: new Map(this.marks) }
+    return {
+      log: this.log === null ? null : [...this.log],
+      blobs: new Map(this.blobs),
+      marks: new Map(this.marks),
+      snapshots: new Map(this.snapshots),
+    }
   }
 
   clockMs(): number {
@@ -128,15 +137,17 @@ export class MemoryStore {
   }
 
   /** Another server's data lies here now; who is connected notices nothing. */
-  restore({ log, blobs, marks }: Saved): void {
+  restore({ log, blobs, marks, snapshots }: Saved): void {
     this.#clockOffsetMs -= 20_000
     this.log = log === null ? null : [...log]
+    this.#stuckAt = '0-0'
     this.blobs = new Map(blobs)
     this.marks = new Map(marks)
+    this.snapshots = new Map(snapshots)
   }
 
   empty(): void {
-    this.restore({ log: null, blobs: new Map(), marks: new Map() })
+    this.restore({ log: null, blobs: new Map(), marks: new Map(), snapshots: new Map() })
   }
 
   loseTail(entries: number): void {
@@ -147,6 +158,7 @@ export class MemoryStore {
     this.#makeRoom()
     if (this.log === null && !mayCreate) return 'no-log'
     const top = this.log?.at(-1)
+    if (top !== undefined && !isAbove(entry.id, this.#stuckAt)) return 'refused'
     if (top !== undefined && !isAbove(entry.id, top.id)) return 'refused'
     this.#push(entry)
     this.onAdded(entry, name)
@@ -159,11 +171,28 @@ export class MemoryStore {
     this.#push(entry)
   }
 
+  /** Somebody writes a later entry, and takes it away again. */
+  stick(id: string): void {
+    this.#stuckAt = id
+  }
+
+  /** The last entry is too large to be read in time. */
+  swell(entry: StoredEntry): void {
+    this.forge(entry)
+    this.#endless.add(entry)
+  }
+
+  isEndless(entries: readonly StoredEntry[]): boolean {
+    return entries.some((entry) => this.#endless.has(entry))
+  }
+
   drop(name: string): void {
     const top = this.log?.at(-1)
     const isOld = this.trueMs() - this.#begunMs > this.settledMs
-    if (top !== undefined && isOld && !this.#forged.has(top)) this.onDropped(name)
+    const isOfUse = top !== undefined && !this.#forged.has(top) && !isAbove(this.#stuckAt, top.id)
+    if (isOfUse && isOld) this.onDropped(name)
     this.log = null
+    this.#stuckAt = '0-0'
   }
 
   #push(entry: StoredEntry): void {
@@ -179,8 +208,8 @@ export class MemoryStore {
     if (this.#server.isFull) throw new StoreFailure('full', 'OOM command not allowed')
   }
 
-  after(id: string): readonly StoredEntry[] {
-    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, 50)
+  after(id: string, count: number): readonly StoredEntry[] {
+    return (this.log ?? []).filter((entry) => isAbove(entry.id, id)).slice(0, count)
   }
 
   wait(after: string, answer: Waiter['answer']): () => void {
@@ -267,14 +296,27 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.append(wire.rewritten?.(entry) ?? entry, mayCreate, wire.name)))
   }
 
-  readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+  readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
     return this.#ask((answer) => {
-      const entries = this.#store.after(id)
-      if (entries.length > 0) return answer(entries)
-      const leave = this.#store.wait(id, answer)
+      const send = (entries: readonly StoredEntry[]): void => {
+        if (!this.#store.isEndless(entries)) answer(entries)
+      }
+      const entries = this.#store.after(id, count)
+      if (entries.length > 0) return send(entries)
+      const leave = this.#store.wait(id, send)
       this.#wire.inTheWorld(waitMs, () => {
         leave()
         answer([])
+      })
+    })
+  }
+
+  async moves(waitMs: number): Promise<boolean> {
+    return this.#ask((answer) => {
+      const leave = this.#store.wait(this.#store.log?.at(-1)?.id ?? '0-0', () => answer(true))
+      this.#wire.inTheWorld(waitMs, () => {
+        leave()
+        answer(false)
       })
     })
   }
@@ -288,7 +330,8 @@ class MemoryConnection implements StoreConnection {
   top(): Promise<StoredEntry | null> {
     return this.#ask((answer) => {
       this.#store.onTop()
-      answer(this.#store.log?.at(-1) ?? null)
+      const top = this.#store.log?.at(-1)
+      if (top === undefined || !this.#store.isEndless([top])) answer(top ?? null)
     })
   }
 
@@ -296,8 +339,12 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.trimBefore(id)))
   }
 
-  dropLog(): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.drop(this.#wire.name)))
+  drop(key: StoreKey): Promise<void> {
+    return this.#ask((answer) => {
+      if (key === 'log') this.#store.drop(this.#wire.name)
+      else this.#store[key].clear()
+      answer()
+    })
   }
 
   putBlob(name: string, bytes: Uint8Array): Promise<void> {
@@ -323,8 +370,31 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(this.#store.write(() => this.#store.marks.set(instance, text))))
   }
 
-  readMarks(): Promise<ReadonlyMap<string, string>> {
-    return this.#ask((answer) => answer(new Map(this.#store.marks)))
+  readMarks(most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#ask((answer) => answer(this.#store.marks.size > most ? null : new Map(this.#store.marks)))
+  }
+
+  noteSnapshot(name: string, chunks: number): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store.snapshots.set(name, chunks))))
+  }
+
+  readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
+    return this.#ask((answer) => answer(this.#store.snapshots.size > most ? null : new Map(this.#store.snapshots)))
+  }
+
+  forgetSnapshots(names: readonly string[]): Promise<void> {
+    return this.#ask((answer) => {
+      for (const name of names) this.#store.snapshots.delete(name)
+      answer()
+    })
+  }
+
+  ping(): Promise<void> {
+    return this.#ask((answer) => answer())
+  }
+
+  isPrimary(): Promise<boolean> {
+    return this.#ask((answer) => answer(true))
   }
 
   dropMarks(instances: readonly string[]): Promise<void> {

@@ -21,6 +21,9 @@ export const STYLES = {
   ownTime: 5,
   ownDateTime: 6,
   money: 7,
+  hours: 8,
+  zeros: 9,
+  otherZeros: 10,
 } as const
 
 /** The cell of a date or a time, as the days since 1899-12-30. */
@@ -71,8 +74,11 @@ const FORMATS = [
   '[$-F400]h:mm:ss\\ AM/PM',
   '[$-407]ddd\\,\\ d/\\ mmmm\\ yyyy\\ hh:mm\\ "Uhr"',
   '#,##0.00\\ [$€-407];[Red]\\-#,##0.00\\ "days"',
+  '[h]:mm',
+  '00000',
+  '00000.0',
 ]
-const STYLES_XML = `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${FORMATS.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`).join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${[0, 14, 20, 22, 164, 165, 166, 167].map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`
+const STYLES_XML = `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${FORMATS.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`).join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${[0, 14, 20, 22, 164, 165, 166, 167, 168, 169, 170].map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`
 
 function relation(id: string, type: string, target: string): string {
   return `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`

@@ -48,11 +48,14 @@ export const files = section({
   events: section({
     ...list,
     showOnWeb: condition('Which events are shown; stock: where the column `ShowOnWeb` is yes. Null: all are.'),
-    fields: fieldSources(EVENTS, { labels: false }).override('the columns of the contract'),
+    fields: fieldSources(EVENTS, { labels: false, joinsId: true }).override('the columns of the contract'),
   })
     .optional('columns of the contract’s names')
     .says('How the file of the events is read; fields that are not named are blank.'),
-  venues: section({ ...list, fields: fieldSources(VENUES, { labels: false }).override('the columns of the contract') })
+  venues: section({
+    ...list,
+    fields: fieldSources(VENUES, { labels: false, joinsId: true }).override('the columns of the contract'),
+  })
     .optional('columns of the contract’s names')
     .says('How the file of the venues is read; fields that are not named are blank.'),
 })

@@ -70,10 +70,17 @@ export type ConditionPart =
 
 type ConditionValue = string | number | boolean
 
-/** The keys that say where the fields of a list come from. `labels`: the CRM has words for its codes. */
-export function fieldSources(table: RecordTable, { labels }: { labels: boolean }): Key<FieldSources> {
+export interface FieldOptions {
+  /** Whether the CRM has words for its codes. */
+  readonly labels: boolean
+  /** Whether an id may be made of several columns. */
+  readonly joinsId?: boolean
+}
+
+/** The keys that say where the fields of a list come from. */
+export function fieldSources(table: RecordTable, { labels, joinsId = false }: FieldOptions): Key<FieldSources> {
   const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
-    const key = name === 'Id' ? columnKey() : fieldKey(name, type, labels).orNull()
+    const key = name === 'Id' ? idKey(joinsId) : fieldKey(name, type, labels).orNull()
     return [name, key.override('the stock column').says('Where the field comes from; null drops it.')] as const
   })
   return section(Object.fromEntries(keys))
@@ -125,8 +132,12 @@ const BLANK_PASSES =
 const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
-function columnKey(): Key<FieldSource> {
-  return wholeKey('a column', (node) => (node.kind === 'map' ? null : columnOf(node, [], false)))
+function idKey(joins: boolean): Key<FieldSource> {
+  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', (node) => {
+    if (node.kind !== 'map') return columnOf(node, [], false)
+    const joined = joins ? joinOf(node, [], false) : null
+    return joined?.whenBlank === null ? joined : null
+  })
 }
 
 function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSource> {

@@ -125,6 +125,7 @@ export class EntitySource<Item> implements Source<Item> {
     if (!ended.ok) return ended
     reader.table.labels.appliedTo(finds)
     tracking.wasReadInFull()
+    reader.readInFull()
     if (prefer.includes(TRACK_CHANGES) && tracking.isAsked) {
       if (ended.deltaLink === null) tracking.isOff('off')
       else if (reader.client.linkFault(ended.deltaLink) !== null) tracking.isOff('failing')

@@ -72,7 +72,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
             time,
           })
           if (!('reply' in answered)) {
-            exchange.failure = answered
+            exchange.failure = answered.kind === 'too-large' ? tooLarge(url) : answered
             return new Response(null, { status: 503 })
           }
           exchange.begunAt = answered.begunAt
@@ -92,6 +92,12 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
     const failure = grantRefusal(refusal, settings, secret.from)
     return { ok: false, failure, isSecretRefused: isSecretRefused(refusal) }
   }
+}
+
+/** As a failure of its own kind: the pages of the CRM are not what is too large. */
+function tooLarge(url: string): CrmFailure {
+  const message = `${new URL(url).host} answered the request for a token with more than ${MOST_BYTES / 1024} KB; is crm.authority right?`
+  return failureOf('broken', message)
 }
 
 function noToken(authority: string): NoToken {

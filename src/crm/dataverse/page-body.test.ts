@@ -55,3 +55,21 @@ describe('a page', () => {
     expect(parsePageBody('[]')).toContain('not a JSON object')
   })
 })
+
+it.each([
+  ['[ alone', '['.repeat(15_000_000)],
+  ['objects', `{"value":[${'{"a":'.repeat(3_000_000)}`],
+  ['after a row', `{"value":[{"a":1},${'['.repeat(15_000_000)}`],
+  ['beside the rows', `{"value":[{"a":1}],"b":${'['.repeat(15_000_000)}`],
+])('refuses an answer that is nested too deep before it takes long: %s', (_, text) => {
+  const began = performance.now()
+  expect(parsePageBody(text)).toBe('is nested too deep')
+  expect(performance.now() - began).toBeLessThan(500)
+})
+
+it('takes brackets within texts for what they are', () => {
+  const name = '[{'.repeat(40_000)
+  expect(parsePageBody(`{ "value": [{ "a": ${JSON.stringify(`${name}\\"`)} }] }`)).toMatchObject({
+    rows: [{ a: `${name}\\"` }],
+  })
+})

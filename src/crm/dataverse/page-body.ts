@@ -1,5 +1,5 @@
 import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
+import { type ParsedCell, parseCell } from '../mapping/parse-cell.ts'
 
 /** A page of rows as its server sent it. */
 export interface PageBody {
@@ -14,7 +14,7 @@ export interface PageBody {
 /** A page, or why it cannot be read: the rest of a sentence. */
 export function parsePageBody(text: string): PageBody | string {
   const split = splitPage(text)
-  const parsed = split === null ? parseCell(text) : ({ ok: true, cell: split } as const)
+  const parsed = split === null ? parseShallow(text) : ({ ok: true, cell: split } as const)
   if (!parsed.ok) {
     if (/^\s*</.test(text)) return 'is HTML or XML, not JSON: does something in between answer for the CRM?'
     return parsed.reason === 'depth' ? 'is nested too deep' : 'is not JSON, or was cut short'
@@ -37,6 +37,43 @@ function linkOf(body: CellObject, name: string): string | null | undefined {
   const link = body[name] ?? null
   return link === null || typeof link === 'string' ? link : undefined
 }
+
+/** No answer of Dataverse is nested so deep. */
+const DEEPEST = 64
+/** What nesting costs in so short a text does not matter. */
+const SHORT = 65_536
+
+function parseShallow(text: string): ParsedCell {
+  return text.length > SHORT && isDeep(text) ? { ok: false, reason: 'depth' } : parseCell(text)
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfText(text, at)
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth++
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--
+    if (depth > DEEPEST) return true
+  }
+  return false
+}
+
+/** Where the text that begins at a quote ends; the end of all where it does not. */
+function endOfText(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at++
+  }
+  return text.length
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const CLOSE_OBJECT = 0x7d
 
 const START = '"value":['
 /** Where a row may end; within one of its texts this may stand as well. */
@@ -75,14 +112,14 @@ function rowFrom(
     const match = END.exec(text)
     if (match === null) return null
     const isLast = match[0] === '}]'
-    const parsed = parseCell(text.slice(from, match.index + 1))
+    const parsed = parseShallow(text.slice(from, match.index + 1))
     if (parsed.ok) return { cell: parsed.cell, next: match.index + (isLast ? 1 : 2), isLast }
   }
   return null
 }
 
 function withRows(rest: string, rows: readonly Cell[]): Cell | null {
-  const envelope = parseCell(rest)
+  const envelope = parseShallow(rest)
   if (!envelope.ok || !isObject(envelope.cell)) return null
   const { value = null } = envelope.cell
   return isList(value) && value.length === 0 ? { ...envelope.cell, value: rows } : null

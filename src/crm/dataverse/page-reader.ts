@@ -15,6 +15,7 @@ export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; reado
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 1000
 const MOST_WAITS = 5
+const MOST_PATIENCE = 1024
 
 /** Asks for the pages of one table, and finds out what is wrong where one is refused. */
 export class PageReader<Item> {
@@ -23,6 +24,9 @@ export class PageReader<Item> {
   readonly #time: Time
   /** How many rows of a mapping a page has: fewer once so many were too large. */
   pageRows: number = PAGE_ROWS
+  /** Full reads until larger pages are tried again: twice as many after each page that was too large. */
+  #patience = 4
+  #readsLeft = 0
   #definitionKnown = false
 
   constructor(client: DataverseClient, table: EntityTable<Item>, time: Time) {
@@ -80,8 +84,17 @@ export class PageReader<Item> {
     }
   }
 
+  /** A full read has ended well: the rows that were too large may be gone. */
+  readInFull(): void {
+    if (this.pageRows === PAGE_ROWS || --this.#readsLeft > 0) return
+    this.pageRows = Math.min(PAGE_ROWS, this.pageRows * 2)
+    this.#readsLeft = this.#patience
+  }
+
   #tooLarge(answer: Refused): Refused {
     const before = this.pageRows
+    this.#readsLeft = this.#patience
+    this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE)
     this.pageRows = Math.max(1, Math.floor(before / 10))
     const what = before === 1 ? 'a row' : `a page of ${before} rows`
     const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.pageRows}`

@@ -2,7 +2,7 @@ import type { FileFormat } from './file-format.ts'
 import type { OpenFile } from './found-file.ts'
 
 /** What the first bytes of a file say that it is, whatever it is called. */
-type Content = 'zip' | 'ole' | 'page' | 'xml' | 'text' | 'other'
+type Content = 'zip' | 'ole' | 'gzip' | 'page' | 'xml' | 'text' | 'other'
 
 /** As many of them as tell. */
 export const HEAD_BYTES = 512
@@ -11,6 +11,7 @@ export function contentOf(bytes: Buffer): Content {
   const mark = bytes.toString('hex', 0, 4)
   if (mark === '504b0304') return 'zip'
   if (mark === 'd0cf11e0') return 'ole'
+  if (mark.startsWith('1f8b')) return 'gzip'
   const head = bytes.subarray(0, HEAD_BYTES)
   const text = head.toString(mark.startsWith('fffe') ? 'utf16le' : 'utf8').replace(/^\ufeff?\s*/, '')
   if (/^<(?:!doctype html|html|head|meta|style|body|table|div)\b|^<\?xml[^]*<html\b/i.test(text)) return 'page'
@@ -22,15 +23,31 @@ export function contentOf(bytes: Buffer): Content {
 export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   zip: 'a ZIP file, as an Excel workbook is; name it .xlsx',
   ole: 'an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
+  gzip: 'a compressed file (gzip), whatever it is called; unpack it',
   page: 'a web page (HTML), whatever it is called; open it in Excel and save it as .xlsx',
   xml: 'XML, as Excel wrote it in 2003; open it in Excel and save it as .xlsx',
   text: 'text, whatever it is called; name it .csv',
   other: 'not an Excel workbook (.xlsx), whatever it is called',
 }
 
-/** What a file is that should be text, where it is a workbook; null where it may be text. */
+/** The kind of UTF-16 that bytes are, by their mark or by the zeros in its plain letters; null for all else. */
+export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const mark = bytes.toString('hex', 0, 2)
+  if (mark === 'fffe') return 'utf-16le'
+  if (mark === 'feff') return 'utf-16be'
+  const zeros = [0, 0]
+  const length = Math.min(bytes.length, HEAD_BYTES) & ~1
+  for (let at = 0; at < length; at++) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
+  const [high = 0, low = 0] = zeros
+  // Names of columns and what separates them are plain letters, whatever stands below.
+  const some = length / 8
+  return low > some && high === 0 ? 'utf-16le' : high > some && low === 0 ? 'utf-16be' : null
+}
+
+/** What a file is that should be text, if its bytes say that it is something else; null if it may be text. */
 export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
+  if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`
   if (content === 'ole')
     return 'this is an old Excel workbook (.xls), whatever it is called; save it as .xlsx or as CSV UTF-8'
   if (content !== 'zip') return null

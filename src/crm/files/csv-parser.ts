@@ -15,7 +15,7 @@ import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_B
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
   readonly #texts: TextSettings | null
-  readonly #onHeader: (header: CsvRow) => TakeCsvRow
+  readonly #onHeader: TakeHeader
   #onRow: TakeCsvRow | null = null
   /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
   #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
@@ -33,7 +33,7 @@ export class CsvParser implements RowParser {
   blankRows = 0
 
   /** @param delimiter where there are no `texts`, which say it themselves */
-  constructor(onHeader: (header: CsvRow) => TakeCsvRow, texts: TextSettings | null = null, delimiter = ',') {
+  constructor(onHeader: TakeHeader, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
     this.#texts = texts
     if (texts === null) this.#open(delimiter)
@@ -186,7 +186,9 @@ export class CsvParser implements RowParser {
     }
     await pace.rest()
     this.#width = header.length
-    this.#onRow = this.#onHeader(header)
+    const taken = this.#onHeader(header, line)
+    if (typeof taken !== 'function') return taken
+    this.#onRow = taken
     return null
   }
 
@@ -263,38 +265,43 @@ export type CsvRow = readonly (string | null)[]
 /** The cells of a row, side by side; in a sheet a blank one may be a hole. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header, and the line it begins in. */
-export type TakeCsvRow = (row: RowCells, line: number) => Taken
+/** Takes a row below the header, the line it begins in, and whether its sheet hides it. */
+export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean) => Taken
+
+/** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
+export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
 
 /** A longer cell of links is read in parts, between which requests pass. */
 const LONG = 32 * 1024
 
-/** Takes the header row, and gives what takes the rows below it. */
+/** Takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
   rows: Gathering<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
-): (header: CsvRow) => TakeCsvRow {
-  return (header) => {
+): TakeHeader {
+  return (header, headerLine) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
     const lacking = columns.lacking(list, rows.found.name)
     // What is below is not read: it would be withheld for what the header lacks.
-    if (lacking !== null) return (_, line) => ({ line, problem: lacking, lacking })
+    if (lacking !== null) return { line: headerLine, problem: lacking, lacking }
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
-      // None of its rows could be served, so what is served stays.
-      const fact = `no column above this row has a name that Marquee knows (${list.columns.join(', ')})`
+      // Nor is it an empty list: most likely it is a message, or another file.
+      const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
-      return (_, line) => ({ line, problem: `${fact}; ${remedy}` })
+      return { line: headerLine, problem: `${fact}; ${remedy}` }
     }
     const cellOf = (column: string): ((row: RowCells) => Cell) => {
       const index = header.indexOf(column)
       return index === -1 ? (): Cell => null : (row): Cell => row[index] ?? null
     }
     const names = new Set(header)
-    const mapRow = list.mapper({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
+    let isRowHidden = false
+    const access = { cell: cellOf, isThere: (column: string) => () => names.has(column), isHidden: () => isRowHidden }
+    const mapRow = list.mapper(access, lists)
     const linksAt = header.indexOf('Links')
-    const idOf = list.ids({ cell: cellOf, isThere: (column) => () => names.has(column) }, lists)
+    const idOf = list.ids(access, lists)
     const lastOfId = Math.max(...list.lines.idColumns.map((column) => header.indexOf(column)))
     const add = (row: RowCells, line: number): null => {
       const where = (): string => rows.whereNext(line)
@@ -308,7 +315,8 @@ export function csvRows<Item>(
       // What cannot be read is no more so where it is cut off.
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
-    return (row, line) => {
+    return (row, line, isHidden = false) => {
+      isRowHidden = isHidden
       if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
       const links = row[linksAt] ?? ''
       return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)

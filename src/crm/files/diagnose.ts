@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import type { Diagnosis } from '../../replica/port.ts'
 import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
-import { disguiseOf } from './content.ts'
+import { disguiseOf, utf16Of } from './content.ts'
 import { findFile } from './found-file.ts'
 import { Gathering } from './gathering.ts'
 import { type ListFile, IgnoredColumns } from './list-file.ts'
@@ -25,13 +25,16 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   if ((await stat(found.path)).size > MOST_BYTES) return null
   const bytes = await readFile(found.path)
   if (disguiseOf(bytes) !== null) return null
+  const wide = utf16Of(bytes)
+  // No encoding that is known here makes a text of it.
+  if (wide === null && bytes.includes(0)) return null
   const problems: string[] = []
-  const { text, otherwise } = decoded(bytes)
+  const { text, otherwise } = decoded(bytes, wide)
   if (otherwise !== null) {
     // The first line that is no UTF-8.
     const gate = new Utf8Gate()
     gate.pass(bytes)
-    const fact = `line ${gate.line}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
+    const fact = `line ${wide === null ? gate.line : 1}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
     problems.push(`${fact}, or say crm.texts.encoding: ${otherwise.toLowerCase()}`)
   }
   const lines = text.split(/\r\n|\n|\r/)
@@ -63,11 +66,15 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   }
 }
 
-function decoded(bytes: Buffer): { readonly text: string; readonly otherwise: string | null } {
-  if (isUtf8(bytes)) return { text: new TextDecoder().decode(bytes), otherwise: null }
-  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe
-  const otherwise = isWide ? 'UTF-16LE' : 'Windows-1252'
-  return { text: new TextDecoder(isWide ? 'utf-16le' : 'windows-1252').decode(bytes), otherwise }
+function decoded(
+  bytes: Buffer,
+  wide: ReturnType<typeof utf16Of>,
+): { readonly text: string; readonly otherwise: string | null } {
+  if (isUtf8(bytes) && wide === null) return { text: new TextDecoder().decode(bytes), otherwise: null }
+  return {
+    text: new TextDecoder(wide ?? 'windows-1252').decode(bytes),
+    otherwise: wide?.toUpperCase() ?? 'Windows-1252',
+  }
 }
 
 /** The line with the most names that Marquee knows; where none has any, the first with the most cells. */

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
 import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../replica/port.ts'
@@ -166,6 +167,10 @@ describe('the files CRM: the formats', () => {
   })
 })
 
+const ZERO = 'U+0000 stands here, which is in no text; most likely the file is not whole, or not a list'
+const NO_COLUMN =
+  'no column has a name that Marquee knows (Id, Name, VenueId, TicketCapacity, TicketsAvailable, Start, Finish, Price, Tags, Links, Active, ShowOnWeb); the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
+
 describe('the files CRM: what fails a read', () => {
   it.each([
     ['events.json', '', 'events.json is of zero bytes; an empty list is []'],
@@ -191,6 +196,12 @@ describe('the files CRM: what fails a read', () => {
       'Id,Name\n1,"x\n',
       'events.csv, line 2: a quote is opened in the row that begins here, and not closed',
     ],
+    ['events.csv', 'ERROR: connection to server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
+    ['events.csv', 'ERROR: connection\nto server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
+    ['events.csv', '\u0000'.repeat(4096), `events.csv, line 1: ${ZERO}`],
+    ['events.csv', 'Id,Name\n\n1,a\u0000b\n2,c\n', `events.csv, line 3: ${ZERO}`],
+    ['events.ndjson', `\n${'\u0000'.repeat(4096)}`, `events.ndjson, line 2: ${ZERO}`],
+    ['events.json', '[\n{"Name":"\u0000"}]', `events.json, line 2: ${ZERO}`],
   ])('refuses %s holding %j', async (name, content, message) => {
     write(name, content)
     const { outcome, changes } = await read(crm.events)
@@ -208,6 +219,46 @@ describe('the files CRM: what fails a read', () => {
       expect(message).toStartWith(`${name}, line 2: the bytes are no UTF-8`)
     },
   )
+
+  it.each(['events.json', 'events.ndjson', 'events.csv'])('names what %s is that is no UTF-8', async (name) => {
+    const text =
+      { 'events.json': '[{"Id":"é"}]', 'events.ndjson': '{"Id":"é"}\n', 'events.csv': 'Id,Name\n1,é\n' }[name] ?? ''
+    const little = Buffer.from(text, 'utf16le')
+    const big = Buffer.from(little).swap16()
+    const wide = (encoding: string): readonly string[] => [
+      'broken',
+      `${name}, line 1: this is ${encoding.toUpperCase()}, and UTF-8 is expected; save the file as UTF-8, or say crm.texts.encoding: ${encoding}`,
+    ]
+    for (const [bytes, expected] of [
+      [little, wide('utf-16le')],
+      [Buffer.from(`\ufeff${text}`, 'utf16le'), wide('utf-16le')],
+      [big, wide('utf-16be')],
+      [Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), wide('utf-16be')],
+      [
+        gzipSync(text),
+        ['broken', `${name}, line 1: this is a compressed file (gzip), whatever it is called; unpack it`],
+      ],
+    ] as const) {
+      write(name, bytes)
+      expect(failureOf((await read(crm.events)).outcome)).toEqual(expected as never)
+    }
+  })
+
+  it('says of a link that nothing is where it leads, and tells what to do with a compressed file', async () => {
+    symlinkSync('/nowhere/events.csv', join(directory, 'events.csv'))
+    const message = 'DIR/events.csv is a link to /nowhere/events.csv, which does not exist'
+    expect(failureOf((await read(crm.events)).outcome)).toEqual(['unreachable', message])
+    write('venues.csv.gz', 'x')
+    expect(failureOf((await read(crm.venues)).outcome)?.[1]).toEndWith('; venues.csv.gz is compressed: unpack it')
+    rmSync(directory, { recursive: true })
+    symlinkSync('/nowhere', directory)
+    expect(failureOf((await read(crm.events)).outcome)).toEqual([
+      'unreachable',
+      'DIR is a link to /nowhere, which does not exist',
+    ])
+    rmSync(directory)
+    mkdirSync(directory)
+  })
 
   it('names what is missing', async () => {
     expect(failureOf((await read(crm.events)).outcome)).toEqual([

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, fstat, openSync, read } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readlink, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
@@ -100,14 +100,27 @@ async function statOf(path: string): Promise<BigIntStats | string> {
 
 async function missing(directory: string, candidates: readonly Candidate[]): Promise<CrmFailure> {
   const found = await statOf(directory)
-  if (found === 'ENOENT' || found === 'ENOTDIR') return failureOf('unreachable', `there is no directory ${directory}`)
+  if (found === 'ENOENT' || found === 'ENOTDIR') {
+    return failureOf('unreachable', (await danglingLink(directory)) ?? `there is no directory ${directory}`)
+  }
   if (typeof found === 'string') return failureOf('unreachable', `${directory} cannot be read: ${reasonOf(found)}`)
   if (!found.isDirectory()) return failureOf('unreachable', `${directory} is not a directory`)
   const names = candidates.map(({ name }) => name)
+  for (const name of names) {
+    const link = await danglingLink(resolve(directory, name))
+    if (link !== null) return failureOf('unreachable', link)
+  }
   const all = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
   const near = await hintFor(directory, candidates)
   const hint = near === null ? '' : `; ${near}`
   return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
+}
+
+/** What is said of a link to what does not exist; null for all else. */
+async function danglingLink(path: string): Promise<string | null> {
+  // What is no link, or is not there, cannot be read as one.
+  const target = await readlink(path).catch(() => null)
+  return target === null ? null : `${path} is a link to ${printable(target, 200)}, which does not exist`
 }
 
 /** What to do with a file that was most likely meant for a list, or with a workbook; null where there is nothing to say. */
@@ -130,6 +143,7 @@ async function hintFor(directory: string, candidates: readonly Candidate[]): Pro
   const shown = printable(near, 80)
   const meant = candidates.find(({ format }) => new RegExp(`\\.${format}(?:\\.txt)?$`, 'i').test(near))
   if (meant !== undefined) return `${shown} is almost that: rename it to ${meant.name}`
+  if (/\.gz$/i.test(near)) return `${shown} is compressed: unpack it`
   if (!/\.xls[xmb]?$/i.test(near)) return `${shown} is almost that, but for its ending`
   const save = `save its sheet as ${stem}.csv (CSV UTF-8, comma delimited)`
   const said = /\.xlsx$/i.test(near) ? ', or have from of its list name it' : ''

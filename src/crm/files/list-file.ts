@@ -53,7 +53,7 @@ export interface ListFile<Item> {
   readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
-    access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
   /** How the id of a row is read without the rest of it; null if it has none. */
@@ -82,8 +82,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     lists: lists === 'native' ? lists : ('text' as const),
     // What is in JSON says itself what it is.
     texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
-    // CSV has nothing but texts, and a sheet has them beside its numbers.
-    isWritten: lists !== 'native',
+    written: { decimal: texts?.decimal ?? null },
   })
   const ofIdAlone = { from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }
   const isStock = block === null && idNamespace === null
@@ -119,8 +118,8 @@ export function listFile<Item extends { readonly Id: Guid }>(
   }
 }
 
-function accessTo<Row>({ cell, isThere }: Pick<RowAccess<Row>, 'cell' | 'isThere'>): RowAccess<Row> {
-  return { cell, label: cell, zoneOf, ...(isThere === undefined ? {} : { isThere }) }
+function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden'>): RowAccess<Row> {
+  return { ...told, label: told.cell, zoneOf }
 }
 
 /** Some 20 MB; of a longer list the ids of further rows are made again for each read. */
@@ -136,8 +135,13 @@ function settingOfList(table: RecordTable, block: Block | null): ListSetting {
     ...stock,
     ...said,
     from: fileNamed(block, table.list),
-    fields: fields === undefined ? stock.fields : { Id: columnSource('Id'), ...fields },
+    fields: mapsNothing(block) ? { ...stock.fields, ...fields } : { Id: columnSource('Id'), ...fields },
   }
+}
+
+/** Whether a block names no column: it may drop some of the stock ones all the same. */
+function mapsNothing({ fields = {} }: Block): boolean {
+  return Object.values(fields).every((source) => source === null)
 }
 
 /** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
@@ -158,7 +162,7 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
 
 /** What the block names itself: its fields, and those of its conditions. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
-  const fields = block.fields === undefined ? {} : setting.fields
+  const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
   return new Map(columns.map(({ column, key }) => [column, `crm.${list}.${key}`]))
 }

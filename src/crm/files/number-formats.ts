@@ -1,7 +1,14 @@
 import { civilFromDays } from '../../domain/civil.ts'
 
 /** What a number format of Excel makes of a number (ECMA-376 part 1, 18.8.30 and 18.17.4). */
-export type NumberShape = 'number' | 'date' | 'time' | 'date-time'
+export type NumberShape = 'number' | MomentShape | ZeroPadded
+
+type MomentShape = 'date' | 'time' | 'date-time' | 'hours'
+
+/** A format of zeros alone, such as `00000`: so many digits are shown of an integer. */
+interface ZeroPadded {
+  readonly digits: number
+}
 
 /** The formats that files do not spell out; 27 to 36 and 50 to 58 are dates in East Asian languages. */
 const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape])[] = [
@@ -9,7 +16,9 @@ const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape
   [18, 21, 'time'],
   [22, 22, 'date-time'],
   [27, 36, 'date'],
-  [45, 47, 'time'],
+  [45, 45, 'time'],
+  [46, 46, 'hours'],
+  [47, 47, 'time'],
   [50, 58, 'date'],
 ]
 
@@ -23,8 +32,9 @@ export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>)
 /** @example shapeOfCode('dd/mm/yyyy\\ hh:mm') // 'date-time' */
 export function shapeOfCode(code: string): NumberShape {
   // Only the first section counts, without its texts, colours and languages; [h] is hours beyond a day.
-  const bare = code
-    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+  if (/^0{2,}$/.test(code)) return { digits: code.length }
+  const plain = code.replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+  const bare = plain
     .replaceAll(/\[(h+|m+|s+)\]/gi, '$1')
     .replaceAll(/\[[^\]]*\]/g, '')
     .split(';', 1)
@@ -35,7 +45,8 @@ export function shapeOfCode(code: string): NumberShape {
   // Beside hours and seconds an m is minutes.
   const isDate = /[yd]/i.test(bare) || (!isTime && /m/i.test(bare))
   if (isDate) return isTime ? 'date-time' : 'date'
-  return isTime ? 'time' : 'number'
+  if (!isTime) return 'number'
+  return /^[^;]*\[(?:h+|m+|s+)\]/i.test(plain) ? 'hours' : 'time'
 }
 
 const DAY_SECONDS = 86_400
@@ -43,11 +54,20 @@ const DAY_SECONDS = 86_400
 const EPOCH_DAYS = -25_569
 const EPOCH_DAYS_1904 = -24_107
 
+/** The most hours that Excel takes for a time; beyond, the number is a date. */
+const MOST_HOURS = 9999
+
+/** The days in a number that is shown as hours: 1 for `25:30`; null if it is a date, which nobody meant to be added to another. */
+export function daysOfHours(serial: number): number | null {
+  const days = Math.floor(Math.round(serial * DAY_SECONDS) / DAY_SECONDS)
+  return days >= 0 && days * 24 <= MOST_HOURS ? days : null
+}
+
 /**
  * The text of a number that is shown as a date or a time, to the second: `2026-12-24`, `19:30:00`, `2026-12-24 19:30:00`. Null
  * where no calendar has it.
  */
-export function serialText(serial: number, shape: Exclude<NumberShape, 'number'>, is1904: boolean): string | null {
+export function serialText(serial: number, shape: MomentShape, is1904: boolean): string | null {
   // 9999-12-31 is 2,958,465.
   if (!(serial >= 0 && serial < 2_958_466)) return null
   const total = Math.round(serial * DAY_SECONDS)
@@ -55,7 +75,7 @@ export function serialText(serial: number, shape: Exclude<NumberShape, 'number'>
   const time = [secondOfDay / 3600, (secondOfDay / 60) % 60, secondOfDay % 60]
     .map((part) => two(Math.floor(part)))
     .join(':')
-  if (shape === 'time') return time
+  if (shape === 'time' || shape === 'hours') return time
   const days = (total - secondOfDay) / DAY_SECONDS
   // Excel counts a 29 February 1900 that never was.
   const sinceEpoch = is1904 ? days + EPOCH_DAYS_1904 : days + EPOCH_DAYS + (days < 60 ? 1 : 0)

@@ -1,5 +1,5 @@
 import { type Held, type PageStream, PAGE_ROWS } from '../../replica/port.ts'
-import { disguiseOf } from './content.ts'
+import { disguiseOf, utf16Of } from './content.ts'
 import type { OpenFile } from './found-file.ts'
 import type { Gathering } from './gathering.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
@@ -68,11 +68,14 @@ async function* readText<Item>(
     const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
     if (position === 0) {
-      const disguise = disguiseOf(chunk.subarray(0, bytesRead))
+      const head = chunk.subarray(0, bytesRead)
+      const disguise = disguiseOf(head) ?? otherThan(encoding, head)
       if (disguise !== null) return { line: 1, problem: disguise }
     }
     position += bytesRead
     const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
+    const zeroAt = bytes.indexOf(0)
+    if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
     for (let from = 0; from < bytes.length && !isGivenUp();) {
       const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
       from += slice.length
@@ -93,6 +96,22 @@ async function* readText<Item>(
   rows.blankRows = parser.blankRows ?? 0
   if (fault === null) yield* rows.take(PAGE_ROWS)
   return fault
+}
+
+const ZERO = 'U+0000 stands here, which is in no text; most likely the file is not whole, or not a list'
+
+/** What is wrong with a file in UTF-16 that is read as another encoding; null if it is not. */
+function otherThan(encoding: string, head: Buffer): string | null {
+  const found = encoding.startsWith('utf-16') ? null : utf16Of(head)
+  if (found === null) return null
+  const expected = encoding === 'utf-8' ? 'UTF-8 is expected' : `${encoding} is expected, as crm.texts.encoding says`
+  return `this is ${found.toUpperCase()}, and ${expected}; save the file as UTF-8, or say crm.texts.encoding: ${found}`
+}
+
+function breaksIn(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count++
+  return count
 }
 
 /** Up to the last line feed, where there is one: of a row that is cut in two each part would have to be copied. */

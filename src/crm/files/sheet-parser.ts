@@ -1,6 +1,6 @@
-import { type Cell, NumberText, Valueless, isBlank } from '../mapping/cell.ts'
+import { type Cell, LateTime, NumberText, PaddedNumber, Valueless, isBlank } from '../mapping/cell.ts'
 import type { RowCells } from './csv-parser.ts'
-import { type NumberShape, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
+import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
 import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 import type { SharedTexts } from './shared-texts.ts'
@@ -70,6 +70,7 @@ const MOST_ROWS = 1_048_576
 export interface SheetRow {
   readonly cells: RowCells
   readonly row: number
+  readonly isHidden: boolean
   /** Of its texts, some of which are shared with other rows where they are stored. */
   readonly bytes: number
 }
@@ -82,6 +83,7 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
   // Never filled up: for one cell in the last column that would be 16,384 steps.
   let cells: (Cell | undefined)[] = []
   let isFilled = false
+  let isHidden = false
   let bytes = 0
   let type = 'n'
   let shape: NumberShape = 'number'
@@ -131,6 +133,7 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         count = bytes = 0
         cells = []
         isFilled = false
+        isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
       } else if (name === 'is') isInline = true
       else if (name === 'rPh') isSound = true
       else if (name === 'f') isFormula = true
@@ -151,18 +154,36 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         isInline = false
         add(unescaped(inline))
       } else if (name === 'row') {
-        if (isFilled) onRow({ cells, row, bytes })
+        if (isFilled) onRow({ cells, row, isHidden, bytes })
       }
     },
   )
 }
 
 function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
-  // Excel writes 17 digits of what it shows with 15: 19.99 stands there as 19.989999999999998.
   const number = Number(text)
   if (!Number.isFinite(number)) return text
-  if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
-  return Number.isSafeInteger(number) ? number : new NumberText(String(number))
+  if (shape === 'hours') return hoursCell(number, text, is1904)
+  if (typeof shape === 'object') {
+    if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
+  } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
+  if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new NumberText(String(number))
+  // Excel writes 17 digits of what it shows with 15: 20.93 may stand there as 20.929999999999996.
+  const shown = Number(number.toPrecision(15))
+  return Number.isSafeInteger(shown) ? shown : new NumberText(String(shown))
+}
+
+/** As Excel shows a postal code or a number of an event. */
+function paddedCell(number: number, digits: number): Cell {
+  const shown = `${number < 0 ? '-' : ''}${String(Math.abs(number)).padStart(digits, '0')}`
+  return shown === String(number) ? number : new PaddedNumber(String(number), shown)
+}
+
+function hoursCell(number: number, text: string, is1904: boolean): Cell {
+  const days = daysOfHours(number)
+  const time = days === null ? null : serialText(number, 'hours', is1904)
+  if (days === null || time === null) return new NumberText(text)
+  return days === 0 ? time : new LateTime(time, `${days * 24 + Number(time.slice(0, 2))}${time.slice(2)}`, days)
 }
 
 /** The column of a place such as `AB12`, counted from 0; null where none is said. */

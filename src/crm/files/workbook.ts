@@ -8,7 +8,7 @@ import { nearestName } from '../../config/nearest-name.ts'
 import { type PageStream, PAGE_ROWS } from '../../replica/port.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
-import { type TakeCsvRow, numbering } from './csv-parser.ts'
+import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
 import type { Gathering } from './gathering.ts'
 import type { NumberShape } from './number-formats.ts'
@@ -29,8 +29,7 @@ export interface SheetReading<Item> {
   /** Null: the first row in which something stands. */
   readonly headerRow: number | null
   readonly rows: Gathering<Item>
-  /** Takes the header row, and gives what takes the rows below it. */
-  readonly onHeader: (header: readonly (string | null)[], row: number) => TakeCsvRow
+  readonly onHeader: TakeHeader
   readonly isGivenUp: () => boolean
   readonly pace: Pace
 }
@@ -287,7 +286,7 @@ async function* readRows<Item>(
   for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
     const taken = waiting
     waiting = []
-    for (const { cells, row, bytes } of taken) {
+    for (const { cells, row, isHidden, bytes } of taken) {
       rows.textBytes += bytes
       // A text that is stored once may stand in a million cells.
       if (rows.textBytes > limitBytes)
@@ -298,10 +297,12 @@ async function* readRows<Item>(
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
-        onRow = onHeader(columnNames(cells), row)
+        const taking = onHeader(columnNames(cells), row)
+        if (typeof taking !== 'function') return taking
+        onRow = taking
         continue
       }
-      const result = onRow(cells, row)
+      const result = onRow(cells, row, isHidden)
       const fault = result instanceof Promise ? await result : result
       if (fault !== null) return fault
     }

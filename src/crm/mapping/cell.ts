@@ -3,7 +3,7 @@ import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
 /** One value of a CRM's row, before it is read as anything. Dates are texts: no connector may round them on the way. */
-export type Cell = null | boolean | string | number | NumberText | Valueless | readonly Cell[] | CellObject
+export type Cell = null | boolean | string | number | NumberText | LateTime | Valueless | readonly Cell[] | CellObject
 
 export interface CellObject {
   readonly [name: string]: Cell
@@ -15,6 +15,32 @@ export class NumberText {
 
   constructor(source: string) {
     this.source = source
+  }
+}
+
+/** An integer of a workbook that is shown with zeros before it: a number where it counts, and text as it is shown. */
+export class PaddedNumber extends NumberText {
+  readonly shown: string
+
+  constructor(source: string, shown: string) {
+    super(source)
+    this.shown = shown
+  }
+}
+
+/** A time after the end of its day, as a spreadsheet counts on: 25:30 is 01:30 of the next day. */
+export class LateTime {
+  /** What its own day's clock reads then, after the day beside it where one is joined to it. */
+  readonly text: string
+  /** As a person is shown it. */
+  readonly shown: string
+  /** To be added to the day that it belongs to. */
+  readonly days: number
+
+  constructor(text: string, shown: string, days: number) {
+    this.text = text
+    this.shown = shown
+    this.days = days
   }
 }
 
@@ -33,7 +59,7 @@ export class Valueless {
 
 export function isObject(cell: Cell): cell is CellObject {
   if (typeof cell !== 'object' || cell === null || isList(cell)) return false
-  return !(cell instanceof NumberText) && !(cell instanceof Valueless)
+  return !(cell instanceof NumberText) && !(cell instanceof LateTime) && !(cell instanceof Valueless)
 }
 
 export function isList(cell: Cell): cell is readonly Cell[] {
@@ -53,7 +79,13 @@ export function sourceDigits(cell: Cell): string | null {
 
 /** A text as it is, a number by its digits; null for all else. */
 export function plainText(cell: Cell): string | null {
-  return typeof cell === 'string' ? cell : sourceDigits(cell)
+  if (typeof cell === 'string') return cell
+  return cell instanceof LateTime ? cell.shown : sourceDigits(cell)
+}
+
+/** As `plainText`, for what is read as a text: an integer has the zeros that it is shown with. */
+export function shownText(cell: Cell): string | null {
+  return cell instanceof PaddedNumber ? cell.shown : plainText(cell)
 }
 
 const LONGEST = 80
@@ -68,6 +100,7 @@ function write(cell: Cell, room: number): string {
   if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
   if (cell instanceof NumberText) return cut(cell.source, room)
   if (cell instanceof Valueless) return cut(cell.what, room)
+  if (cell instanceof LateTime) return write(cell.shown, room)
   if (typeof cell === 'string') return cut(JSON.stringify(cell.slice(0, room)) + (cell.length > room ? '…' : ''), room)
   if (isList(cell)) return writeItems('[', cell, ']', room, (item, left) => write(item, left))
   return writeItems('{', Object.entries(cell), '}', room, ([name, value], left) => {
@@ -108,6 +141,8 @@ export interface RowAccess<Row> {
   label(column: string): (row: Row) => Cell
   /** Whether a row has a column at all, blank or not; where it is not said, every row has all. */
   isThere?(column: string): (row: Row) => boolean
+  /** Whether people do not see the row where they keep it; absent if they see all. */
+  isHidden?(row: Row): boolean
   /** The zone that a cell names, by a code of the CRM too; null for anything else. */
   zoneOf(cell: Cell): Zone | null
 }

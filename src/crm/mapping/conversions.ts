@@ -1,12 +1,12 @@
 import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
-import { type Cell, Misfit, isBlank, isList, isObject, plainText } from './cell.ts'
+import { type Cell, Misfit, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
 import { parseCell } from './parse-cell.ts'
 
 /** The text of a cell as it is; a number's is its source text. */
 export function toText(cell: Cell): string | null | Misfit {
-  return cell === null ? null : (plainText(cell) ?? new Misfit('a text', cell))
+  return cell === null ? null : (shownText(cell) ?? new Misfit('a text', cell))
 }
 
 /** The 32-bit integer of a cell; what is left blank is 0 (contract §2). */

@@ -3,7 +3,7 @@ import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zone.ts'
-import { type Cell, type RowAccess, Misfit, isBlank } from './cell.ts'
+import { type Cell, type RowAccess, LateTime, Misfit, isBlank } from './cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
 // Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
@@ -41,10 +41,12 @@ export interface DateNotes {
   readonly column: string
   wallTimes: number
   epochSeconds: number
+  /** Told of a wall time that no clock showed. */
+  readonly seeSkipped: (cell: Cell) => void
 }
 
-export function dateNotes(column: string): DateNotes {
-  return { column, wallTimes: 0, epochSeconds: 0 }
+export function dateNotes(column: string, seeSkipped: DateNotes['seeSkipped'] = () => {}): DateNotes {
+  return { column, wallTimes: 0, epochSeconds: 0, seeSkipped }
 }
 
 /**
@@ -64,11 +66,16 @@ export function toDateTime(
   const parsed = parseDate(cell, rules, hasZone)
   if (parsed instanceof Misfit) return parsed
   noteWallTime(parsed, notes, hasZone)
-  return shown(instantOf(parsed, wallZone), showIn, notes, cell)
+  return shown(instantOf(parsed, wallZone, notes, cell), showIn, notes, cell)
 }
 
 /** What a cell says that is not blank. */
-export function parseDate(cell: Cell, { parse, expected }: DateRules, hasZone: boolean): DateTimeText | Misfit {
+export function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | Misfit {
+  if (cell instanceof LateTime) {
+    const parsed = parseDate(cell.text, rules, hasZone)
+    return parsed instanceof Misfit ? new Misfit(parsed.expected, cell) : laterBy(parsed, cell.days)
+  }
+  const { parse, expected } = rules
   const parsed = typeof cell === 'string' ? parse(cell) : null
   if (typeof cell !== 'string' || parsed === null) return new Misfit(expected, cell)
   if (parsed.kind === 'wall' || !hasZone || !trimWhiteSpace(cell).endsWith('Z')) return parsed
@@ -76,13 +83,26 @@ export function parseDate(cell: Cell, { parse, expected }: DateRules, hasZone: b
   return { kind: 'wall', wall: { seconds, ticks } }
 }
 
+function laterBy(parsed: DateTimeText, days: number): DateTimeText {
+  const seconds = days * 86_400
+  if (parsed.kind === 'wall') return { kind: 'wall', wall: { ...parsed.wall, seconds: parsed.wall.seconds + seconds } }
+  const { instant } = parsed
+  return { kind: 'instant', instant: { ...instant, epochSeconds: instant.epochSeconds + seconds } }
+}
+
 /** Counts a date whose zone only the list's own says. */
 export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
   if (kind === 'wall' && !hasZone) notes.wallTimes++
 }
 
-export function instantOf(parsed: DateTimeText, wallZone: Zone): Instant {
-  return parsed.kind === 'wall' ? instantOfWall(parsed.wall, wallZone) : parsed.instant
+/** @param notes of the field that the date is read for, from this cell; absent if another field's is looked at */
+export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
+  if (parsed.kind !== 'wall') return parsed.instant
+  const instant = instantOfWall(parsed.wall, wallZone)
+  const { epochSeconds } = instant
+  const isSkipped = epochSeconds + wallZone.offsetSecondsAt(epochSeconds) !== parsed.wall.seconds
+  if (isSkipped) notes?.seeSkipped(cell)
+  return instant
 }
 
 export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | Misfit {

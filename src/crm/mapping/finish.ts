@@ -37,9 +37,10 @@ export function finishReader<Row>(
     const parsed = parseDate(cell, finish.rules, finish.hasZone)
     if (parsed instanceof Misfit) return new Reason('unreadable', finish.column, parsed)
     noteWallTime(parsed, finish.notes, finish.hasZone)
-    if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone)
+    if (!isJoined || parsed.kind !== 'wall') return instantOf(parsed, zone, finish.notes, cell)
     const begun = startOf(start, row)
-    return instantOf(begun === null || begun instanceof Reason ? parsed : nextDay(parsed, begun.parsed), zone)
+    const meant = begun === null || begun instanceof Reason ? parsed : nextDay(parsed, begun.parsed)
+    return instantOf(meant, zone, finish.notes, cell)
   }
 
   return (row) => {

@@ -4,7 +4,7 @@ import type { ListName } from '../../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
-import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
+import { type Cell, Misfit, isBlank, shownText } from './cell.ts'
 
 /** The id of a row; the empty GUID is not one (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {
@@ -21,7 +21,7 @@ export function toVenueId(cell: Cell): Guid | Misfit {
 export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | Misfit {
   const idOf = namedIds(namespace, `${from}/`)
   return (cell) => {
-    const text = isBlank(cell) ? null : plainText(cell)
+    const text = isBlank(cell) ? null : shownText(cell)
     return text === null ? new Misfit('an id', cell) : idOf(trimWhiteSpace(text))
   }
 }

@@ -43,8 +43,8 @@ export interface MappingSurroundings {
   readonly lists: 'native' | 'text'
   /** How its texts are written, where that is not as for Marquee. */
   readonly texts?: TextSettings | null
-  /** Whether numbers are texts that people and spreadsheets wrote. */
-  readonly isWritten?: boolean
+  /** What the configuration says of numbers that people and spreadsheets wrote; null if a program wrote them all. */
+  readonly written?: Pick<TextSettings, 'decimal'> | null
   /** Where what is suspicious in the list is noted. */
   readonly suspicions: Suspicions
 }

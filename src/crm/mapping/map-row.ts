@@ -42,6 +42,7 @@ interface EventTimes {
 type NameOf = (field: FieldName) => string
 
 const NONE: readonly never[] = []
+const HIDDEN = { what: 'is in a row that the workbook hides, and the row is served', found: 'hidden' } as const
 
 export const EVENT_ROWS: RowKind<EventRecord> = {
   table: EVENTS,
@@ -65,10 +66,13 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
   /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
+  /** Null where the rows are served. */
+  readonly countFields: ((row: Row) => void) | null
   /** What `not` lets pass, for `check`. */
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
+  readonly idText: (row: Row) => string | null
   /** What the row holds in the field of its venue. */
   readonly venueText: (row: Row) => string | null
   /** Null when there is nothing left to look for. */
@@ -76,6 +80,7 @@ export interface ListMapping<Row, Item> extends EventTimes {
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
   readonly nameOf: NameOf
+  readonly isHidden: ((row: Row) => boolean) | null
 }
 
 export function listMapping<Row, Item>(
@@ -87,6 +92,8 @@ export function listMapping<Row, Item>(
   const { active, showOnWeb } = setting
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
+  suspicions.coverage.map(kind.table, setting.fields)
+  suspicions.idColumn = nameOfColumn('Id', setting.fields.Id ?? null)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
@@ -94,9 +101,11 @@ export function listMapping<Row, Item>(
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
     ],
+    countFields: suspicions.thorough ? suspicions.coverage.counter(access) : null,
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
+    idText: textReader('Id', setting, access),
     venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
@@ -106,6 +115,7 @@ export function listMapping<Row, Item>(
     ),
     isThere: (column, row) => access.isThere?.(column)(row) ?? true,
     nameOf: (field) => nameOfColumn(field, setting.fields[field] ?? null),
+    isHidden: access.isHidden?.bind(access) ?? null,
   }
 }
 
@@ -132,7 +142,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, kind, suspicions, venueText, nameOf } = mapping
+  const { readers, conditions, kind, suspicions, venueText, nameOf, isHidden } = mapping
   if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -142,7 +152,8 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const odd = kind.oddities(record, nameOf, mapping, suspicions)
+  const oddities = kind.oddities(record, nameOf, mapping, suspicions)
+  const odd = isHidden?.(row) === true ? [...oddities, { ...HIDDEN, column: nameOf('Id') }] : oddities
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
@@ -156,12 +167,16 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions, letPass } = mapping
+  const { readers, suspicions, letPass, countFields, idText } = mapping
+  countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
+  if (mapped.id !== null && suspicions.idTexts.size < MOST_IDS && !suspicions.idTexts.has(mapped.id)) {
+    suspicions.idTexts.set(mapped.id, idText(row) ?? mapped.id)
+  }
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
   } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
@@ -211,6 +226,7 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
+const MOST_IDS = 200_000
 const LONGEST_SECONDS = 7 * 86_400
 
 function eventOddities(

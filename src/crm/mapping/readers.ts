@@ -4,7 +4,17 @@ import { type Field, type RowValues, LINKS } from '../../domain/field.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
-import { type Cell, type Reader, type RowAccess, Misfit, Reason, isBlank, plainText } from './cell.ts'
+import {
+  type Cell,
+  type Reader,
+  type RowAccess,
+  LateTime,
+  Misfit,
+  Reason,
+  isBlank,
+  plainText,
+  shownText,
+} from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
 import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
@@ -25,7 +35,7 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, isWritten = false, suspicions }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, written = null, suspicions }: MappingSurroundings,
 ): Readers<Row, Item> {
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null
@@ -49,11 +59,10 @@ export function readersOf<Row, Item>(
   }
   const readId = idNamespace === null ? toId : toNamedId(idNamespace, from)
   const readVenueId = idNamespace === null ? toVenueId : toNamedVenueId(idNamespace, venuesFrom)
-  // With a decimal comma a point stands between thousands.
   const int32In = (column: string): Conversions['int32'] =>
-    isWritten && texts?.decimal !== ','
-      ? seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell))
-      : conversions.int32
+    written === null
+      ? conversions.int32
+      : seen(conversions.int32, (cell) => suspicions.seeInteger(column, cell, texts?.decimal ?? '.'))
   const tagsIn = (column: string): Conversions['tags'] => {
     const separators = texts?.tags ?? [';']
     if (lists !== 'text' || separators.includes(',')) return conversions.tags
@@ -76,7 +85,7 @@ export function readersOf<Row, Item>(
       const { decimal } = conversions
       if (name !== 'Price' || source === null) return read(name, decimal, 'unreadable', toDecimal)
       const column = nameOfColumn(name, source)
-      const isUnsaid = isWritten && texts?.decimal === null
+      const isUnsaid = written !== null && written.decimal === null
       const convert = seen(decimal, (cell) => {
         suspicions.seePrice(column, cell)
         if (isUnsaid) suspicions.seeUnsaidPrice(column, cell)
@@ -136,7 +145,9 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    const cell = joinedCell(source.columns.map(access.cell.bind(access)), isBlankByOne)
+    // The digits of a date are those that count.
+    const textOf = blank === 'any' ? plainText : shownText
+    const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
   }
   return { column, cell: source.label ? access.label(column) : access.cell(column), ...constant }
@@ -151,22 +162,34 @@ function dayOf(text: string): string {
 
 const HYPHEN = 0x2d
 
-function joinedCell<Row>(cells: readonly ((row: Row) => Cell)[], isBlankByOne: boolean): (row: Row) => Cell {
+function joinedCell<Row>(
+  cells: readonly ((row: Row) => Cell)[],
+  textOf: (cell: Cell) => string | null,
+  isBlankByOne: boolean,
+): (row: Row) => Cell {
   return (row) => {
     let text: string | null = null
+    // The last cell, if it is one.
+    let late: LateTime | null = null
     for (const cellOf of cells) {
       const cell = cellOf(row)
       if (isBlank(cell)) {
         if (isBlankByOne) return null
         continue
       }
-      const part = plainText(cell)
+      const part = textOf(cell)
       // What is no text is shown as what was found.
       if (part === null) return cell
+      late = cell instanceof LateTime ? lateAfter(text, cell) : null
       text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
     }
-    return text
+    return late ?? text
   }
+}
+
+function lateAfter(day: string | null, time: LateTime): LateTime {
+  if (day === null) return time
+  return new LateTime(`${dayOf(day)} ${time.text}`, `${dayOf(day)} ${time.shown}`, time.days)
 }
 
 /** Reads the text that a field is read from. */
@@ -176,7 +199,7 @@ export function textReader<Row>(
   access: RowAccess<Row>,
 ): (row: Row) => string | null {
   const { cell, constant } = originOf(name, fields[name] ?? null, access)
-  return (row) => plainText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
+  return (row) => shownText(constant === undefined ? cell(row) : blankAs(cell(row), constant))
 }
 
 function blankAs(cell: Cell, constant: string): Cell {

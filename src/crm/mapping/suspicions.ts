@@ -2,7 +2,8 @@ import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
 import { type Time, systemTime } from '../../replica/time.ts'
-import { type Cell, type RowAccess, isBlank, showCell } from './cell.ts'
+import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
+import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
 
@@ -14,7 +15,12 @@ interface Mark {
 
 const NO_MARKS: readonly Mark[] = []
 const COMMA = 'holds a comma, and no row has the '
-const THOUSAND = 'ends in .000, most likely a thousand, and is read as a whole number without it'
+const THOUSAND = {
+  '.': 'ends in .000, most likely a thousand, and is read as a whole number without it',
+  ',': 'ends in ,000, most likely a thousand, and is read as a whole number without it',
+} as const
+const THOUSANDS = { '.': /^\s*[+-]?\d+\.000\s*$/, ',': /^\s*[+-]?\d+,000\s*$/ } as const
+const SKIPPED = 'names a time that the clocks skip as they go forward, and is read as the time after the change'
 const MAYBE_THOUSAND =
   'has three digits after its point, and may be thousands: crm.texts.decimal says what the point is'
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
@@ -61,8 +67,13 @@ export class Suspicions {
   readonly thorough: boolean
   /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
   readonly firstIds = new Set<Guid>()
+  /** The ids of rows that were mapped thoroughly, as the CRM writes them, and what it calls their column. */
+  readonly idTexts = new Map<Guid, string>()
+  idColumn = 'Id'
   /** The ids of venues as this list writes them. */
   readonly venueTexts = new IdTexts()
+  /** Where the fields come from. */
+  readonly coverage = new FieldCoverage()
   /** Cells of the row at hand. */
   marks: readonly Mark[] = NO_MARKS
   /** There are marks, or some row was noted, which may be in order when it is mapped again. */
@@ -78,6 +89,8 @@ export class Suspicions {
 
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
+  /** Fields that nothing reads, when all rows were read last. */
+  #missed: readonly Oddity[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
@@ -107,24 +120,27 @@ export class Suspicions {
     this.#columns = noColumns(this.#time)
     this.#hasSeparator = false
     this.#blankPrices = 0
+    this.coverage.begin()
   }
 
   /** A row is what it was, and so is not mapped. */
   skip(): void {
     this.#isPartial = true
+    this.coverage.skip()
   }
 
   /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
-  judge(rows = this.#columns.rows): void {
+  judge(rows: number): void {
     if (this.#isPartial) return
     const { there, held } = this.#columns
     this.#blank = { columns: [...there].filter((column) => !held.has(column)), rows }
+    this.#missed = this.coverage.missed((column) => this.#wasThere(column), rows)
   }
 
   /** To note the dates of one field in, and what the CRM calls it. */
   datesIn(field: string, column = field): DateNotes {
     const { dates } = this.#columns
-    const notes = dates.get(field) ?? dateNotes(column)
+    const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#mark(column, SKIPPED, cell))
     dates.set(field, notes)
     return notes
   }
@@ -138,10 +154,13 @@ export class Suspicions {
     return value
   }
 
-  seeInteger(column: string, cell: Cell): void {
+  /** @param sign the decimal sign of texts */
+  seeInteger(column: string, cell: Cell, sign: '.' | ','): void {
+    const text = plainText(cell)
     // Nearly no cell holds this, so it is asked before the pattern.
-    if (typeof cell !== 'string' || cell.length < 5 || !cell.includes('.000')) return
-    if (/^\s*[+-]?\d+\.000\s*$/.test(cell)) this.#mark(column, THOUSAND, cell)
+    if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
+    const own = typeof cell === 'string' ? sign : '.'
+    if (THOUSANDS[own].test(text)) this.#mark(column, THOUSAND[own], cell)
   }
 
   seePrice(column: string, cell: Cell): void {
@@ -162,6 +181,7 @@ export class Suspicions {
   }
 
   seeUnsaidPrice(column: string, cell: Cell): void {
+    // A number of a sheet has no digits of its own but those that count.
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
   }
@@ -245,12 +265,23 @@ export class Suspicions {
       }
       if (count > 0) found.push({ column, what, count, example, where: /^(.*?): /.exec(example)?.[1] ?? null })
     }
+    found.push(...this.#missed)
     const { columns, rows } = this.#blank
     for (const column of columns) {
       if (this.#columns.held.has(column)) continue
       found.push({ column, what: BLANK, count: rows, example: `${column} is blank`, where: null })
     }
     return found
+  }
+
+  /** Where each field comes from; counted if the rows were mapped thoroughly. */
+  get fields(): readonly FieldFound[] {
+    return this.coverage.found((column) => this.#wasThere(column))
+  }
+
+  #wasThere(column: string): boolean {
+    const { there, held } = this.#isPartial ? this.#before : this.#columns
+    return there.has(column) || held.has(column)
   }
 
   /** How many dates were read as wall times because they have no offset, by column. */

@@ -78,15 +78,16 @@ function pointed(text: string): string | null {
 }
 
 function withCurrency<Value>(convert: Convert<Value>, marks: readonly string[]): Convert<Value> {
+  const setAlready = `, with or without ${marks.join(' or ')} (crm.texts.currency)`
   return (cell) => {
     if (typeof cell !== 'string') return convert(cell)
     const text = trimWhiteSpace(cell)
     const before = marks.find((mark) => text.startsWith(mark))
     const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
-    if (before === undefined && after === undefined) return convert(cell)
     const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
-    const value = isBlank(number) ? new Misfit('a number', cell) : convert(number)
-    return value instanceof Misfit ? new Misfit(value.expected, cell) : value
+    const isMarkAlone = number !== text && isBlank(number)
+    const value = isMarkAlone ? new Misfit('a number', cell) : convert(number === text ? cell : number)
+    return value instanceof Misfit ? new Misfit(`${value.expected}${setAlready}`, cell) : value
   }
 }
 

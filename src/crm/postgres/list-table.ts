@@ -12,16 +12,25 @@ import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 /** The cells of a row, in the order of the columns that were asked for. */
 type Cells = readonly Cell[]
 
+/** The columns that a table has. */
+interface Columns {
+  readonly columns: { has(column: string): boolean }
+  /** Those that a view fills with NULL on purpose. */
+  readonly nulls: ReadonlySet<string>
+}
+
 /** One list as the database holds it. */
 export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
   /** The column that moves when a row changes; null where there is none. */
   readonly changedAt: string | null
+  /** The configuration has `fields` for it. */
+  readonly saysFields: boolean
   /** In which zone that column is wall time, where the configuration says so. */
   readonly changedAtIn: string | null
   /** How its rows become records, now that it is known which columns there are. */
-  rowReading(has: HasColumn): RowReading<Item>
+  rowReading(shape: Columns): RowReading<Item>
 }
 
 export interface RowReading<Item> {
@@ -45,9 +54,10 @@ export function listTable<Item extends { readonly Id: Guid }>(
     table: tableName(from),
     changedAt,
     changedAtIn: changedAtIn?.id ?? null,
-    rowReading(has) {
-      const setting = tableSetting(kind.table, settings, has)
-      const access = new ColumnAccess()
+    saysFields: Object.keys(settings.fields ?? {}).length > 0,
+    rowReading({ columns, nulls }) {
+      const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
+      const access = new ColumnAccess(nulls)
       // The id's column comes first.
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
@@ -74,6 +84,16 @@ export function listTable<Item extends { readonly Id: Guid }>(
 /** Looks into rows by column, and gathers which columns there have to be. */
 class ColumnAccess implements RowAccess<Cells> {
   readonly columns: string[] = []
+  readonly #nulls: ReadonlySet<string>
+
+  /** @param nulls columns that the view fills with NULL on purpose */
+  constructor(nulls: ReadonlySet<string>) {
+    this.#nulls = nulls
+  }
+
+  isThere(column: string): () => boolean {
+    return () => !this.#nulls.has(column)
+  }
 
   cell(column: string): (row: Cells) => Cell {
     const known = this.columns.indexOf(column)

@@ -73,7 +73,7 @@ export class TableReader<Item> {
     this.#known = null
     const shape = await tableShape(transaction, list.table, list.name)
     if (shape instanceof Fault) return shape
-    const reading = list.rowReading((column) => shape.columns.has(column))
+    const reading = list.rowReading(shape)
     const fault = columnFault(shape, reading, list) ?? stampFault(shape, list)
     if (fault !== null) return fault
     const zone = isWallTime(shape, list) ? (list.changedAtIn ?? (await zoneOf(transaction))) : null

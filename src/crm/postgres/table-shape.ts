@@ -9,14 +9,20 @@ export interface TableShape {
   readonly columns: ReadonlyMap<string, string>
   /** The types among them that are arrays. */
   readonly arrays: ReadonlySet<number>
+  /** The columns that a view fills with NULL, by what it says itself. */
+  readonly nulls: ReadonlySet<string>
 }
 
-const COLUMNS = `SELECT a.attname, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), coalesce(nullif(t.typbasetype, 0), t.oid)::text, t.typcategory = 'A'
+const COLUMNS = `SELECT a.attname, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), coalesce(nullif(t.typbasetype, 0), t.oid)::text, t.typcategory = 'A',
+  CASE WHEN c.relkind IN ('v', 'm') AND a.attnum = 1 THEN pg_get_viewdef(c.oid, true) END
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_type t ON t.oid = a.atttypid
   WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))
     AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
+
+/** As PostgreSQL writes a view's column that is NULL in every row: `NULL::text AS name`. */
+const NULL_AS = /^\s*(?:SELECT )?NULL(?:::[^,\n]*?)? AS (?:([^\s",]+)|"((?:[^"]|"")+)"),?$/gm
 
 const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE n.nspname || '.' || c.relname END
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -31,21 +37,26 @@ export async function tableShape(transaction: Transaction, table: TableName, key
   if (answer.rows.length === 0) return missingTable(transaction, table, key)
   const columns = new Map<string, string>()
   const arrays = new Set<number>()
+  const nulls = new Set<string>()
+  const [, , , , definition] = answer.rows[0] ?? []
+  for (const [, bare, quoted] of (definition ?? '').matchAll(NULL_AS))
+    nulls.add(bare ?? quoted?.replaceAll('""', '"') ?? '')
   for (const [name, type, oid, isArray] of answer.rows) {
     columns.set(name ?? '', type ?? '')
     if (isArray === 't') arrays.add(Number(oid))
   }
-  return { columns, arrays }
+  return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'changedAt' | 'changedAtIn'>
+type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'changedAt' | 'changedAtIn' | 'saysFields'>
 
 /** What is wrong with the columns the configuration names, all of it in one sentence; null where nothing is. */
 export function columnFault(
   shape: TableShape,
   { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
-  { table, name }: Named,
+  listed: Named,
 ): Fault | null {
+  const { table, name } = listed
   const names = [...shape.columns.keys()]
   const missing = columns.filter((column) => !shape.columns.has(column))
   if (missing.length === 0) return null
@@ -54,9 +65,36 @@ export function columnFault(
     return near === '' ? column : `${column} (did you mean ${near}?)`
   })
   const keys = [...new Set(missing.map((column) => `crm.${name}.${keyOf(column)}`))]
+  if (missing.length > FEW) return manyMissing(words, keys, names, listed)
   // A row without an id cannot be told from others.
   const orNull = keys.every((key) => key.endsWith('.fields.Id')) ? '' : ', or null for none'
   const message = `crm.${name}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in ${keys.join(' and ')}${orNull}`
+  return new Fault('misconfigured', message, null, false)
+}
+
+const FEW = 3
+
+/** So many keys that they are easier pasted than read. */
+function manyMissing(
+  words: readonly string[],
+  keys: readonly string[],
+  names: readonly string[],
+  { table, name, saysFields }: Named,
+): Fault {
+  const list = `crm.${name}.`
+  const below = keys.map((key) => key.slice(list.length))
+  const fields = below.flatMap((key) =>
+    key.startsWith('fields.') && key !== 'fields.Id' ? [key.slice('fields.'.length)] : [],
+  )
+  const others = below.filter((key) => !key.startsWith('fields.')).map((key) => `${key}: null`)
+  const nulls = fields.map((field) => `${field}: null`).join(', ')
+  const block = [...(nulls === '' || saysFields ? [] : [`fields: { ${nulls} }`]), ...others].join(', ')
+  const orders = [
+    ...(below.includes('fields.Id') ? [`name the column of the ids in ${list}fields.Id`] : []),
+    ...(saysFields && nulls !== '' ? [`add to ${list}fields: ${nulls}`] : []),
+    ...(block === '' ? [] : [`add to crm.${name}: ${block}`]),
+  ]
+  const message = `crm.${name}: ${table.written} has no columns ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}; name other columns, or for fields without one ${orders.join(', and ')}`
   return new Fault('misconfigured', message, null, false)
 }
 

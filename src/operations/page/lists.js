@@ -17,6 +17,7 @@ export function showLists(status, onAccept) {
 function newCard(name, onAccept) {
   const fields = {
     Served: element('dd', { class: 'big' }),
+    Held: element('dd'),
     'Not yet over': element('dd'),
     Withheld: element('dd'),
     Mistakes: element('dd'),
@@ -40,9 +41,13 @@ function newCard(name, onAccept) {
 }
 
 function fillCard({ fields, error, ignored, shrunk, loss, suspicious }, name, list) {
-  say(fields.Served, numberText(list.served))
-  // Only events end, and only where lists are on is it counted.
-  const isCounted = list.notYetOver !== undefined
+  // A count in large type would say that callers see so many.
+  say(fields.Served, list.answers ? numberText(list.served) : 'nothing')
+  fields.Served.classList.toggle('no', !list.answers)
+  for (const part of [fields.Held, fields.Held.previousElementSibling]) part.hidden = list.answers || list.served === 0
+  say(fields.Held, `${numberText(list.served)}, kept but not served`)
+  // Only events end, and they are counted only where lists are on.
+  const isCounted = list.answers && list.notYetOver !== undefined
   for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
   say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
   showWithheld(fields.Withheld, name, list)

@@ -13,10 +13,10 @@ export function showReads(reads) {
 
 function rowOf({ from, until, times, read }) {
   const when = times === 1 ? clockText(until) : `${clockText(from)} – ${clockText(until)}`
-  const failed = read.outcome !== 'ok'
+  const failed = read.outcome !== 'ok' && read.outcome !== 'waiting'
   const again = times === 1 ? '' : `, ${numberText(times)} times`
   const news = read.changed === 0 ? 'nothing new' : `${numberText(read.rows)} rows, ${numberText(read.changed)} changed`
-  const good = `${news}${again}`
+  const good = read.outcome === 'waiting' ? `waiting${again}: ${read.message}` : `${news}${again}`
   return element(
     'tr',
     {},

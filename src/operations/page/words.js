@@ -64,7 +64,7 @@ export function stateOf(status) {
   if (silent.length > 0) {
     const names = silent.map(([name]) => name).join(' and ')
     const why = silent.map(([, list]) => list.lastError).find((message) => message !== null)
-    const reason = why ?? 'the CRM has not been read in full yet'
+    const reason = status.share?.lastError ?? why ?? 'the CRM has not been read in full yet'
     return ['bad', `Callers get 502 for ${names}: ${reason}.`]
   }
   const shrunk = lists.filter(([, list]) => list.shrunk !== null)

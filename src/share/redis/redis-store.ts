@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createClient, RESP_TYPES } from '@redis/client'
-import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from '../store.ts'
+import type { Appended, Store, StoreConnection, StoredEntry, StoreKey } from '../store.ts'
+import { StoreFailure } from '../store.ts'
 import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
 import { readTrusted } from './trusted.ts'
 
@@ -21,14 +22,17 @@ export interface RedisSettings {
   readonly name: string
   /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no log is named for it. */
   readonly isProbe?: boolean
+  /** A clock that is never set. */
+  readonly nowMs?: () => number
 }
 
 /** What is left behind goes of itself a day after a reader last wrote: hygiene, nothing relies on it. */
 const EXPIRES_MS = 24 * 3_600_000
 const PROBE_EXPIRES_MS = 60_000
-const RENEW_EVERY = 1000
-/** At most so many entries an answer: a body may have 4 MB. */
-const MOST_ENTRIES = 16
+/** Of how long keys are kept, so much may pass before that is renewed. */
+const RENEWED_PART = 1 / 24
+/** Of a hash so many fields are asked for at once. */
+const SCAN_FIELDS = '1000'
 
 const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
 /** More than so many other logs are not looked at. */
@@ -69,7 +73,7 @@ export class RedisStore implements Store {
   }
 
   async #open(): Promise<RedisConnection> {
-    const { ca, name, isProbe = false } = this.#settings
+    const { ca, name } = this.#settings
     const url = this.#url.reveal()
     const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
     const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
@@ -90,7 +94,7 @@ export class RedisStore implements Store {
       () => client.destroy(),
       name,
       this.#logName,
-      isProbe,
+      this.#settings,
     )
     try {
       await client.connect()
@@ -112,21 +116,31 @@ export class RedisConnection implements StoreConnection {
   readonly #prefix: string
   readonly #log: string
   readonly #marks: string
+  readonly #snapshots: string
   readonly #isProbe: boolean
   readonly #expiresMs: string
-  #appends = 0
+  readonly #nowMs: () => number
+  #renewedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(send: Command, end: () => void, name: string, logName: string, isProbe: boolean) {
+  constructor(
+    send: Command,
+    end: () => void,
+    name: string,
+    logName: string,
+    { isProbe = false, nowMs = () => performance.now() }: Pick<RedisSettings, 'isProbe' | 'nowMs'>,
+  ) {
     this.#send = send
     this.#end = end
     this.#name = name
     this.#logName = logName
     this.#isProbe = isProbe
+    this.#nowMs = nowMs
     this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
     // The braces keep all of it in one slot of a cluster.
     this.#prefix = `${name}:{${logName}}`
     this.#log = `${this.#prefix}:log`
     this.#marks = `${this.#prefix}:marks`
+    this.#snapshots = `${this.#prefix}:snapshots`
   }
 
   async greet(): Promise<void> {
@@ -145,7 +159,12 @@ export class RedisConnection implements StoreConnection {
       if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
       throw cause
     }
-    if (this.#appends++ % RENEW_EVERY === 0) await this.#renew()
+    const nowMs = this.#nowMs()
+    // By time: the heartbeats of a leader may be minutes apart.
+    if (nowMs - this.#renewedAtMs >= EXPIRES_MS * RENEWED_PART) {
+      await this.#renew()
+      this.#renewedAtMs = nowMs
+    }
     return 'added'
   }
 
@@ -158,12 +177,16 @@ export class RedisConnection implements StoreConnection {
     await Promise.all([this.#command('HSET', scopes, this.#logName, '1'), expire(scopes)]).catch(() => {})
   }
 
-  async readAfter(id: string, waitMs: number): Promise<readonly StoredEntry[]> {
+  async readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
     // 0 would be for ever.
     const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
-    const streams = await this.#command('XREAD', 'COUNT', String(MOST_ENTRIES), ...block, 'STREAMS', this.#log, id)
+    const streams = await this.#command('XREAD', 'COUNT', String(count), ...block, 'STREAMS', this.#log, id)
     const [stream] = listOf(streams)
     return entriesOf(listOf(stream)[1])
+  }
+
+  async moves(waitMs: number): Promise<boolean> {
+    return (await this.readAfter('$', waitMs, 1)).length > 0
   }
 
   async readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
@@ -183,8 +206,8 @@ export class RedisConnection implements StoreConnection {
     await this.#command('XTRIM', this.#log, 'MINID', id)
   }
 
-  async dropLog(): Promise<void> {
-    await this.#command('UNLINK', this.#log)
+  async drop(key: StoreKey): Promise<void> {
+    await this.#command('UNLINK', `${this.#prefix}:${key}`)
   }
 
   async putBlob(name: string, bytes: Uint8Array): Promise<void> {
@@ -208,21 +231,53 @@ export class RedisConnection implements StoreConnection {
     await this.#command('HSET', this.#marks, instance, text)
   }
 
-  async readMarks(): Promise<ReadonlyMap<string, string>> {
-    const flat = listOf(await this.#command('HGETALL', this.#marks)).map(textIn)
-    const marks = new Map<string, string>()
-    for (let at = 0; at + 1 < flat.length; at += 2) marks.set(flat[at] ?? '', flat[at + 1] ?? '')
-    return marks
+  readMarks(most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#fieldsOf(this.#marks, most)
   }
 
   async dropMarks(instances: readonly string[]): Promise<void> {
     if (instances.length > 0) await this.#command('HDEL', this.#marks, ...instances)
   }
 
+  async noteSnapshot(name: string, chunks: number): Promise<void> {
+    const noted = this.#command('HSET', this.#snapshots, name, String(chunks))
+    await Promise.all([noted, this.#command('PEXPIRE', this.#snapshots, this.#expiresMs)])
+  }
+
+  async readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
+    const fields = await this.#fieldsOf(this.#snapshots, most)
+    return fields === null ? null : new Map([...fields].map(([name, chunks]) => [name, Number(chunks)]))
+  }
+
+  async forgetSnapshots(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#command('HDEL', this.#snapshots, ...names)
+  }
+
+  /** Of a hash with more fields than `most` no more are read than show that. */
+  async #fieldsOf(key: string, most: number): Promise<ReadonlyMap<string, string> | null> {
+    const found = new Map<string, string>()
+    let cursor = '0'
+    do {
+      const [next, fields] = listOf(await this.#command('HSCAN', key, cursor, 'COUNT', SCAN_FIELDS))
+      const flat = listOf(fields).map(textIn)
+      for (let at = 0; at + 1 < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '')
+      cursor = textIn(next)
+    } while (cursor !== '0' && found.size <= most)
+    return found.size > most ? null : found
+  }
+
   /** All keys of this log but the chunks of a base, as far as the rights go. */
   async cleanUp(fields: readonly string[]): Promise<void> {
     await this.dropMarks(fields).catch(() => {})
-    await this.dropBlobs(['log', 'marks', 'base']).catch(() => {})
+    await this.dropBlobs(['log', 'marks', 'snapshots', 'base']).catch(() => {})
+  }
+
+  async ping(): Promise<void> {
+    await this.greet()
+  }
+
+  async isPrimary(): Promise<boolean> {
+    return namedIn(await this.#command('INFO', 'replication')).get('role') === 'master'
   }
 
   /** What the server says of itself, by name. */

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import { HEAD_CEILING } from '../entries.ts'
 import { type StoredEntry, StoreFailure } from '../store.ts'
 
 /** A raw reply, its texts as bytes. */
@@ -24,17 +25,27 @@ export function namedIn(reply: RawReply): ReadonlyMap<string, string> {
   return new Map(Array.from(found, ([, name = '', value = '']) => [name, value]))
 }
 
-/** An entry with other fields than ours is one that has no head: what reads it refuses it. */
+function bytesIn(reply: RawReply): number {
+  return Buffer.isBuffer(reply) ? reply.length : textIn(reply).length
+}
+
+/** An entry with other fields than ours, or a head that is too large, is one that has no head: what reads it refuses it. */
 export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   return listOf(reply).map((entry) => {
     const [id, given] = listOf(entry)
     const fields = listOf(given)
     const field = (name: string): RawReply => {
-      for (let at = 0; at + 1 < fields.length; at += 2) if (textIn(fields[at]) === name) return fields[at + 1]
-      return null
+      const at = fields.findIndex((one, index) => index % 2 === 0 && bytesIn(one) === 1 && textIn(one) === name)
+      return at === -1 ? null : fields[at + 1]
     }
     const [h, b, s] = [field('h'), field('b'), field('s')]
-    return { id: textIn(id), h: textIn(h), b: Buffer.isBuffer(b) ? b : null, s: s === null ? null : textIn(s) }
+    const isLong = bytesIn(h) > HEAD_CEILING || bytesIn(s) > HEAD_CEILING
+    return {
+      id: textIn(id),
+      h: isLong ? '' : textIn(h),
+      b: Buffer.isBuffer(b) ? b : null,
+      s: s === null || isLong ? null : textIn(s),
+    }
   })
 }
 
@@ -61,7 +72,7 @@ export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
   if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
   if (begins(['WRONGTYPE'])) {
     const todo = 'name another share.name, or delete that key where nobody needs it'
-    return new StoreFailure('refused', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
+    return new StoreFailure('foreign', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
   }
   if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)
   if (/^ERR unknown command/i.test(message))

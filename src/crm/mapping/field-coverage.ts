@@ -1,0 +1,164 @@
+import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
+import type { RecordTable } from '../../domain/field.ts'
+import type { Oddity } from '../../domain/oddity.ts'
+import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
+
+/** Where a field comes from, and in how many of all rows something stands there. */
+export interface FieldFound {
+  readonly field: string
+  /** Null if nothing reads it. */
+  readonly from: string | null
+  readonly filled: number
+  readonly of: number
+  readonly example: string | null
+}
+
+type FieldName = keyof FieldSources
+
+/** Fields without which a record misleads whoever reads it; several are missed only if nothing reads any of them. */
+const NEEDED: Readonly<
+  Record<RecordTable['kind'], readonly (readonly [fields: readonly FieldName[], what: string])[]>
+> = {
+  event: [
+    [['Name'], 'is read from no column: no event has a name'],
+    [['Start'], 'is read from no column: no event can be served'],
+    [['Finish'], 'is read from no column: no event can be served'],
+    [['TicketCapacity', 'TicketsAvailable'], 'are read from no column: every event is sold out'],
+    [['Price'], 'is read from no column: every price is 0'],
+  ],
+  venue: [[['Name'], 'is read from no column: no venue has a name']],
+}
+
+interface Tally {
+  filled: number
+  example: string | null
+}
+
+/** What one read of all rows found. */
+interface Counts {
+  readonly tallies: Map<string, Tally>
+  rows: number
+}
+
+/** What a list's fields are read from, and what a read of all rows found in them. */
+export class FieldCoverage {
+  #table: RecordTable | null = null
+  #sources: FieldSources = {}
+  #now: Counts = { tallies: new Map(), rows: 0 }
+  /** Of the last read that mapped every row. */
+  #before = this.#now
+  #isPartial = false
+
+  /** A read of all rows begins. */
+  begin(): void {
+    if (!this.#isPartial) this.#before = this.#now
+    this.#isPartial = false
+    this.#now = { tallies: new Map(), rows: 0 }
+  }
+
+  /** A row is what it was, and so is not mapped. */
+  skip(): void {
+    this.#isPartial = true
+  }
+
+  get #counts(): Counts {
+    return this.#isPartial ? this.#before : this.#now
+  }
+
+  map(table: RecordTable, fields: FieldSources): void {
+    this.#table = table
+    this.#sources = fields
+  }
+
+  /** Counts what each field of a row is made of: for `check`, since serving rows pay for it. */
+  counter<Row>(access: RowAccess<Row>): (row: Row) => void {
+    const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
+      const columns = columnsOf(source)
+      const isLabel = source?.kind === 'column' && source.label
+      const cells = columns.map((column) => (isLabel ? access.label(column) : access.cell(column)))
+      return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
+    })
+    return (row) => {
+      const { tallies } = this.#now
+      this.#now.rows++
+      for (const { name, cells, isWhole, sign } of fields) {
+        const found = cells.map((cell) => cell(row)).filter((cell) => !isBlank(cell))
+        const tally = tallies.get(name) ?? { filled: 0, example: null }
+        tallies.set(name, tally)
+        if (found.length === 0 || (isWhole && found.length < cells.length)) continue
+        tally.filled++
+        tally.example ??= found.map(shown).join(sign)
+      }
+    }
+  }
+
+  /** What nothing reads and the configuration does not drop. @param isThere whether any row had the column */
+  missed(isThere: (column: string) => boolean, rows: number): readonly Oddity[] {
+    if (this.#table === null || rows === 0) return []
+    const { kind, list } = this.#table
+    return NEEDED[kind].flatMap(([fields, what]) => {
+      if (!fields.every((field) => this.#isMissed(field, isThere))) return []
+      const example = isServable(fields) ? droppedIn(list, fields) : namedIn(list, fields)
+      return [{ column: fields.join(' and '), what, count: rows, example, where: null }]
+    })
+  }
+
+  #isMissed(field: FieldName, isThere: (column: string) => boolean): boolean {
+    const source = this.#sources[field]
+    if (source === undefined) return true
+    const columns = columnsOf(source)
+    if ((this.#counts.tallies.get(field)?.filled ?? 0) > 0) return false
+    return columns.length > 0 && !columns.some(isThere)
+  }
+
+  /** Each field of the list, in their order. @param isThere whether any row had the column */
+  found(isThere: (column: string) => boolean): readonly FieldFound[] {
+    const fields: readonly { readonly name: string }[] = this.#table?.fields ?? []
+    const sources = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources))
+    const { tallies, rows: of } = this.#counts
+    return fields.map(({ name }) => {
+      const source = sources.get(name) ?? null
+      const columns = columnsOf(source)
+      if (source === null) return { field: name, from: null, filled: 0, of, example: null }
+      if (columns.length === 0) return { field: name, from: writtenAs(source), filled: of, of, example: null }
+      const { filled, example } = tallies.get(name) ?? { filled: 0, example: null }
+      // Of an empty list nobody knows which columns there would be.
+      const isRead = of === 0 || filled > 0 || columns.some(isThere)
+      return { field: name, from: isRead ? writtenAs(source) : null, filled, of, example }
+    })
+  }
+}
+
+function isServable(fields: readonly FieldName[]): boolean {
+  return !fields.includes('Start') && !fields.includes('Finish')
+}
+
+function droppedIn(list: string, fields: readonly FieldName[]): string {
+  const nulls = fields.map((field) => `${field}: null`).join(', ')
+  return `if that is meant, say so by crm.${list}.fields: { ${nulls} }`
+}
+
+function namedIn(list: string, fields: readonly FieldName[]): string {
+  return `add a column ${fields.join(' and ')}, or name the one that there is in crm.${list}.fields`
+}
+
+function columnsOf(source: FieldSource | null | undefined): readonly string[] {
+  if (source?.kind === 'column') return [source.column]
+  return source?.kind === 'join' || source?.kind === 'subtract' ? source.columns : []
+}
+
+function signOf(source: FieldSource | null | undefined): string {
+  return source?.kind === 'subtract' ? ' − ' : ' '
+}
+
+function writtenAs(source: FieldSource): string {
+  if (source.kind === 'value') return `the value ${JSON.stringify(source.value)}`
+  if (source.kind === 'lasting') return `${source.lastingMs / 60_000} minutes after Start`
+  return columnsOf(source).join(source.kind === 'subtract' ? ' − ' : ' + ')
+}
+
+const LONGEST_EXAMPLE = 40
+
+function shown(cell: Cell): string {
+  return (shownText(cell)?.trim() ?? showCell(cell)).slice(0, LONGEST_EXAMPLE)
+}

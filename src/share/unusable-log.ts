@@ -1,0 +1,120 @@
+import type { Time } from '../replica/time.ts'
+import { pause } from '../replica/waiting.ts'
+import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
+
+/** What becomes of a log that cannot be used: somebody leads it, nobody can tell yet, or nobody does. */
+export type LogFate = 'led' | 'waits' | 'abandoned'
+
+/** Whether what makes the log unusable is still so, asked once before the log is dropped. */
+type IsStill = (session: Session) => Promise<boolean>
+
+const LEAST_LOOKS = 3
+
+/**
+ * A log that cannot be read, verified or written. Nobody leads it if nothing was added to it for an election's time and three
+ * looks, on one session that answers meanwhile. A log that somebody leads is never dropped.
+ */
+export class UnusableLog {
+  /** Null if the log can be used, as far as is known. */
+  why: string | null = null
+  readonly #time: Time
+  readonly #open: () => Promise<Session>
+  readonly #electionMs: () => number
+  readonly #tell: (why: string) => void
+  #isStill: IsStill = () => Promise.resolve(false)
+  #session: Session | null = null
+  #sinceMs = 0
+  #looks = 0
+  #late = 0
+  #told: string | null = null
+
+  constructor(time: Time, open: () => Promise<Session>, electionMs: () => number, tell: (why: string) => void) {
+    this.#time = time
+    this.#open = open
+    this.#electionMs = electionMs
+    this.#tell = tell
+  }
+
+  found(why: string, isStill: IsStill): void {
+    if (this.why !== null) return
+    this.why = why
+    this.#isStill = isStill
+    this.#session = null
+    if (this.#told !== why) this.#tell(why)
+    this.#told = why
+  }
+
+  /**
+   * Entries could not be read.
+   * @param leastLate how often that must have taken too long
+   */
+  failed(cause: unknown, leastLate: number, isStill: IsStill): void {
+    if (!(cause instanceof StoreFailure)) return
+    if (cause.fault === 'foreign') this.found(cause.message, isStill)
+    if (cause.fault === 'late' && ++this.#late >= leastLate) {
+      this.found(`an entry of the log could not be read: ${cause.message}`, isStill)
+    }
+  }
+
+  /** An entry was read, and is believed. */
+  read(): void {
+    this.#late = 0
+    this.#told = null
+  }
+
+  /** It can be used again, or there is another one. */
+  clear(): void {
+    this.why = null
+    this.#late = 0
+  }
+
+  /** @param mayDrop whether it is this instance's turn to replace the log; only then is it read again to be sure */
+  async look(session: Session, waitMs: number, mayDrop: boolean, signal: AbortSignal): Promise<LogFate> {
+    if (await this.#moves(session, waitMs, signal)) return this.#isLed()
+    await session.ask((store) => store.ping())
+    const { monotonicMs } = this.#time.now()
+    if (session !== this.#session) {
+      this.#session = session
+      this.#sinceMs = monotonicMs - waitMs
+      this.#looks = 0
+    }
+    this.#looks++
+    if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs() || !mayDrop) return 'waits'
+    const asked = { isStill: this.#isStillSo(), isDone: false }
+    void asked.isStill.then(() => (asked.isDone = true))
+    // Reading may take long, and another may have replaced the log by then.
+    do {
+      if (await this.#moves(session, waitMs, signal)) return this.#isLed()
+    } while (!asked.isDone && !signal.aborted)
+    return (await asked.isStill) ? 'abandoned' : this.#isLed()
+  }
+
+  /** On a connection of its own: the one on which nobody was seen to write has to go on answering. */
+  async #isStillSo(): Promise<boolean> {
+    const session = await this.#open().catch(() => null)
+    if (session === null) return false
+    try {
+      return await this.#isStill(session)
+    } catch {
+      return false
+    } finally {
+      session.close()
+    }
+  }
+
+  async #moves(session: Session, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await session.ask((store) => store.moves(waitMs), waitMs)
+    } catch (cause) {
+      if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
+      await pause(waitMs, this.#time, signal)
+      return false
+    }
+  }
+
+  #isLed(): LogFate {
+    this.clear()
+    return 'led'
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'bun:test'
+import { textKeyFor } from '../../src/commands/text-keys.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+
+interface Group {
+  readonly column: string | null
+  readonly fault: string
+  readonly remedy: string
+  readonly found: readonly { readonly value: string }[]
+}
+
+const HEADER = 'Nr;Titel;Tag;Zeit;Ende;Preis;Web'
+const GOOD = '1;Figaro;2027-06-21;19:30;2027-06-21 22:00;18,50 €;ja'
+
+function configuration({ from = 'Plan.csv', ids = true } = {}): string {
+  return `operations: null
+timeZone: Europe/Berlin
+crm:
+  kind: files
+  directory: .
+  ${ids ? 'idNamespace: 6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11' : ''}
+  texts: { delimiter: ';', decimal: ',', currency: ['€'], yes: [x, ja] }
+  events:
+    from: ${from}
+    fields: { Id: Nr, Name: Titel, Start: { join: [Tag, Zeit] }, Finish: Ende, Price: Preis }
+    showOnWeb: null
+    active: null
+  venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
+`
+}
+
+async function groupsOf(
+  rows: readonly string[],
+  given: Parameters<typeof configuration>[0] = {},
+): Promise<readonly Group[]> {
+  using folder = new WorkFolder({
+    'marquee.yaml': configuration(given),
+    'Plan.csv': [HEADER, ...rows, ''].join('\n'),
+    'Orte.csv': 'Name\n',
+  })
+  const { stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
+  return (JSON.parse(stdout) as { groups: readonly Group[] }).groups
+}
+
+function remedies(groups: readonly Group[]): readonly string[] {
+  return groups.map(({ remedy }) => remedy)
+}
+
+describe('what check says to do works when it is done to the letter', () => {
+  it('a number is told only where there is one', async () => {
+    const groups = await groupsOf([GOOD, GOOD.replace('1;', '2;').replace('18,50 €', 'ab 12,50 €')])
+    expect(remedies(groups)).toEqual([
+      expect.stringMatching(
+        /^Correct Preis: a number with a decimal comma, such as 1\.250,00 \(crm\.texts\.decimal\), with or without € \(crm\.texts\.currency\) is expected\.$/,
+      ) as never,
+    ])
+  })
+
+  it('a list of words that is set already is added to', async () => {
+    const groups = await groupsOf([GOOD.replace('18,50 €', '18,50 $')])
+    expect(remedies(groups)[0]).toMatch(/or add "\$" to crm\.texts\.currency\.$/)
+    const flags = 'true or false, yes or no, 1 or 0, or one of x, ja (crm.texts)'
+    expect(textKeyFor(['wahr', 'nein'], flags)).toBe('add wahr to crm.texts.yes and add nein to crm.texts.no')
+    expect(textKeyFor(['wahr'], 'true or false, yes or no, 1 or 0')).toBe('set crm.texts.yes: [wahr]')
+  })
+
+  it('an id that is blank, or is no GUID where ids are GUIDs, and one that two rows have', async () => {
+    const rows = [GOOD, GOOD.replace('1;', ' 1 ;'), GOOD.replace('1;', ';')]
+    const named = await groupsOf(rows)
+    expect(named.map(({ column, remedy, found }) => [column, remedy, found.map(({ value }) => value)])).toContainEqual([
+      'Nr',
+      'Give each row an id in Nr that no other row has.',
+      [],
+    ])
+    expect(named.find(({ fault }) => fault === 'duplicate-id')).toMatchObject({ column: 'Nr', found: [{ value: '1' }] })
+    expect(remedies(await groupsOf([GOOD], { ids: false }))).toEqual([
+      'Give each row a GUID in Nr that no other row has, or set crm.idNamespace to a UUID of your own, which takes any text or number as an id.',
+    ])
+  })
+
+  it('columns that are read together are told as such, and no cell that holds both', async () => {
+    const groups = await groupsOf([
+      GOOD.replace('2027-06-21;19:30', '21.06.2027;19:30'),
+      GOOD.replace('1;', '2;').replace('2027-06-21;19:30', ';'),
+    ])
+    expect(remedies(groups)).toEqual([
+      expect.stringMatching(
+        /^Correct Tag and Zeit, which are read together: .* is expected, or add DD\.MM\.YYYY hh:mm to crm\.texts\.dates\.$/,
+      ) as never,
+      'Fill in Tag and Zeit, which are read together.',
+    ])
+  })
+
+  it('a file of a list may be named as an object without a sheet', async () => {
+    expect(await groupsOf([GOOD], { from: '{ file: Plan.csv }' })).toEqual([])
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, it } from 'bun:test'
+import { networkInterfaces } from 'node:os'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { serve } from '../support/marquee-process.ts'
+import { RawConnection } from './raw-connection.ts'
+import { RUNTIMES } from './victim.ts'
+
+const TOKEN = 'a-token'
+
+/** An address of this machine that is not loopback. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
+}
+
+it('connections that say nothing keep no probe from its answer, and are closed like those of the public listener', async () => {
+  const tried = RUNTIMES.map(async (runtime) => {
+    const directory = new FilesDirectory(
+      { operations: { host: '0.0.0.0', port: 0, token: { env: 'TOKEN' } } },
+      { events: '[]', venues: '[]' },
+    )
+    const { child, listening } = await serve(runtime, directory.configuration, { TOKEN })
+    const port = Number(new URL(listening.operations ?? '').port)
+    const silent = await Promise.all(
+      [ownAddress(), '127.0.0.1'].flatMap((host) =>
+        Array.from({ length: 100 }, async () => (await RawConnection.open(port, host)).read()),
+      ),
+    )
+    for (const path of ['live', 'ready', 'live', 'ready']) {
+      const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { signal: AbortSignal.timeout(5000) })
+      expect([runtime, path, answer.status]).toEqual([runtime, path, 200])
+    }
+    const beganMs = performance.now()
+    await Promise.all(silent.map(({ closed }) => closed))
+    expect(performance.now() - beganMs).toBeLessThan(25_000)
+    expect(await child.stop()).toBe(0)
+    directory.remove()
+  })
+  await Promise.all(tried)
+}, 60_000)
