@@ -109,7 +109,7 @@ class Repetition {
     line: LogLine | null,
     nowMs: number,
   ): LogLine | null {
-    const trouble = this.#troubles.get(list) ?? { sinceMs: nowMs, failures: 0, said: new Map() }
+    const trouble: Trouble = this.#troubles.get(list) ?? { sinceMs: nowMs, failures: 0, said: new Map() }
     this.#troubles.set(list, trouble)
     trouble.failures++
     const said = trouble.said.get(kind)
