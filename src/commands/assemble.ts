@@ -142,6 +142,7 @@ export async function assemble(
       Object.assign(representation, next.representation)
       keepsIndexes = next.lists
       reading.adopt(JSON.stringify(representation) !== before)
+      if (!next.lists) for (const { list } of [reading.events, reading.venues]) list.ready.endPages()
       if (isAlone) {
         if (!next.lists) reading.dropIndexes()
         // Until what is held is in order, a list is answered with 502.

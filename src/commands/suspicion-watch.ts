@@ -3,7 +3,7 @@ import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
-import type { ToldLists } from '../replica/held-lists.ts'
+import { type ToldLists, withheldIn } from '../replica/held-lists.ts'
 import { systemTime } from '../replica/time.ts'
 import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
@@ -42,12 +42,14 @@ export class SuspicionWatch {
     const list = observation.read.list === 'venues' ? 'venues' : 'events'
     if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
     if (outcome !== 'ok' || kind === 'availability') return
-    if (rows > 0) this.#venuesAre = 'to be compared'
+    const isEmptied = rows === 0 && this.found[list].length > 0 && isEmpty(lists[list])
+    if (rows > 0 || isEmptied) this.#venuesAre = 'to be compared'
+    if (isEmptied && list === 'events') this.#unmatched = []
     // A new event may name a new venue: the next read of the venues brings it.
     if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)
-    if (rows === 0) return
-    if (kind === 'full') this.#suspicions[list].judge(rows)
-    const odd = this.#suspicions[list].list((id) => lists[list].list.serves(id))
+    if (rows === 0 && !isEmptied) return
+    if (kind === 'full' && rows > 0) this.#suspicions[list].judge(rows)
+    const odd = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id))
     this.found[list] = list === 'events' ? [...odd, ...this.#unmatched] : odd
     if (kind === 'full') this.#forgetOthers(list)
     this.#tell(list)
@@ -94,4 +96,9 @@ export class SuspicionWatch {
     const { size } = this.#told
     return this.#told.add(key).size > size
   }
+}
+
+/** No row of it is left, withheld ones included. */
+function isEmpty(told: ToldLists[ListName]): boolean {
+  return told.list.served + withheldIn(told) === 0
 }

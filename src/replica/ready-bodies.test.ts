@@ -51,6 +51,9 @@ describe('bodies kept ready under a ceiling of 8 MB', () => {
     expect([read(2), read(3)?.slice(0, 1)]).toEqual([null, '3'])
     ready.keep(places, 4, 'x'.repeat(MB))
     expect([read(3), read(4)?.slice(0, 1)]).toEqual([null, 'x'])
+    ready.endPages()
+    ready.keep(places, 5, 'y'.repeat(MB))
+    expect([read(4)?.slice(0, 1), read(5)?.slice(0, 1)]).toEqual(['x', 'y'])
   })
 
   it('are forgotten with their record', () => {

@@ -31,8 +31,13 @@ export class ReadyBodies {
 
   /** How many bytes pages of lists may take from now on: large bodies have so much less. */
   makeRoomForPages(): number {
-    this.#large.lowerTo(this.#ceilingBytes * (LARGE_SHARE - PAGES_SHARE))
+    this.#large.limitTo(this.#ceilingBytes * (LARGE_SHARE - PAGES_SHARE))
     return this.#ceilingBytes * PAGES_SHARE
+  }
+
+  /** There are no pages of lists any more: large bodies get their room back. */
+  endPages(): void {
+    this.#large.limitTo(this.#ceilingBytes * LARGE_SHARE)
   }
 
   /** The body kept at a place; null where there is none, or none any more. */
@@ -106,7 +111,7 @@ export class LargeBodies {
     this.#ceilingBytes = ceilingBytes
   }
 
-  lowerTo(ceilingBytes: number): void {
+  limitTo(ceilingBytes: number): void {
     this.#ceilingBytes = ceilingBytes
     while (this.#bytes > ceilingBytes) this.#letGo()
   }

@@ -87,7 +87,7 @@ export class ShrinkGuard {
   /** Goes on from what another process, or another instance, did not believe. */
   resume(list: string, records: number, shrunk: Shrunk): void {
     this.shrunk = shrunk
-    this.failure = failureOf('shrunk', shrunkMessage(list, shrunk, records))
+    this.failure = failureOf('shrunk', shrunkMessage(list, shrunk, records, null))
     this.#proof = 'full'
   }
 
@@ -144,12 +144,12 @@ export class ShrinkGuard {
     const proof = kind === 'full' && kept.size > 0 ? 'full' : complete ? 'complete' : 'any'
     if (this.#proof !== 'full' && proof !== 'any') this.#proof = proof
     const records = served + lostCount
+    const faults = kept.faults.ranked()
     const until = new Date(untilOf(shrunk, shrinkGuardMs ?? 0, now)).toISOString()
-    if (!this.#isTold) {
-      observe({ kind: 'shrunk', list: name, absent, unreadable, records, faults: kept.faults.ranked(), until })
-    }
+    if (!this.#isTold) observe({ kind: 'shrunk', list: name, absent, unreadable, records, faults, until })
     this.#isTold = true
-    return (this.failure = failureOf('shrunk', shrunkMessage(name, shrunk, records)))
+    this.failure = failureOf('shrunk', shrunkMessage(name, shrunk, records, faults[0]?.column ?? null))
+    return this.failure
   }
 
   #isProof({ kind, complete }: Judged): boolean {
@@ -182,9 +182,11 @@ export function isServedOn(
   return heardAt === null || elapsedMs(heardAt, now) <= boundMs
 }
 
-function shrunkMessage(list: string, { absent, unreadable }: Loss, records: number): string {
+/** @param column the one in which most rows became unreadable; null if nobody knows */
+function shrunkMessage(list: string, { absent, unreadable }: Loss, records: number, column: string | null): string {
+  const most = column === null ? '' : `, most in ${column}`
   const missing = `${absent} of ${records} ${list} are missing from the CRM's list`
-  const broken = `${unreadable} ${absent === 0 ? `of ${records} ${list} ` : ''}became unreadable`
+  const broken = `${unreadable} ${absent === 0 ? `of ${records} ${list} ` : ''}became unreadable${most}`
   const what = unreadable === 0 ? missing : absent === 0 ? broken : `${missing} and ${broken}`
   return `${what}: not believed until \`./marquee accept\``
 }

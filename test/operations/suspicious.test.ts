@@ -70,6 +70,11 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     expect(nothing[0]?.message).toMatch(/^nothing of the events is served, though there are 2 rows/)
     expect((await status()).lists.events.servesNothing).toBe(true)
     expect(warned().slice(5)).toEqual([])
+
+    directory.write('events', JSON.stringify([event(1, { Finish: '2026-07-11 21:30' })]))
+    await eventually(status, ({ lists: { events: now } }) => now.suspicious.length === 1)
+    directory.write('events', '[]')
+    await eventually(status, ({ lists: { events: now } }) => now.suspicious.length === 0)
     await child.stop()
     directory.remove()
   })
