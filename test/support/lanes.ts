@@ -2,6 +2,7 @@ import type { Lanes } from '../../scripts/test-plan.ts'
 
 export const LANES: Lanes = {
   alone: [
+    'test/faults/hostile-workbooks.test.ts',
     'test/faults/memory.test.ts',
     'test/faults/list-flood.test.ts',
     'test/faults/linear-work.test.ts',
@@ -14,6 +15,7 @@ export const LANES: Lanes = {
     'test/share/fleet-soak.test.ts',
   ],
   waiting: [
+    'test/share/mischief.test.ts',
     'test/share/fleet.test.ts',
     'test/faults/descriptors.test.ts',
     'test/faults/stop-and-start.test.ts',
@@ -44,6 +46,9 @@ export const LANES: Lanes = {
     'test/contract/node.test.ts',
   ],
   onlyInAll: [
+    'test/faults/hostile-workbooks.test.ts',
+    'test/faults/operations-flood.test.ts',
+    'test/share/mischief.test.ts',
     'test/base/restart.test.ts',
     'test/bench/request-cost.test.ts',
     'test/contract/node.test.ts',
