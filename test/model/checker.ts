@@ -244,9 +244,10 @@ export class Checker {
   }
 
   /** The shrink guard serves the old list, for so much longer at least. Since when, a process that was killed has not told the next one. */
-  #isServedOn({ list }: AnyList, forMs: number): boolean {
+  #isServedOn({ list, shrunk }: AnyList, forMs: number): boolean {
     const { shrinkGuardMs, restartEveryMs } = this.#setting
-    const shrunkMs = this.#log.shrunkMs.get(list.kind.name)
+    const { shrunkMs: since, lastShrunkMs } = this.#log
+    const shrunkMs = (shrunk === null ? since : lastShrunkMs).get(list.kind.name)
     if (shrinkGuardMs === null || shrinkGuardMs === 0 || shrunkMs === undefined) return false
     return restartEveryMs > 0 ? forMs === 0 : this.#time.trueMs + forMs - shrunkMs <= shrinkGuardMs
   }

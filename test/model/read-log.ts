@@ -28,6 +28,8 @@ export class ReadLog {
   /** Since when a list is not believed; and those lists of which a read that named all rows was not. */
   readonly shrunkMs: Map<string, number> = new Map()
   readonly #wasComplete = new Set<string>()
+  /** The same of the last time, which may wait for an audit though a sweep was believed. */
+  readonly lastShrunkMs: Map<string, number> = new Map()
   /** When the last read of changes that ended well began, in its source's time; and the last one that named all rows. */
   readonly toldMs: Map<string, number> = new Map()
   readonly completeMs: Map<string, number> = new Map()
@@ -56,6 +58,7 @@ export class ReadLog {
     if (read !== undefined) this.open.delete(read)
     if (outcome === 'shrunk') {
       this.shrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
+      this.lastShrunkMs.set(list, this.shrunkMs.get(list) ?? nowMs)
       if (read?.isComplete === true) this.#wasComplete.add(list)
     }
     if (outcome === 'ok' && read !== undefined) {
