@@ -4,7 +4,7 @@ import { changedKeys } from '../config/changed-keys.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
 import { bugPlace } from '../observe/printable.ts'
-import { loadFound } from './configuration.ts'
+import { type ConfigurationOptions, loadFound } from './configuration.ts'
 import type { Running } from './operations.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -19,7 +19,7 @@ const STANDARD_OUTPUT = 1
  */
 export function onHangUp(
   running: Running,
-  option: string | undefined,
+  options: ConfigurationOptions,
   surroundings: Surroundings,
   observe: Observe,
   keepLimits: (configuration: Configuration) => void,
@@ -31,7 +31,7 @@ export function onHangUp(
   let isAskedAgain = false
 
   async function reload(): Promise<void> {
-    const found = await loadFound(option, surroundings)
+    const found = await loadFound(options, surroundings)
     if (running.stopping) return
     if (!found.ok) return observe({ kind: 'reload-refused', problems: found.problems })
     const { configuration, warnings } = found

@@ -9,7 +9,7 @@ import type { BaseKeeper } from '../share/base-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
 import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
 import { type Marquee, assemble } from './assemble.ts'
-import { readConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
@@ -22,8 +22,8 @@ const FIRST_READ_MS = 2000
 const ASIDE_AFTER_MS = 100
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
-export async function serve(option: string | undefined, surroundings: Surroundings): Promise<number> {
-  const read = await readConfiguration(option, surroundings)
+export async function serve(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
   const telemetry = createTelemetry(surroundings, configuration.log.requests)
@@ -65,7 +65,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     openAside(running, runtime.listenFetch, surroundings),
   )
   const { ended, stop } = untilSignal(running, listener, opening, observe)
-  const hungUp = onHangUp(running, option, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
+  const hungUp = onHangUp(running, options, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
   const ignored = new Set<string>()
   const takeSignals = (): void =>
     surroundings.signals?.handTo((signal) => {
@@ -85,7 +85,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
       operations: operations === null ? null : `${addressOf(operations)}/`,
     }
     const { startUp } = await import('./start-up.ts')
-    startUp({ configuration, from, marquee, option, ...addresses }, surroundings)
+    startUp({ configuration, from, marquee, option: options.config, ...addresses }, surroundings)
     log.begin()
     takeSignals()
   }
@@ -140,11 +140,17 @@ async function openAside(
   }
 }
 
-function whyNotListening(cause: unknown, { host, port }: { host: string; port: number }, section: string): string {
+function whyNotListening(
+  cause: unknown,
+  { host, port }: { host: string; port: number },
+  section: 'listen' | 'operations',
+): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
   const where = `${host}:${port} (${section}.host, ${section}.port)`
-  if (code === 'EADDRINUSE')
-    return `${where} is in use: stop what listens there, or set ${section}.port to another, 0 for any`
+  if (code === 'EADDRINUSE') {
+    const option = section === 'listen' ? '--port' : '--operations-port'
+    return `${where} is in use: stop what listens there, or choose another port by ${option} or ${section}.port, 0 for any`
+  }
   if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
   return `${where} cannot be listened on (${code})`
