@@ -56,8 +56,18 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
       return null
     })
   if (listener === null) return ANSWER_IS_NO
+  const listenedAtMs = Date.now()
   keepLimits(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false, isEnding: false }
+  const running: Running = {
+    configuration,
+    marquee,
+    keeper,
+    telemetry,
+    watched,
+    stopping: false,
+    isEnding: false,
+    refused: null,
+  }
   // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.reading.start()
   const firstReads = marquee.reading.untilRead()
@@ -85,7 +95,8 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
       operations: operations === null ? null : `${addressOf(operations)}/`,
     }
     const { startUp } = await import('./start-up.ts')
-    startUp({ configuration, from, marquee, option: options.config, ...addresses }, surroundings)
+    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
+    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, surroundings)
     log.begin()
     takeSignals()
   }
@@ -200,10 +211,14 @@ function untilSignal(
 ): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<number>()
   let firstMs: number | null = null
+  const end = (status: number): void => {
+    observe({ kind: 'stopped', inOrder: status === FINE })
+    resolve(status)
+  }
   const stop = async (signal: string): Promise<void> => {
     const nowMs = systemTime.now().monotonicMs
     if (firstMs !== null) {
-      if (nowMs - firstMs >= SECOND_SIGNAL_MS) resolve(ANSWER_IS_NO)
+      if (nowMs - firstMs >= SECOND_SIGNAL_MS) end(ANSWER_IS_NO)
       return
     }
     firstMs = nowMs
@@ -217,7 +232,7 @@ function untilSignal(
     await within(systemTime, LAST_READS_MS, endReads(running))
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
-    resolve(FINE)
+    end(FINE)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
   return { ended: promise, stop }
