@@ -7,6 +7,10 @@ const INTRODUCTION = `# Configuration
 
 One YAML file (so JSON too), UTF-8, of at most 1 MB. \`./marquee serve\`, \`check\` and the other commands take the file that
 \`--config\` names, else the one that \`MARQUEE_CONFIG\` names, else \`./marquee.yaml\`, else the sample that ships with Marquee.
+A file that sets only \`listen\`, \`operations\` or both serves the sample too.
+
+\`--port\` and \`MARQUEE_LISTEN_PORT\` override \`listen.port\`; \`--operations-port\` and \`MARQUEE_OPERATIONS_LISTEN_PORT\` override
+\`operations.port\`. The option wins over the variable. They also apply to the sample and to a reload.
 
 - Every key has a default but those of the chosen CRM. The smallest configuration is
 

@@ -1,15 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { printable } from '../observe/printable.ts'
 import type { CheckOptions } from './check.ts'
+import { type ConfigurationOptions, portOf } from './configuration.ts'
 import type { InitOptions } from './init.ts'
 import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
 import { type Surroundings, FINE, VERSION, WRONG_USAGE } from './surroundings.ts'
 
-interface ConfigOption {
-  readonly config?: string
-}
-
-type JsonOption = ConfigOption & { readonly json?: boolean }
+type JsonOption = ConfigurationOptions & { readonly json?: boolean }
 
 /** Runs whichever command the arguments name, or tells how they are meant; resolves with the exit status. */
 export async function runTyped(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -47,10 +44,12 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
       fileName,
     )
 
-  configured('serve').action(async ({ config }: ConfigOption) => {
-    const { serve } = await import('./serve.ts')
-    status = await serve(config, surroundings)
-  })
+  withOperationsPort(configured('serve'))
+    .option('--port <n>', 'the public port in place of listen.port; 0 for any', portNumber)
+    .action(async (options: ConfigurationOptions) => {
+      const { serve } = await import('./serve.ts')
+      status = await serve(options, surroundings)
+    })
   asJson(configured('check'))
     .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
     .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
@@ -58,7 +57,7 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
       const { check } = await import('./check.ts')
       status = await check(options, surroundings)
     })
-  asJson(configured('explain'))
+  asJson(withOperationsPort(configured('explain')))
     .argument('<id>', 'the id of an event or a venue')
     .action(async (id: string, options: JsonOption) => {
       const { explain } = await import('./explain.ts')
@@ -74,9 +73,9 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
       status = await init(kind, surroundings, options)
     })
   for (const name of ['accept', 'ready'] as const) {
-    configured(name).action(async ({ config }: ConfigOption) => {
+    withOperationsPort(configured(name)).action(async (options: ConfigurationOptions) => {
       const asking = await import('./ask-running.ts')
-      status = await asking[name](config, surroundings)
+      status = await asking[name](options, surroundings)
     })
   }
   try {
@@ -90,6 +89,16 @@ export async function runTyped(args: readonly string[], surroundings: Surroundin
 
 function asJson(command: Command): Command {
   return command.option('--json', 'print one JSON object')
+}
+
+function withOperationsPort(command: Command): Command {
+  return command.option('--operations-port <n>', 'the port in place of operations.port', portNumber)
+}
+
+function portNumber(value: string): number {
+  const port = portOf(value)
+  if (port === null) throw new InvalidArgumentError('A whole number from 0 to 65535 is expected.')
+  return port
 }
 
 function fileName(value: string): string {
@@ -114,6 +123,8 @@ function oneSentence(text: string, help: string): string {
   return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
 }
 
+const WITH_VALUE: ReadonlySet<string> = new Set(['--config', '--port', '--operations-port'])
+
 /**
  * Null where there are such options and no command; else the arguments with options that stand before the command's name moved behind it, where the command knows them.
  * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
@@ -121,8 +132,8 @@ function oneSentence(text: string, help: string): string {
 export function commandFirst(args: readonly string[]): readonly string[] | null {
   let at = 0
   for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
-    if (arg === '--config') at += 2
-    else if (arg === '--json' || arg.startsWith('--config=')) at += 1
+    if (WITH_VALUE.has(arg)) at += 2
+    else if (arg === '--json' || WITH_VALUE.has(arg.slice(0, Math.max(0, arg.indexOf('='))))) at += 1
     // The program's own options, and what is not an option, stay where they are.
     else return args
   }

@@ -1,11 +1,11 @@
 import { printable } from '../observe/printable.ts'
-import { readConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
 
 /** Asks the running instance whether it is ready: for probes in images without a shell. */
-export async function ready(config: string | undefined, surroundings: Surroundings): Promise<number> {
-  const read = await readConfiguration(config, surroundings)
+export async function ready(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'GET', '/ready')
   if (reply.kind === 'answered' && reply.status === 200) {
@@ -26,8 +26,8 @@ function whyNot(reply: Reply, on503: (address: string) => string): string {
 const ACCEPT_MS = 15_000
 
 /** Tells the running instance that the shorter list is right. */
-export async function accept(config: string | undefined, surroundings: Surroundings): Promise<number> {
-  const read = await readConfiguration(config, surroundings)
+export async function accept(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null

@@ -30,7 +30,7 @@ export async function check(
   surroundings: Surroundings,
 ): Promise<number> {
   const { out, error, answer } = surroundings
-  const found = await loadFound(config, surroundings)
+  const found = await loadFound({ config }, surroundings)
   if (!found.ok) {
     if (json) await answer(JSON.stringify({ ...NOTHING_READ, warnings: [], problems: found.problems }))
     else for (const problem of found.problems) error(problem)

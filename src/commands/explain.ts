@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { printable } from '../observe/printable.ts'
 import { type ExplainOptions, type Explanation, explainId } from '../operations/explain.ts'
 import { systemTime } from '../replica/time.ts'
-import { readConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
 import { readCrm } from './assemble.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
 import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './surroundings.ts'
@@ -21,10 +21,10 @@ interface Explained {
 /** Tells why a record is, or is not, on the web: from the running instance where there is one, else from the CRM. */
 export async function explain(
   id: string,
-  { config, json = false }: { readonly config?: string; readonly json?: boolean },
+  { json = false, ...options }: ConfigurationOptions & { readonly json?: boolean },
   surroundings: Surroundings,
 ): Promise<number> {
-  const read = await readConfiguration(config, surroundings)
+  const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration } = read
   const running = await fromRunning(id, configuration, surroundings)

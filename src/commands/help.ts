@@ -19,6 +19,7 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
     examples: [
       ['./marquee serve', './marquee.yaml, or the sample where there is none'],
       ['./marquee serve --config /etc/marquee.yaml', 'another file'],
+      ['./marquee serve --port 0 --operations-port 0', 'any free ports; MARQUEE_LISTEN_PORT sets the first, too'],
     ],
     status: '0 stopped by a signal; 1 the port is taken; 2 wrong usage or configuration.',
   },

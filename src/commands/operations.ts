@@ -4,7 +4,14 @@ import { createOperations } from '../operations/app.ts'
 import { explainId } from '../operations/explain.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
-import { type BaseStanding, type Status, isReady, mayAnswer, statusOf } from '../operations/status.ts'
+import {
+  type BaseStanding,
+  type RefusedReload,
+  type Status,
+  isReady,
+  mayAnswer,
+  statusOf,
+} from '../operations/status.ts'
 import { recordsChangedLately, recordsNamed } from '../operations/record-search.ts'
 import { Sampling } from '../operations/samples.ts'
 import { SearchTurns } from '../operations/search-turns.ts'
@@ -29,6 +36,8 @@ export interface Running {
   readonly watched: SuspicionWatch
   /** A signal has come. */
   stopping: boolean
+  /** Why the last reload was refused; null if it was not. */
+  refused: RefusedReload | null
   /** Reads that are under way are cut off. */
   isEnding: boolean
 }
@@ -59,6 +68,7 @@ export async function openOperations(
       stopping: running.stopping,
       waiting: waiting(),
       base: base(),
+      refused: running.refused,
       share: sharing?.status() ?? null,
       ignoredColumns: (list) => history.ignoredColumns(list),
       watched: running.watched,

@@ -10,7 +10,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     const plain = plainServe(args)
     if (plain !== null) {
       const { serve } = await import('./serve.ts')
-      return await serve(plain.config, surroundings)
+      return await serve(plain, surroundings)
     }
     const { runTyped } = await import('./arguments.ts')
     return await runTyped(args, surroundings)

@@ -3,8 +3,8 @@ import { isatty } from 'node:tty'
 import { changedKeys } from '../config/changed-keys.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Observe } from '../observe/observation.ts'
-import { bugPlace } from '../observe/printable.ts'
-import { loadFound } from './configuration.ts'
+import { bugPlace, printable } from '../observe/printable.ts'
+import { type ConfigurationOptions, loadFound } from './configuration.ts'
 import type { Running } from './operations.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -19,7 +19,7 @@ const STANDARD_OUTPUT = 1
  */
 export function onHangUp(
   running: Running,
-  option: string | undefined,
+  options: ConfigurationOptions,
   surroundings: Surroundings,
   observe: Observe,
   keepLimits: (configuration: Configuration) => void,
@@ -30,16 +30,21 @@ export function onHangUp(
   let isReading = false
   let isAskedAgain = false
 
+  function refuse(problems: readonly string[]): void {
+    running.refused = { at: new Date().toISOString(), problems: problems.map((problem) => printable(problem, 1000)) }
+    observe({ kind: 'reload-refused', problems })
+  }
+
   async function reload(): Promise<void> {
-    const found = await loadFound(option, surroundings)
+    const found = await loadFound(options, surroundings)
     if (running.stopping) return
-    if (!found.ok) return observe({ kind: 'reload-refused', problems: found.problems })
+    if (!found.ok) return refuse(found.problems)
     const { configuration, warnings } = found
     const { changed, fixed, later } = changedKeys(running.configuration, configuration)
     if (fixed.length > 0) {
       const verb = fixed.length === 1 ? 'has' : 'have'
       const problem = `${fixed.join(', ')} ${verb} changed, which takes effect only when the service is started again`
-      return observe({ kind: 'reload-refused', problems: [problem] })
+      return refuse([problem])
     }
     for (const message of warnings) observe({ kind: 'crm-noticed', message })
     if (changed.length > 0 || later.length > 0) {
@@ -48,6 +53,7 @@ export function onHangUp(
       running.telemetry.logsRequests = configuration.log.requests
       keepLimits(configuration)
     }
+    running.refused = null
     observe({ kind: 'reloaded', changed, later })
   }
 

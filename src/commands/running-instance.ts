@@ -26,7 +26,8 @@ export async function askRunning(
   }
   const { host, port, token } = operations
   if (port === 0) {
-    const message = 'operations.port is 0, so only the first line of the running instance says which port it took'
+    const message =
+      'operations.port is 0, so only the first line of the running instance says which port it took: name that with --operations-port'
     return { kind: 'not-running', message }
   }
   const address = `http://${dialable(host)}:${port}`

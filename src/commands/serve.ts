@@ -9,7 +9,7 @@ import type { BaseKeeper } from '../share/base-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
 import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
 import { type Marquee, assemble } from './assemble.ts'
-import { readConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
 import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { OutageWatch } from './outage-watch.ts'
@@ -23,8 +23,8 @@ const FIRST_READ_MS = 2000
 const ASIDE_AFTER_MS = 100
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
-export async function serve(option: string | undefined, surroundings: Surroundings): Promise<number> {
-  const read = await readConfiguration(option, surroundings)
+export async function serve(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
   const telemetry = createTelemetry(surroundings, configuration.log.requests)
@@ -66,8 +66,18 @@ export async function serve(option: string | undefined, surroundings: Surroundin
       return null
     })
   if (listener === null) return ANSWER_IS_NO
+  const listenedAtMs = Date.now()
   keepLimits(listener, configuration, surroundings)
-  const running: Running = { configuration, marquee, keeper, telemetry, watched, stopping: false, isEnding: false }
+  const running: Running = {
+    configuration,
+    marquee,
+    keeper,
+    telemetry,
+    watched,
+    stopping: false,
+    isEnding: false,
+    refused: null,
+  }
   // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.reading.start()
   const firstReads = marquee.reading.untilRead()
@@ -75,7 +85,7 @@ export async function serve(option: string | undefined, surroundings: Surroundin
     openAside(running, runtime.listenFetch, surroundings),
   )
   const { ended, stop } = untilSignal(running, listener, opening, observe)
-  const hungUp = onHangUp(running, option, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
+  const hungUp = onHangUp(running, options, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
   const ignored = new Set<string>()
   const takeSignals = (): void =>
     surroundings.signals?.handTo((signal) => {
@@ -95,7 +105,8 @@ export async function serve(option: string | undefined, surroundings: Surroundin
       operations: operations === null ? null : `${addressOf(operations)}/`,
     }
     const { startUp } = await import('./start-up.ts')
-    startUp({ configuration, from, marquee, option, ...addresses }, surroundings)
+    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
+    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, surroundings)
     log.begin()
     takeSignals()
   }
@@ -151,11 +162,17 @@ async function openAside(
   }
 }
 
-function whyNotListening(cause: unknown, { host, port }: { host: string; port: number }, section: string): string {
+function whyNotListening(
+  cause: unknown,
+  { host, port }: { host: string; port: number },
+  section: 'listen' | 'operations',
+): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
   const where = `${host}:${port} (${section}.host, ${section}.port)`
-  if (code === 'EADDRINUSE')
-    return `${where} is in use: stop what listens there, or set ${section}.port to another, 0 for any`
+  if (code === 'EADDRINUSE') {
+    const option = section === 'listen' ? '--port' : '--operations-port'
+    return `${where} is in use: stop what listens there, or choose another port by ${option} or ${section}.port, 0 for any`
+  }
   if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
   return `${where} cannot be listened on (${code})`
@@ -205,10 +222,14 @@ function untilSignal(
 ): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<number>()
   let firstMs: number | null = null
+  const end = (status: number): void => {
+    observe({ kind: 'stopped', inOrder: status === FINE })
+    resolve(status)
+  }
   const stop = async (signal: string): Promise<void> => {
     const nowMs = systemTime.now().monotonicMs
     if (firstMs !== null) {
-      if (nowMs - firstMs >= SECOND_SIGNAL_MS) resolve(ANSWER_IS_NO)
+      if (nowMs - firstMs >= SECOND_SIGNAL_MS) end(ANSWER_IS_NO)
       return
     }
     firstMs = nowMs
@@ -222,7 +243,7 @@ function untilSignal(
     await within(systemTime, LAST_READS_MS, endReads(running))
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
-    resolve(FINE)
+    end(FINE)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
   return { ended: promise, stop }

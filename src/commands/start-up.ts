@@ -12,13 +12,15 @@ interface StartUp {
   readonly marquee: Marquee
   readonly address: string
   readonly operations: string | null
+  /** When it began to listen, or the first line of the log came, if that was earlier: wall clock. */
+  readonly atMs: number
   /** What `--config` named. */
   readonly option: string | undefined
 }
 
 /** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
 export function startUp(
-  { configuration, from, marquee, address, operations, option }: StartUp,
+  { configuration, from, marquee, address, operations, atMs, option }: StartUp,
   surroundings: Surroundings,
 ): void {
   const { isTerminal, env, out } = surroundings
@@ -34,7 +36,7 @@ export function startUp(
       version: VERSION,
       runtime: runtimeName(),
     }
-    out(JSON.stringify({ time: new Date().toISOString(), level: 'info', ...line, configuration: from }))
+    out(JSON.stringify({ time: new Date(atMs).toISOString(), level: 'info', ...line, configuration: from }))
     return
   }
   const [strong, quiet, blue] = [painter(env, 1), painter(env, 2), painter(env, 36)]

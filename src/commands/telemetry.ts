@@ -17,6 +17,7 @@ export function createTelemetry({ out, isTerminal }: Pick<Surroundings, 'out' | 
   const reads = new ReadMeter(['events', 'venues'])
   const history = new ReadHistory()
   const observe: Observe = (observation) => {
+    telemetry.firstAtMs = Math.min(telemetry.firstAtMs, Date.now())
     log.write(observation)
     reads.note(observation)
     history.note(observation, Date.now())
@@ -32,6 +33,7 @@ export function createTelemetry({ out, isTerminal }: Pick<Surroundings, 'out' | 
       request: { method: call.method, route, path, status, type, durationMs, traceId },
     })
   }
-  const telemetry = { observe, watch, logsRequests, log, requests, reads, history }
+  // The time of the first observation, wall clock.
+  const telemetry = { observe, watch, logsRequests, log, requests, reads, history, firstAtMs: Infinity }
   return telemetry
 }

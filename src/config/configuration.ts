@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
     reads: ['operations', 'operations.host', 'listen', 'listen.host'],
     isBroken: ({ listen, operations }) =>
       operations?.port === listen.port && listen.port !== 0 && sharesAddress(listen.host, operations.host),
-    message: 'is the same as listen.port; each listener needs its own port',
+    message: 'is the same as listen.port; set another port, or start with --operations-port 0 for any free one',
   },
   ...(['url', 'authority'] as const).map((name): Rule => ({
     key: `crm.${name}`,

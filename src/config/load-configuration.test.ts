@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { inspect } from 'node:util'
-import type { CrmSettings } from './configuration.ts'
-import { findConfiguration, loadConfiguration, sampleConfiguration } from './load-configuration.ts'
+import type { Configuration, CrmSettings } from './configuration.ts'
+import { findConfiguration, loadConfiguration, loadSample } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 import { renderProblem } from './problem.ts'
 import type { ReadFile } from './read-text.ts'
@@ -138,7 +138,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     expect(await directory('', { STATE_DIRECTORY: '' })).toBe('/etc/.marquee')
     expect(await directory('base: null', system)).toBeNull()
     expect(await directory('base: { directory: null }', system)).toBeNull()
-    expect(sampleConfiguration('/sample').base).toBeNull()
+    expect(sampleOf('/sample').base).toBeNull()
   })
 
   it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {
@@ -342,11 +342,17 @@ crm:
 })
 
 it('the sample is what a file with nothing but its directory, lists and no base sets', async () => {
-  const sample = sampleConfiguration('/sample')
+  const sample = sampleOf('/sample')
   const configuration = await configured('lists: on\nbase: null\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })
+
+function sampleOf(directory: string): Configuration {
+  const loaded = loadSample(directory)
+  if (!loaded.ok) throw new Error(inspect(loaded.problems))
+  return loaded.configuration
+}
 
 function directoryOf(crm: CrmSettings): string | null {
   return crm.kind === 'files' ? crm.directory : null

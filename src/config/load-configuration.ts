@@ -16,10 +16,25 @@ export interface ConfigurationSource {
   readonly text?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
+  /** The ports to take in place of the file's. */
+  readonly ports?: Ports
+  /** The directory of the sample's lists, for a file that says no more than where to listen; else such a file is refused. */
+  readonly sample?: string
+}
+
+/** Where to listen, said outside of the file. */
+export interface Ports {
+  readonly port?: number | undefined
+  readonly operationsPort?: number | undefined
 }
 
 export type LoadedConfiguration =
-  | { readonly ok: true; readonly configuration: Configuration; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true
+      readonly configuration: Configuration
+      readonly warnings: readonly string[]
+      readonly isSample: boolean
+    }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 const MOST_PROBLEMS = 100
@@ -45,8 +60,10 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const { parseYaml } = await import('./tree.ts')
   const parsed = parseYaml(read.text, say)
   if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
-  const tree = await resolveReferences(parsed, { folder, env, readFile, limit, say })
-  const configuration = settingsOf(tree, findings)
+  const given = await resolveReferences(parsed, { folder, env, readFile, limit, say })
+  const isSample = source.sample !== undefined && saysOnlyWhereToListen(given)
+  const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
+  const configuration = settingsOf(tree, findings, source.ports)
   if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
   const ca = configuration.share?.ca ?? null
   const trusted = ca === null ? null : await readText(ca, readFile, limit)
@@ -57,29 +74,36 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['share', 'ca'])
     return { ok: false, problems: findings.problems }
   }
-  return { ok: true, configuration, warnings: warningsOf(configuration) }
+  return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
 }
 
-/** The configuration that serves the lists in a directory, an absolute path: every default, and lists on, to be looked at. */
-export function sampleConfiguration(directory: string): Configuration {
+/** The configuration that serves the lists in a directory, an absolute path. */
+export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
   const findings = findingsOf('the sample', directory, {})
-  const tree = mapping({
-    lists: scalar(true),
-    // It is not to be written to where it was installed.
-    base: scalar(null),
-    crm: mapping({ kind: scalar('files'), directory: scalar(directory) }),
-  })
-  const configuration = settingsOf(tree, findings)
-  if (configuration === null) throw new Error(findings.problems.map(({ message }) => message).join('; '))
-  return configuration
+  const configuration = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, findings, ports)
+  if (configuration === null) return { ok: false, problems: findings.problems.map((one) => ({ ...one, line: null })) }
+  return { ok: true, configuration, isSample: true, warnings: [] }
 }
 
 const scalar = (value: string | boolean | null): Tree => ({ kind: 'scalar', line: 1, value })
-const mapping = (entries: Readonly<Record<string, Tree>>): MapTree => ({
-  kind: 'map',
-  line: 1,
-  entries: new Map(Object.entries(entries)),
-})
+
+/** What is no default in the sample: lists on, to be looked at. */
+function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
+  const crm = new Map([
+    ['kind', scalar('files')],
+    ['directory', scalar(directory)],
+  ])
+  return new Map<string, Tree>([
+    ['lists', scalar(true)],
+    // It is not to be written to where it was installed.
+    ['base', scalar(null)],
+    ['crm', { kind: 'map', line: 1, entries: crm }],
+  ])
+}
+
+function saysOnlyWhereToListen({ entries }: MapTree): boolean {
+  return entries.size > 0 && [...entries.keys()].every((key) => key === 'listen' || key === 'operations')
+}
 
 const ROOT = section(KEYS)
 
@@ -90,10 +114,15 @@ function findingsOf(file: string, folder: string, env: ConfigurationSource['env'
 }
 
 /** The settings a tree holds, or null where the report tells what is wrong. */
-function settingsOf(tree: MapTree, findings: Findings): Configuration | null {
+function settingsOf(tree: MapTree, findings: Findings, ports: Ports = {}): Configuration | null {
   const settings = ROOT.read(tree, new Place(findings))
   if (settings === BAD) return null
-  const { crm: settle, ...general } = settings
+  const { crm: settle, listen, operations, ...others } = settings
+  const general = {
+    listen: { ...listen, port: ports.port ?? listen.port },
+    operations: operations && { ...operations, port: ports.operationsPort ?? operations.port },
+    ...others,
+  }
   const crm = settle?.(general) ?? null
   const said = tree.entries.get('crm')
   const isTimeZoneSet = tree.entries.has('timeZone') || (said?.kind === 'map' && said.entries.has('timeZone'))

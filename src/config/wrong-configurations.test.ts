@@ -262,10 +262,13 @@ const WRONG: readonly (readonly [string, string])[] = [
     'operations: { host: 0.0.0.0 }',
     '2: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
   ],
-  ['listen: { port: 8081 }', '2: operations.port is the same as listen.port; each listener needs its own port'],
+  [
+    'listen: { port: 8081 }',
+    '2: operations.port is the same as listen.port; set another port, or start with --operations-port 0 for any free one',
+  ],
   [
     'operations: { host: localhost, port: 8080 }',
-    '2: operations.port is the same as listen.port; each listener needs its own port',
+    '2: operations.port is the same as listen.port; set another port, or start with --operations-port 0 for any free one',
   ],
   // YAML
   ['listen: {', 'syntax'],

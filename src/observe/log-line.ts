@@ -107,6 +107,10 @@ export function logLine(seen: Observation): LogLine | null {
       const until = `what is in flight may end within ${seen.drainMs / 1000} s`
       return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
     }
+    case 'stopped':
+      return seen.inOrder
+        ? { level: 'info', message: 'the service has stopped', fields: {} }
+        : { level: 'warn', message: 'the service has stopped at the second signal, with requests cut off', fields: {} }
     case 'signal-ignored': {
       const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
       return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }

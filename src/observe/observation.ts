@@ -66,6 +66,8 @@ export type Observation =
   | { readonly kind: 'share-changed'; readonly what: ShareChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
+  /** All is over; `inOrder` is false if what was in flight was cut off. */
+  | { readonly kind: 'stopped'; readonly inOrder: boolean }
   /** A signal that means nothing to the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
   /** SIGHUP: these keys have other values now; `later`: from the next start on. */

@@ -15,6 +15,12 @@ export interface BaseStanding {
   readonly ageMs: number
 }
 
+/** A SIGHUP that changed nothing: when, and why, a sentence each. */
+export interface RefusedReload {
+  readonly at: string
+  readonly problems: readonly string[]
+}
+
 export interface Status {
   readonly ready: boolean
   /** A signal has come: what is in flight may end, and nothing new is to be sent here. */
@@ -27,6 +33,8 @@ export interface Status {
   readonly base: BaseStanding | null
   /** Absent where this instance stands alone. */
   readonly share?: ShareStatus
+  /** Absent unless the last reload was refused. */
+  readonly reload?: RefusedReload
   readonly settings: RefreshSettings
   /** What dates without an offset are read in, whether somebody said so, and how many there are. */
   readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
@@ -40,6 +48,7 @@ export interface StatusOptions extends Pick<
   readonly lists: ToldLists
   readonly now: Moment
   readonly share: ShareStatus | null
+  readonly refused: RefusedReload | null
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly watched: {
     readonly zone: Status['zone']
@@ -51,7 +60,7 @@ export interface StatusOptions extends Pick<
 
 /** What `/status` says: whether answers may be given, and how each list is. */
 export function statusOf(options: StatusOptions): Status {
-  const { lists, settings, now, version, startedAt, stopping, waiting, base, share } = options
+  const { lists, settings, now, version, startedAt, stopping, waiting, base, share, refused } = options
   const { events, venues } = lists
   return {
     ready: !stopping && isReady(lists, settings, now),
@@ -61,6 +70,7 @@ export function statusOf(options: StatusOptions): Status {
     waiting,
     base,
     ...(share === null ? {} : { share }),
+    ...(refused === null ? {} : { reload: refused }),
     settings,
     zone: options.watched.zone,
     lists: { events: listStatus(events, options), venues: listStatus(venues, options) },

@@ -50,6 +50,13 @@ describe('wrong usage ends with 2 and one sentence (SURFACE: Commands)', () => {
     [['explain'], /missing required argument 'id'; `\.\/marquee explain --help`/],
     [['explain', 'a', 'b'], /too many arguments for 'explain'/],
     [['explain', '--jsn', 'a'], /unknown option '--jsn'; did you mean --json\?/],
+    [
+      ['serve', '--port', 'x'],
+      /'x' is invalid\. A whole number from 0 to 65535 is expected; `\.\/marquee serve --help`/,
+    ],
+    [['serve', '--port', '65536'], /A whole number from 0 to 65535 is expected/],
+    [['ready', '--operations-port', '-1'], /A whole number from 0 to 65535 is expected/],
+    [['check', '--port', '0'], /unknown option '--port'/],
     [['serve', '--json'], /unknown option '--json'/],
     [['init', '--config', 'x'], /unknown option '--config'/],
     [['init', 'file'], /no kind of CRM called "file"; did you mean files\? known: files/],

@@ -340,6 +340,23 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
+  it('says why the last reload was refused, until one succeeds', async () => {
+    const running = await started(events(1, 0))
+    const { page } = await opened(DESK, running)
+    const told = page.locator('#reload')
+    expect(await told.isVisible()).toBe(false)
+    const right = readFileSync(running.directory.configuration, 'utf8')
+    writeFileSync(running.directory.configuration, '{ lisst: true }')
+    running.child.signal('SIGHUP')
+    await told.waitFor({ state: 'visible' })
+    expect(await told.textContent()).toMatch(
+      /^The reload of .* was refused, and the configuration is what it was: .*lisst/,
+    )
+    writeFileSync(running.directory.configuration, right)
+    running.child.signal('SIGHUP')
+    await told.waitFor({ state: 'hidden' })
+  })
+
   it('asks before it accepts a shorter list, and then accepts it', async () => {
     const running = await started(events(40, 0))
     const { page, complaints } = await opened(DESK, running)

@@ -127,10 +127,15 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     expect(await refused()).toContain('listen.port, timeZone, crm.timeZone have changed')
     configure(directory, { freshness: { bound: '1s' }, limits: { waiting: -1 }, lisst: true })
     expect(await refused()).toMatch(/limits\.waiting.*lisst/)
+    const status = async (): Promise<unknown> => (await fetch(`${listening.operations ?? ''}status`)).json()
+    expect(JSON.stringify(await status())).toMatch(
+      /"reload":{"at":"20[^"]*Z","problems":\["[^"]*limits\.waiting.*lisst/,
+    )
     renameSync(directory.configuration, `${directory.configuration}.away`)
     expect(await refused()).toContain('marquee.yaml')
     configure(directory, { freshness: { bound: '1s' } })
     expect(await reload(child)).toContain('"event":"reloaded"')
+    expect(await status()).not.toHaveProperty('reload')
     await child.stop()
     directory.remove()
   })

@@ -36,7 +36,15 @@ describe.each(['bun', 'node'] as Runtime[])('the operations listener on %s', (ru
     expect(during?.text).toBe('not ready\n')
     expect((await answer).status).toBe(200)
     expect(await child.exited).toBe(0)
-    expect(child.stdout).toContain('"event":"stopping"')
+    const lines = child.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { time: string; event: string })
+    expect(lines.slice(-1)).toMatchObject([{ event: 'stopped', message: 'the service has stopped' }])
+    expect(lines.map(({ event }) => event)).toContain('stopping')
+    expect(lines[0]?.event).toBe('listening')
+    const times = lines.map(({ time }) => time)
+    expect(times).toEqual(times.toSorted())
     directory.remove()
   })
 

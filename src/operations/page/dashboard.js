@@ -4,7 +4,7 @@ import { showLists } from './lists.js'
 import { showDay } from './day.js'
 import { showReads } from './reads.js'
 import { filterWithheld, followWithheld, startWithheld } from './withheld.js'
-import { clockText, dayText, shareText, stateOf } from './words.js'
+import { clockText, dayText, reloadText, shareText, stateOf } from './words.js'
 
 const EVERY_MS = 3000
 const PATIENCE_MS = 5000
@@ -37,6 +37,8 @@ async function poll() {
     showState(...stateOf(status))
     byId('share').hidden = status.share === undefined
     if (status.share !== undefined) say(byId('share'), shareText(status.share))
+    byId('reload').hidden = status.reload === undefined
+    if (status.reload !== undefined) say(byId('reload'), reloadText(status.reload))
     showLists(status, askToAccept)
     showReads(reads)
     followWithheld(status, explain)

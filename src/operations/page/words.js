@@ -97,6 +97,11 @@ export function stateOf(status) {
   return [kind, `Callers are answered with data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
 }
 
+/** Why a SIGHUP changed nothing. */
+export function reloadText({ at, problems }) {
+  return `The reload of ${dayText(at)} was refused, and the configuration is what it was: ${problems.join('; ')}.`
+}
+
 /** Who reads the CRM where several instances share it, and who this one is among them. */
 export function shareText({ role, instance, reader, instances, standsIn, connected, lastError }) {
   const roles = {
