@@ -137,6 +137,7 @@ export async function sheetTable(path: string, sizeBytes: number, sheet: string 
       file,
       limitBytes: MOST_UNPACKED_BYTES,
       sheet,
+      linkColumn: null,
       headerRow: null,
       rows: new Gathering<never>(named, { monotonicMs: 0, wallMs: 0 }),
       onSheets: (all) => void (sheets = all),

@@ -9,6 +9,16 @@ export interface SheetSetting {
   readonly name: string
   readonly rows: readonly (readonly SheetCell[])[]
   readonly isHidden?: boolean
+  /** What cells link to, by their places. */
+  readonly links?: readonly SheetLink[]
+}
+
+export interface SheetLink {
+  readonly place: string
+  /** An address elsewhere; null: a place in the workbook. */
+  readonly target: string | null
+  /** What is beside it, such as a fragment. */
+  readonly location?: string
 }
 
 /** The styles that the cells of a workbook made here may have, by their number. */
@@ -38,7 +48,10 @@ export function workbook(
 ): Buffer {
   const strings = new Map<string, number>()
   const sheetParts = sheets.map(
-    ({ rows }, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetXml(rows, strings)] as const,
+    (sheet, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetXml(sheet, strings)] as const,
+  )
+  const linkParts = sheets.flatMap(({ links = [] }, index) =>
+    links.length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, linksXml(links)] as const],
   )
   const list = sheets.map(
     ({ name, isHidden }, index) =>
@@ -62,6 +75,7 @@ export function workbook(
       `${HEAD}<sst xmlns="${MAIN}">${[...strings.keys()].map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
     ],
     ...sheetParts,
+    ...linkParts,
     ...extra,
   ])
 }
@@ -84,12 +98,26 @@ function relation(id: string, type: string, target: string): string {
   return `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`
 }
 
-function sheetXml(rows: SheetSetting['rows'], strings: Map<string, number>): string {
+function linksXml(links: readonly SheetLink[]): string {
+  const targets = links.map(({ target }, index) =>
+    target === null
+      ? ''
+      : `<Relationship Id="rId${index}" Type="${OFFICE}/hyperlink" Target="${escaped(target)}" TargetMode="External"/>`,
+  )
+  return `${HEAD}<Relationships>${targets.join('')}</Relationships>`
+}
+
+function sheetXml({ rows, links = [] }: SheetSetting, strings: Map<string, number>): string {
   const lines = rows.map((cells, row) => {
     const written = cells.map((cell, column) => cellXml(cell, `${columnName(column)}${row + 1}`, strings))
     return `<row r="${row + 1}">${written.join('')}</row>`
   })
-  return `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${lines.join('')}</sheetData></worksheet>`
+  const linked = links.map(({ place, target, location }, index) => {
+    const relationId = target === null ? '' : ` r:id="rId${index}"`
+    return `<hyperlink ref="${place}"${relationId}${location === undefined ? '' : ` location="${location}"`}/>`
+  })
+  const below = linked.length === 0 ? '' : `<hyperlinks>${linked.join('')}</hyperlinks>`
+  return `${HEAD}<worksheet xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheetData>${lines.join('')}</sheetData>${below}</worksheet>`
 }
 
 function cellXml(cell: SheetCell, place: string, strings: Map<string, number>): string {

@@ -265,8 +265,8 @@ export type CsvRow = readonly (string | null)[]
 /** The cells of a row, side by side; in a sheet a blank one may be a hole. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header, the line it begins in, and whether its sheet hides it. */
-export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean) => Taken
+/** Takes a row below the header, the line it begins in, whether its sheet hides it, and the web address that it links to. */
+export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?: string | null) => Taken
 
 /** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
@@ -298,7 +298,9 @@ export function csvRows<Item>(
     }
     const names = new Set(header)
     let isRowHidden = false
-    const access = { cell: cellOf, isThere: (column: string) => () => names.has(column), isHidden: () => isRowHidden }
+    let rowLink: string | null = null
+    const isThere = (column: string) => () => names.has(column)
+    const access = { cell: cellOf, isThere, isHidden: () => isRowHidden, link: () => rowLink }
     const mapRow = list.mapper(access, lists)
     const linksAt = header.indexOf('Links')
     const idOf = list.ids(access, lists)
@@ -315,8 +317,9 @@ export function csvRows<Item>(
       // What cannot be read is no more so where it is cut off.
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
-    return (row, line, isHidden = false) => {
+    return (row, line, isHidden = false, link = null) => {
       isRowHidden = isHidden
+      rowLink = link
       if (rows.isLeftOut) return rows.leaveOut(row.length > lastOfId ? idOf(row) : null, line)
       const links = row[linksAt] ?? ''
       return typeof links === 'string' && links.length > LONG ? addLater(row, links, line) : add(row, line)

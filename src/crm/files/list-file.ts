@@ -41,6 +41,8 @@ export interface ListFile<Item> {
   /** Of which one must be there. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
+  /** The column that is served as what its cells link to; null if there is none. */
+  readonly linkColumn: string | null
   /** The configuration says how it is read. */
   readonly isMapped: boolean
   /** How a file is written that was not written for Marquee; null where it was. */
@@ -53,7 +55,7 @@ export interface ListFile<Item> {
   readonly suspicions: Suspicions
   /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
   mapper<Row>(
-    access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden'>,
+    access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
   /** How the id of a row is read without the rest of it; null if it has none. */
@@ -75,7 +77,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const setting = settingOfList(table, block)
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
   const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
-  const id = setting.fields.Id
+  const { Id: id, Website: website } = setting.fields
   const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
   const rulesFor = (lists: MappingSurroundings['lists'] | 'sheet') => ({
     ...surroundings,
@@ -90,6 +92,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
     name: table.list,
     candidates: candidatesOf(table.list, block),
     sheet: block?.from?.sheet ?? null,
+    linkColumn: website?.kind === 'column' ? website.column : null,
     isMapped: block !== null,
     texts,
     columns: columnsOf(setting),
@@ -118,7 +121,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   }
 }
 
-function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden'>): RowAccess<Row> {
+function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>): RowAccess<Row> {
   return { ...told, label: told.cell, zoneOf }
 }
 

@@ -32,8 +32,9 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   if (format === 'xlsx') {
     const [{ readSheet }, { csvRows }] = await Promise.all([import('./workbook.ts'), import('./csv-parser.ts')])
     const onHeader = csvRows(list, rows, columns, 'sheet')
+    const { sheet, linkColumn } = list
     const headerRow = list.texts?.headerRow ?? null
-    return yield* readSheet({ file, limitBytes, sheet: list.sheet, headerRow, rows, onHeader, isGivenUp, pace })
+    return yield* readSheet({ file, limitBytes, sheet, linkColumn, headerRow, rows, onHeader, isGivenUp, pace })
   }
   if (list.sheet !== null) {
     const lacking = `${name} is not a workbook, and has no sheet ${JSON.stringify(list.sheet)}`

@@ -1,4 +1,5 @@
 import { type Cell, LateTime, NumberText, PaddedNumber, Valueless, isBlank } from '../mapping/cell.ts'
+import { isWebAddress } from '../mapping/linked-cell.ts'
 import type { RowCells } from './csv-parser.ts'
 import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
 import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
@@ -10,6 +11,8 @@ export interface SheetParts {
   readonly strings: SharedTexts
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
+  /** Whether somebody asks what its cells link to. */
+  readonly isLinked: boolean
 }
 
 /** A cell's text of which another part was found. */
@@ -64,19 +67,24 @@ const UNCOMPUTED = new Valueless('a formula without a stored value', 'a value th
 
 /** As many as a sheet has: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
-const MOST_ROWS = 1_048_576
+export const MOST_ROWS = 1_048_576
 
 /** A row of a sheet in which something stands; a column without a cell is a hole among its cells. */
 export interface SheetRow {
   readonly cells: RowCells
   readonly row: number
   readonly isHidden: boolean
+  /** The web addresses that its formulas link to, by their columns; null if none does. */
+  readonly links: readonly (string | undefined)[] | null
   /** Of its texts, some of which are shared with other rows where they are stored. */
   readonly bytes: number
 }
 
 /** The rows of a sheet, without those in which nothing stands. */
-export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (found: SheetRow) => void): PartParser {
+export function sheetParser(
+  { strings, shapes, is1904, isLinked }: SheetParts,
+  onRow: (found: SheetRow) => void,
+): PartParser {
   let row = 0
   let column = -1
   let count = 0
@@ -91,6 +99,18 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
   let isSound = false
   let inline = ''
   let isFormula = false
+  let links: (string | undefined)[] | null = null
+  const shared = new Map<string, string>()
+  let sharedAs: string | null = null
+
+  /** The cells below the first one of a shared formula refer to it. */
+  function link(formula: string): void {
+    const address = sharedAs !== null && formula === '' ? shared.get(sharedAs) : linkIn(formula)
+    if (address === undefined) return
+    if (sharedAs !== null) shared.set(sharedAs, address)
+    links ??= []
+    links[column] = address
+  }
 
   function add(cell: Cell): void {
     cells[column] = cell
@@ -132,11 +152,15 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         column = -1
         count = bytes = 0
         cells = []
+        links = null
         isFilled = false
         isHidden = /^(?:1|true)$/.test(attributes['hidden'] ?? '')
       } else if (name === 'is') isInline = true
       else if (name === 'rPh') isSound = true
-      else if (name === 'f') isFormula = true
+      else if (name === 'f') {
+        isFormula = true
+        sharedAs = attributes['t'] === 'shared' ? (attributes['si'] ?? null) : null
+      }
     },
     (name, text, refuse) => {
       if (name === 'v') {
@@ -144,6 +168,8 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         if (text === '' && type !== 'str') return
         isFormula = false
         if (text !== '') add(valueOf(text))
+      } else if (name === 'f') {
+        if (isLinked) link(text)
       } else if (name === 't' && isInline && !isSound) inline = grown(inline, text, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
@@ -154,10 +180,19 @@ export function sheetParser({ strings, shapes, is1904 }: SheetParts, onRow: (fou
         isInline = false
         add(unescaped(inline))
       } else if (name === 'row') {
-        if (isFilled) onRow({ cells, row, isHidden, bytes })
+        if (isFilled) onRow({ cells, row, isHidden, links, bytes })
       }
     },
   )
+}
+
+const LONGEST_FORMULA = 8192
+
+/** The web address that a formula writes out and links to. */
+function linkIn(formula: string): string | undefined {
+  if (formula.length > LONGEST_FORMULA) return undefined
+  const address = /^\s*HYPERLINK\(\s*"([^"]+)"\s*[,)]/i.exec(formula)?.[1]
+  return address !== undefined && isWebAddress(address) ? address : undefined
 }
 
 function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
@@ -187,7 +222,7 @@ function hoursCell(number: number, text: string, is1904: boolean): Cell {
 }
 
 /** The column of a place such as `AB12`, counted from 0; null where none is said. */
-function columnOf(place: string | undefined): number | null {
+export function columnOf(place: string | undefined): number | null {
   if (place === undefined) return null
   let column = 0
   let at = 0

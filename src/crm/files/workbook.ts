@@ -1,5 +1,5 @@
 // An Excel workbook is a ZIP file of XML parts (ECMA-376). Of these only the list of sheets, one sheet, and the texts and styles of
-// its cells are read: links to elsewhere, macros and what else there is are never opened.
+// its cells are read, and the addresses that its cells link to: links to other files, macros and what else there is are never opened.
 
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
@@ -16,6 +16,7 @@ import type { Pace } from './pace.ts'
 import type { SyntaxFault } from './row-parser.ts'
 import { SharedTexts } from './shared-texts.ts'
 import { PartParser } from './part-parser.ts'
+import { type LinkedRows, linksParser, relationIn, targetsParser } from './sheet-links.ts'
 import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
 
 /** One sheet of a workbook, and where its rows go. */
@@ -24,6 +25,8 @@ export interface SheetReading<Item> {
   /** What its parts may hold once they are unpacked. */
   readonly limitBytes: number
   readonly sheet: string | null
+  /** The column whose web addresses are told with each row, if its cells link to any. */
+  readonly linkColumn: string | null
   /** Is told what sheets there are, before one of them is read. */
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** Null: the first row in which something stands. */
@@ -94,6 +97,8 @@ async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGener
 interface WorkbookParts extends SheetParts {
   readonly zip: ZipFile
   readonly sheet: Entry
+  /** The web addresses that the sheet refers to, by its names for them. */
+  readonly targets: ReadonlyMap<string, string>
 }
 
 const MOST_ENTRIES = 10_000
@@ -105,7 +110,7 @@ const OTHER_ZIP_FILES = [
 ] as const
 
 async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookParts> {
-  const { file, limitBytes, sheet, onSheets } = reading
+  const { file, limitBytes, sheet, linkColumn, onSheets } = reading
   const { name, sizeBytes } = reading.rows.found
   await refuseOthers(file, sizeBytes)
   const zip = await fromRandomAccessReaderPromise(new FileReader(file), sizeBytes, {
@@ -140,9 +145,12 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   const shapes: NumberShape[] = []
   await read(book.parts.byType.get('sharedStrings') ?? 'xl/sharedStrings.xml', stringsParser(strings))
   await read(book.parts.byType.get('styles') ?? 'xl/styles.xml', stylesParser(shapes))
+  const targets = new Map<string, string>()
+  const isLinked = linkColumn !== null
+  if (isLinked) await read(relationsPart(path), targetsParser(targets))
   const entry = take(path)
   if (entry === null) throw new Unreadable(`the workbook lacks the part ${path}`)
-  return { zip, sheet: entry, strings, shapes, is1904: book.is1904 }
+  return { zip, sheet: entry, strings, shapes, is1904: book.is1904, isLinked, targets }
 }
 
 /** What is no ZIP file is said to be what it is. */
@@ -171,7 +179,7 @@ async function readBook(read: ReadPart): Promise<Book> {
     new PartParser((name, attributes, refuse) => {
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '')
       if (name !== 'sheet') return
-      const relation = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
+      const relation = relationIn(attributes)
       const isHidden = (attributes['state'] ?? 'visible') !== 'visible'
       sheets.push({ name: short(attributes['name']), relation: short(relation), isHidden })
       if (sheets.length > MOST_ENTRIES) refuse(`it names more than ${MOST_ENTRIES} sheets`)
@@ -200,7 +208,7 @@ interface Relations {
 async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const byName = new Map<string, string>()
   const byType = new Map<string, string>()
-  const { dir, base } = posix.parse(part)
+  const { dir } = posix.parse(part)
   const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }, refuse) => {
     const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
     // A sheet that is a chart has no cells.
@@ -210,8 +218,13 @@ async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
     byType.set(type, path)
     if (byName.size > MOST_ENTRIES) refuse(`it refers to more than ${MOST_ENTRIES} parts`)
   })
-  await read(posix.join(dir, '_rels', `${base}.rels`), parser)
+  await read(relationsPart(part), parser)
   return { byName, byType }
+}
+
+function relationsPart(part: string): string {
+  const { dir, base } = posix.parse(part)
+  return posix.join(dir, '_rels', `${base}.rels`)
 }
 
 function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string): string {
@@ -274,20 +287,53 @@ function columnNames(cells: SheetRow['cells']): readonly (string | null)[] {
   })
 }
 
+/** What a link takes at the least in memory, for each cell that it is on. */
+const LINK_BYTES = 64
+const SOME_LINKS = 1024
+
+/** What the cells of a column link to, by their rows. The sheet is passed over for them, for they come after its rows. */
+async function linksOf<Item>(
+  { zip, sheet, targets }: WorkbookParts,
+  { limitBytes, isGivenUp, pace }: SheetReading<Item>,
+  column: number,
+): Promise<ReadonlyMap<number, string>> {
+  const links = new Map<number, string>()
+  if (targets.size === 0 || column === -1) return links
+  let waiting: LinkedRows[] = []
+  let count = 0
+  const parser = linksParser(targets, column, (found) => void waiting.push(found))
+  for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
+    for (const { first, last, address } of waiting) {
+      for (let row = first; row <= last; row++) {
+        links.set(row, address)
+        if (++count * LINK_BYTES > limitBytes)
+          throw new Unreadable(`its links take more than limits.memory allows (${limitBytes} bytes)`)
+        if (count % SOME_LINKS === 0 && pace.isOver) await pace.rest()
+      }
+    }
+    waiting = []
+  }
+  return links
+}
+
 async function* readRows<Item>(
-  { zip, sheet, ...parts }: WorkbookParts,
-  { headerRow, limitBytes, rows, onHeader, isGivenUp, pace }: SheetReading<Item>,
+  parts: WorkbookParts,
+  reading: SheetReading<Item>,
 ): PageStream<Item, SyntaxFault | null> {
+  const { linkColumn, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
   // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
   let above = (headerRow ?? 1) - 1
+  let linkAt = -1
+  let linked: ReadonlyMap<number, string> | null = null
   const parser = sheetParser(parts, (found) => void waiting.push(found))
-  for await (const _ of fed(zip, sheet, parser, { isGivenUp, pace })) {
+  for await (const _ of fed(parts.zip, parts.sheet, parser, { isGivenUp, pace })) {
     const taken = waiting
     waiting = []
-    for (const { cells, row, isHidden, bytes } of taken) {
-      rows.textBytes += bytes
+    for (const { cells, row, isHidden, links, bytes } of taken) {
+      const link = links?.[linkAt] ?? linked?.get(row) ?? null
+      rows.textBytes += bytes + (link?.length ?? 0)
       // A text that is stored once may stand in a million cells.
       if (rows.textBytes > limitBytes)
         throw new Unreadable(`its cells hold more than limits.memory allows (${limitBytes} bytes)`)
@@ -297,12 +343,15 @@ async function* readRows<Item>(
       if (onRow === null) {
         if (headerRow !== null && row > headerRow)
           return { line: row, problem: `a header row is expected in row ${headerRow}` }
-        const taking = onHeader(columnNames(cells), row)
+        const names = columnNames(cells)
+        const taking = onHeader(names, row)
         if (typeof taking !== 'function') return taking
         onRow = taking
+        linkAt = linkColumn === null ? -1 : names.indexOf(linkColumn)
+        linked = await linksOf(parts, reading, linkAt)
         continue
       }
-      const result = onRow(cells, row, isHidden)
+      const result = onRow(cells, row, isHidden, link)
       const fault = result instanceof Promise ? await result : result
       if (fault !== null) return fault
     }

@@ -143,6 +143,8 @@ export interface RowAccess<Row> {
   isThere?(column: string): (row: Row) => boolean
   /** Whether people do not see the row where they keep it; absent if they see all. */
   isHidden?(row: Row): boolean
+  /** The web address that the cell of `Website` links to, beside what it shows; absent if no cell can link. */
+  link?(row: Row): string | null
   /** The zone that a cell names, by a code of the CRM too; null for anything else. */
   zoneOf(cell: Cell): Zone | null
 }

@@ -2,6 +2,7 @@ import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
 import type { Oddity } from '../../domain/oddity.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
+import { linkedCell } from './linked-cell.ts'
 
 /** Where a field comes from, and in how many of all rows something stands there. */
 export interface FieldFound {
@@ -75,7 +76,10 @@ export class FieldCoverage {
     const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
       const isLabel = source?.kind === 'column' && source.label
-      const cells = columns.map((column) => (isLabel ? access.label(column) : access.cell(column)))
+      const cells = columns.map((column) => {
+        const cell = isLabel ? access.label(column) : access.cell(column)
+        return name === 'Website' && source?.kind === 'column' ? linkedCell(cell, access) : cell
+      })
       return columns.length === 0 ? [] : [{ name, cells, isWhole: source?.kind === 'join', sign: signOf(source) }]
     })
     return (row) => {

@@ -19,6 +19,7 @@ import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversion
 import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
+import { linkedCell } from './linked-cell.ts'
 import type { ListSetting, MappingSurroundings } from './list-setting.ts'
 import { type Conversions, conversionsOf } from './written.ts'
 
@@ -150,7 +151,8 @@ function originOf<Row>(
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
   }
-  return { column, cell: source.label ? access.label(column) : access.cell(column), ...constant }
+  const cell = source.label ? access.label(column) : access.cell(column)
+  return { column, cell: name === 'Website' ? linkedCell(cell, access) : cell, ...constant }
 }
 
 /** A day that is the midnight of a date-time beside a time of its own. */

@@ -1,0 +1,45 @@
+import type { SaxesTagPlain } from 'saxes'
+import { isWebAddress } from '../mapping/linked-cell.ts'
+import { PartParser } from './part-parser.ts'
+import { MOST_ROWS, columnOf } from './sheet-parser.ts'
+
+/** Rows whose cells in one column link to an address. */
+export interface LinkedRows {
+  readonly first: number
+  readonly last: number
+  readonly address: string
+}
+
+/** The web addresses that the relations of a sheet hold, by its own names for them. */
+export function targetsParser(targets: Map<string, string>): PartParser {
+  return new PartParser((name, { Id = '', Type = '', Target = '' }) => {
+    if (name === 'Relationship' && Type.endsWith('/hyperlink') && isWebAddress(Target)) targets.set(Id, Target)
+  })
+}
+
+/** The links of one column, which a sheet has below its rows. */
+export function linksParser(
+  targets: ReadonlyMap<string, string>,
+  column: number,
+  onLink: (found: LinkedRows) => void,
+): PartParser {
+  return new PartParser((name, attributes) => {
+    if (name !== 'hyperlink') return
+    const target = targets.get(relationIn(attributes) ?? '')
+    // Several cells may be marked at once.
+    const [from = '', to = from] = (attributes['ref'] ?? '').split(':', 2)
+    if (target === undefined || column < (columnOf(from) ?? 0) || column > (columnOf(to) ?? -1)) return
+    const { location = '' } = attributes
+    const address = location === '' || target.includes('#') ? target : `${target}#${location}`
+    onLink({ first: rowOf(from), last: Math.min(rowOf(to), MOST_ROWS), address })
+  })
+}
+
+/** The name of the relation that an element refers to. */
+export function relationIn(attributes: SaxesTagPlain['attributes']): string | undefined {
+  return Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
+}
+
+function rowOf(place: string): number {
+  return Number(/\d+$/.exec(place)?.[0] ?? MOST_ROWS + 1)
+}
