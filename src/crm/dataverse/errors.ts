@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import { isObject } from '../mapping/cell.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
+import { parseShallow } from '../mapping/parse-shallow.ts'
 
 /** What an error's body says: its code as lower-case hexadecimal where it has one, and its message. */
 export interface ErrorBody {
@@ -11,8 +11,12 @@ export interface ErrorBody {
 
 const NONE: ErrorBody = { code: '', message: '' }
 
+/** No error of Dataverse is that long. */
+const LONGEST_ERROR = 262_144
+
 export function parseErrorBody(text: string): ErrorBody {
-  const parsed = parseCell(text)
+  if (text.length > LONGEST_ERROR) return NONE
+  const parsed = parseShallow(text)
   const error = parsed.ok && isObject(parsed.cell) ? parsed.cell['error'] : undefined
   if (error === undefined || !isObject(error)) return NONE
   const { code, message } = error

@@ -2,7 +2,7 @@ import { nearestName } from '../../config/nearest-name.ts'
 import { type CrmFailure, failureOf } from '../../replica/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
+import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { DataverseClient } from './client.ts'
 import { parsePageBody } from './page-body.ts'
 
@@ -71,7 +71,7 @@ export async function readLabels(
       isSaid &&= got.body.message !== ''
       continue
     }
-    const parsed = got.kind === 'text' ? parseCell(got.text) : null
+    const parsed = got.kind === 'text' ? parseShallow(got.text) : null
     const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
     if (words !== null) return { words, type }
     return failureOf('broken', `the definition of the column ${column} of ${table} came as something else`)

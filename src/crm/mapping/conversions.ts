@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/numbe
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, Misfit, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
-import { parseCell } from './parse-cell.ts'
+import { parseShallow } from './parse-shallow.ts'
 
 /** The text of a cell as it is; a number's is its source text. */
 export function toText(cell: Cell): string | null | Misfit {
@@ -96,7 +96,7 @@ export function toLinks(cell: Cell): readonly Link[] | Misfit {
 export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
   if (typeof cell !== 'string') return toLinks(cell)
   if (isBlank(cell)) return NO_LINKS
-  const parsed = parseCell(cell)
+  const parsed = parseShallow(cell)
   return parsed.ok ? toLinks(parsed.cell) : new Misfit(`JSON, ${LINKS_EXPECTED}`, cell)
 }
 

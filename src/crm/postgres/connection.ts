@@ -1,11 +1,12 @@
 import type { CrmLimits } from '../crm-limits.ts'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { type QueryArrayResult, Client } from 'pg'
+import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
 import type { Time } from '../../replica/time.ts'
 import { type Descriptors, PLENTY } from '../descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
+import { MessageLimits } from './message-limits.ts'
 import { type Portion, type TextRow, Portions } from './portions.ts'
 import { TOO_LATE, within } from '../../replica/waiting.ts'
 
@@ -34,6 +35,7 @@ export class Connection {
   readonly #client: Client
   readonly #socket: Socket
   readonly #limits: ConnectionSettings['limits']
+  readonly #messages = new MessageLimits()
   #lastFault: Fault | null = null
   #portions: Portions | null = null
 
@@ -63,7 +65,9 @@ export class Connection {
     settings: ConnectionSettings,
   ): Promise<Connection | Fault> {
     const socket = (settings.descriptors ?? PLENTY).newSocket()
-    const client = new Client({
+    const wire = new Wire({ ssl: encryption, keepAlive: true, stream: () => socket })
+    // A variable of its own, for the types of `pg` do not know `connection`.
+    const config = {
       host: address.host,
       port: address.port,
       user: address.user,
@@ -71,11 +75,13 @@ export class Connection {
       database: address.database,
       ssl: encryption,
       application_name: address.applicationName ?? 'marquee',
-      keepAlive: true,
-      stream: () => socket,
-    })
+      connection: wire,
+    }
+    const client = new Client(config)
     const where = placeOf(address)
     const connection = new Connection(client, socket, where, settings)
+    // With TLS the stream is another one from then on.
+    wire.once(encryption === false ? 'connect' : 'sslconnect', () => connection.#messages.watch(wire.stream))
     const { limitMs } = connection
     try {
       const connected = await within(settings.time, limitMs, client.connect())
@@ -94,6 +100,7 @@ export class Connection {
   ): Promise<QueryAnswer | Fault> {
     if (this.lost) return this.#lostFault()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
+    this.#messages.byPortions = false
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
     const result = await this.#withinLimit(asked)
     return result instanceof Fault ? result : answerOf(result)
@@ -102,6 +109,7 @@ export class Connection {
   /** The rows of a statement, by portions: after one that is not the last nothing else may be asked but `nextPortion`. */
   portion(text: string): Promise<Portion | Fault> {
     if (this.lost) return Promise.resolve(this.#lostFault())
+    this.#messages.byPortions = true
     this.#portions = this.#client.query(new Portions(text))
     return this.nextPortion()
   }

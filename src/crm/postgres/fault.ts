@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import { type CrmFailure, failureOf } from '../../replica/port.ts'
-import { RowTooWide } from './portions.ts'
+import { TooMuch } from './message-limits.ts'
 
 /** A statement or a connection that failed, in words for the operator. */
 export class Fault {
@@ -57,7 +57,7 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** What an error of `pg` means. Its own message is never passed on: it may hold a value of a row. */
 export function faultOf(error: unknown, where: string): Fault {
-  if (error instanceof RowTooWide) return new Fault('too-large', `${where}: a row is larger than 64 MB`, null, true)
+  if (error instanceof TooMuch) return new Fault(error.kind, `${where}: ${error.message}`, null, true)
   const code = codeOf(error)
   if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
     const message =

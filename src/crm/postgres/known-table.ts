@@ -1,6 +1,6 @@
 import type { Change, Page } from '../../replica/port.ts'
 import type { Cell } from '../mapping/cell.ts'
-import { parseCell } from '../mapping/parse-cell.ts'
+import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Snapshot, Transaction } from './lane.ts'
@@ -139,7 +139,7 @@ function decoders(oids: readonly number[], ownArrays: ReadonlySet<number>): read
 const decodeFlag: Decode = (text) => (text === 't' ? true : text === 'f' ? false : text)
 const decodeArray: Decode = (text) => parseArray(text) ?? text
 const decodeJson: Decode = (text) => {
-  const parsed = parseCell(text)
+  const parsed = parseShallow(text)
   return parsed.ok ? parsed.cell : text
 }
 

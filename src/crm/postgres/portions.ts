@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Connection as Wire, Submittable } from 'pg'
+import { OBJECT_BYTES } from './message-limits.ts'
 
 /** All values are texts as PostgreSQL writes them, null where they are NULL. */
 export type TextRow = (string | null)[]
@@ -15,11 +16,6 @@ export interface Portion {
 
 /** A page of rows that grew wide all of a sudden is cut here; it is more than a page of rows of one size has. */
 const MOST_BYTES = 4_000_000
-/** A row is read as a whole: one that is larger is no event and no venue, and what no text can hold would end the process. */
-const WIDEST_ROW_BYTES = 64_000_000
-
-/** Why a connection was given up in the midst of a row. */
-export class RowTooWide extends Error {}
 
 /**
  * The rows of one statement in portions of a few megabytes: behind each the socket stands still until the next is asked
@@ -30,8 +26,6 @@ export class Portions implements Submittable {
   #stream: Duplex | null = null
   #rows: TextRow[] = []
   #bytes = 0
-  /** What came of a message that is not whole yet. */
-  #unread = 0
   #oids: readonly number[] = []
   /** Whether nothing more is to come from the server. */
   isOver = false
@@ -61,14 +55,8 @@ export class Portions implements Submittable {
     waiting.resolve({ rows, oids: this.#oids, bytes, isLast: this.isOver })
   }
 
-  readonly #count = (chunk: Buffer): void => {
-    this.#unread += chunk.byteLength
-    if (this.#unread > WIDEST_ROW_BYTES) this.#stream?.destroy(new RowTooWide())
-  }
-
   #end(): void {
     this.isOver = true
-    this.#stream?.off('data', this.#count)
     // Whatever is asked next must be heard.
     this.#stream?.resume()
     this.#give()
@@ -78,8 +66,6 @@ export class Portions implements Submittable {
 
   submit = (wire: Wire): void => {
     this.#stream = wire.stream
-    // Behind that of `pg`, which has then read the rows of a chunk that are whole.
-    this.#stream.on('data', this.#count)
     wire.query(this.#text)
   }
 
@@ -90,8 +76,7 @@ export class Portions implements Submittable {
   handleDataRow({ fields, length }: { readonly fields: TextRow; readonly length: number }): void {
     this.#rows.push(fields)
     this.#bytes += length
-    this.#unread = 0
-    if (this.#bytes < MOST_BYTES) return
+    if (this.#bytes + this.#rows.length * OBJECT_BYTES < MOST_BYTES) return
     this.#stream?.pause()
     this.#give()
   }

@@ -1,0 +1,24 @@
+import { expect, it } from 'bun:test'
+import { parseErrorBody } from '../dataverse/errors.ts'
+import { Misfit } from './cell.ts'
+import { toLinksOfText } from './conversions.ts'
+import { parseShallow } from './parse-shallow.ts'
+
+const LONG = '['.repeat(15_000_000)
+
+it.each<readonly [what: string, read: () => unknown, comes: unknown]>([
+  ['a text', () => parseShallow(LONG), { ok: false, reason: 'depth' }],
+  ['objects', () => parseShallow('{"a":'.repeat(3_000_000)), { ok: false, reason: 'depth' }],
+  ['an error of Dataverse', () => parseErrorBody(LONG), { code: '', message: '' }],
+  ['the text of a link', () => toLinksOfText(LONG) instanceof Misfit, true],
+])('nesting without end is refused before it takes long: %s', (_, read, comes) => {
+  const began = performance.now()
+  expect(read()).toEqual(comes)
+  expect(performance.now() - began).toBeLessThan(500)
+})
+
+it('long JSON is read that is 64 deep, whatever brackets its texts hold', () => {
+  const text = JSON.stringify('[{"'.repeat(40_000))
+  expect(parseShallow(`${'['.repeat(64)}${text}${']'.repeat(64)}`).ok).toBe(true)
+  expect(parseShallow(`${'['.repeat(65)}${text}${']'.repeat(65)}`)).toEqual({ ok: false, reason: 'depth' })
+})

@@ -1,0 +1,93 @@
+import type { Duplex } from 'node:stream'
+
+/** Why a connection was given up: the rest of a sentence. */
+export class TooMuch extends Error {
+  readonly kind: 'broken' | 'too-large'
+
+  constructor(message: string, kind: TooMuch['kind']) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** All of what a server says until it is ready: some 1 KB. */
+const MOST_BEFORE_READY = 256 * 1024
+/** An answer that is kept until it is whole: names of columns, a plan, a thousand ids. */
+const MOST_KEPT = 16_000_000
+/** A row that comes by portions is read as a whole: one that is larger is no event and no venue. */
+const WIDEST_ROW = 64_000_000
+/** Whatever else it says at once: a table of 1,600 columns is described in 130 KB. */
+const LONGEST_MESSAGE = 1_000_000
+/** What an object costs that is made of a message, however short that is. */
+export const OBJECT_BYTES = 200
+const HEADER_BYTES = 5
+/** A length counts itself. */
+const LEAST_LENGTH = 4
+
+/** What is told whenever it happens, and kept by nobody (PostgreSQL documentation, "Message Formats"). */
+const PASSING: ReadonlySet<number> = new Set(Array.from('ANS', (type) => type.charCodeAt(0)))
+const ROW = 0x44
+const READY = 0x5a
+
+/**
+ * Looks at what a server sends, message by message. `pg` keeps a message until it is whole, and an answer until it has
+ * ended: a connection on which either is too long ends at the header that says so.
+ */
+export class MessageLimits {
+  /** Whether rows are taken by portions, and not kept until the last of them. */
+  byPortions = false
+  readonly #header = Buffer.alloc(HEADER_BYTES)
+  #headerBytes = 0
+  #toCome = 0
+  #kept = 0
+  #isReady = false
+
+  watch(stream: Duplex): void {
+    stream.on('data', (chunk: Buffer) => {
+      const problem = this.look(chunk)
+      if (problem !== null) stream.destroy(problem)
+    })
+  }
+
+  /** What is wrong with what the server sends, as soon as it can be known. */
+  look(chunk: Buffer): TooMuch | null {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#toCome > 0) {
+        const skipped = Math.min(this.#toCome, chunk.length - at)
+        this.#toCome -= skipped
+        at += skipped
+        continue
+      }
+      const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER_BYTES - this.#headerBytes)
+      this.#headerBytes += copied
+      at += copied
+      if (this.#headerBytes < HEADER_BYTES) break
+      this.#headerBytes = 0
+      const length = this.#header.readUInt32BE(1)
+      const problem = this.#problemOf(this.#header.readUInt8(0), length)
+      if (problem !== null) return problem
+      this.#toCome = length - LEAST_LENGTH
+    }
+    return null
+  }
+
+  #problemOf(type: number, length: number): TooMuch | null {
+    if (length < LEAST_LENGTH) return NO_POSTGRES
+    const kept = this.#kept
+    this.#kept += length + OBJECT_BYTES
+    if (!this.#isReady && this.#kept > MOST_BEFORE_READY) return NO_POSTGRES
+    if (type !== ROW && length > LONGEST_MESSAGE) return TOO_LONG
+    if (this.byPortions && length > WIDEST_ROW) return TOO_WIDE
+    if (this.#isReady && (this.byPortions || PASSING.has(type))) this.#kept = kept
+    if (type === READY) {
+      this.#isReady = true
+      this.#kept = 0
+    }
+    return this.#kept > MOST_KEPT ? TOO_LARGE : null
+  }
+}
+
+const NO_POSTGRES: TooMuch = new TooMuch('what answers there does not speak as PostgreSQL does', 'broken')
+const TOO_LONG: TooMuch = new TooMuch('the server sent a message that is larger than 1 MB and no row', 'too-large')
+const TOO_WIDE: TooMuch = new TooMuch('a row is larger than 64 MB', 'too-large')
+const TOO_LARGE: TooMuch = new TooMuch('an answer that should be short is larger than 16 MB', 'too-large')
