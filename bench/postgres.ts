@@ -11,7 +11,7 @@ import { idOf, World } from '../test/postgres/world.ts'
 const rows = Number(process.argv[2] ?? 100_000)
 const CHANGES = 1000
 
-// Rows that were there before the guide's `ADD COLUMN changed_at … DEFAULT now()` have one stamp.
+// Rows that were there before the guide's `ADD COLUMN updated_at … DEFAULT now()` have one stamp.
 const hasOneStamp = process.argv.includes('--one-stamp')
 const settings = { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '256MB', autovacuum: 'off' }
 const world = await World.create(settings, hasOneStamp ? rows : 0)
@@ -26,18 +26,18 @@ await world.remove()
 
 /** Each kind of read by the connector alone: its time, what the server did for it, and the memory it took here. */
 async function measureReads(): Promise<void> {
-  const configuration = await world.configuration({ freshness: { bound: '30s' } })
+  const configuration = await world.configuration({ freshness: { maxAge: '30s' } })
   const surroundings = {
     showIn: openZone('UTC') ?? configuration.timeZone,
-    limits: { requestTimeoutMs: 60_000, boundMs: 30_000 },
+    limits: { requestTimeoutMs: 60_000, maxAgeMs: 30_000 },
     loadWeb: () => Promise.reject(new Error('nobody speaks HTTP here')),
     env: {},
     time: systemTime,
     observe: () => {},
   }
-  const open = (sweepEveryMs: number): Promise<Crm> =>
+  const open = (idScanEveryMs: number): Promise<Crm> =>
     openCrm(
-      configuration.crm.kind === 'postgres' ? { ...configuration.crm, sweepEveryMs } : configuration.crm,
+      configuration.crm.kind === 'postgres' ? { ...configuration.crm, idScanEveryMs } : configuration.crm,
       surroundings,
     )
   const [crm, sweeping] = [await open(3_600_000), await open(0)]
@@ -89,8 +89,8 @@ async function measureReads(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 6000))
   const idle = await read(crm, 'changes', settled)
   await told('idle refresh (changes)', () => read(crm, 'changes', idle))
-  const sweepIdle = await read(sweeping, 'changes', await read(sweeping, 'changes', cursor))
-  await told('idle refresh with sweep', () => read(sweeping, 'changes', sweepIdle))
+  const idScanIdle = await read(sweeping, 'changes', await read(sweeping, 'changes', cursor))
+  await told('idle refresh with sweep', () => read(sweeping, 'changes', idScanIdle))
   await crm.close()
   await sweeping.close()
 }

@@ -12,7 +12,7 @@ import { large } from './parts/large.ts'
 import { leak } from './parts/leak.ts'
 import { pages } from './parts/pages.ts'
 import { servers } from './parts/servers.ts'
-import { share } from './parts/share.ts'
+import { cluster } from './parts/cluster.ts'
 import { sizes } from './parts/sizes.ts'
 import { start } from './parts/start.ts'
 import { pageOf } from './report/page.ts'
@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   pages,
   'full-read': fullRead,
   start,
-  share,
+  cluster,
   leak,
 }
 

@@ -13,7 +13,7 @@ it('docs/configuration.md is what the schema says', () => {
 })
 
 it('the problems it shows are what a person would see', async () => {
-  const text = 'crm: { kind: files, directory: x }\nfreshness:\n  bonud: 3s\nlisten:\n  port: http\n'
+  const text = 'crm: { kind: files, directory: x }\nfreshness:\n  maxAeg: 3s\nlisten:\n  port: http\n'
   const loaded = await loadConfiguration({ path: 'marquee.yaml', text, env: {}, readFile: readSmallFile })
   const sentences = loaded.ok ? [] : loaded.problems.map(renderProblem)
   expect(sentences).toHaveLength(2)

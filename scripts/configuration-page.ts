@@ -23,7 +23,7 @@ A file that sets only \`listen\`, \`operations\` or both serves the sample too.
 - Unknown keys are refused. All problems are told together, each with its line:
 
   \`\`\`
-  marquee.yaml:3: freshness.bonud is not a known key; did you mean bound?
+  marquee.yaml:3: freshness.maxAeg is not a known key; did you mean maxAge?
   marquee.yaml:5: listen.port is "http"; it must be a whole number from 0 to 65535
   \`\`\`
 

@@ -20,7 +20,7 @@ const INSTANCE: Instance = {
   links: { event: [], venue: [] },
   lists: true,
   conditionalRequests: false,
-  boundMs: 30_000,
+  maxAgeMs: 30_000,
   zone,
 }
 

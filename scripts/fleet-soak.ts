@@ -3,16 +3,16 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { table } from '../bench/report/table.ts'
 import { machine, runtimes } from '../bench/report/versions.ts'
-import type { FleetSoakReport } from '../test/share/fleet-soak.ts'
+import type { FleetSoakReport } from '../test/cluster/fleet-soak.ts'
 import {
   ASK_EVERY_MS,
-  BOUND_MS,
+  MAX_AGE_MS,
   LONGEST_FAULT_MS,
   MISSING,
   SILENCE_MS,
   soakFleet,
   WATCHED,
-} from '../test/share/fleet-soak.ts'
+} from '../test/cluster/fleet-soak.ts'
 
 const minutes = Number(process.env['MINUTES'] ?? 10)
 const seed = Number(process.env['MARQUEE_SEED'] ?? Date.now() % 1e6)
@@ -61,12 +61,12 @@ function pageOf({ answers, statuses, changes, wrongs, behindOthers, faults, join
 <!-- Written by MINUTES=${minutes} npm run soak:fleet -- --write. -->
 
 Three processes (two on Bun, one on Node) that share what one of them reads, on one PostgreSQL with ${events} events, through one Redis, behind nginx
-with [deploy/nginx/instances.conf](../deploy/nginx/instances.conf); a bound of ${BOUND_MS / 1000} s, a refresh each second. ${WATCHED} of the events
+with [deploy/nginx/instances.conf](../deploy/nginx/instances.conf); a maximum age of ${MAX_AGE_MS / 1000} s, a refresh each second. ${WATCHED} of the events
 change, go and come all the time, some by transactions that come late or with a wrong stamp. Every ${ASK_EVERY_MS} ms somebody asks for one of these
 through nginx, answered or not. Faults of up to ${LONGEST_FAULT_MS / 1000} s befall the instances and their store, each once a round, in random order.
 In the midst of the first fault of each round, each time another one, a fourth process is started, which callers ask directly until the round ends.
 
-A wrong answer is one that shows a row as it was not at any time within its \`Age\`, or within the bound; or as it was before what the same process
+A wrong answer is one that shows a row as it was not at any time within its \`Age\`, or within the maximum age; or as it was before what the same process
 had shown of it; or that is neither of 200, 404, 502 and 504. In the end all must hold what the CRM does.
 
 - Date: ${new Date().toISOString().slice(0, 10)}
@@ -79,7 +79,7 @@ ${answers} answers (${Object.entries(statuses)
     .join(
       ', ',
     )}; 0 is none within 30 s, or a connection that was cut), ${changes} changes, ${faults.length} faults, **${wrongs} wrong**. Two
-instances are not of one moment: ${behindOthers} answers through nginx showed a row as it had been, within the bound, before what another had shown.
+instances are not of one moment: ${behindOthers} answers through nginx showed a row as it had been, within the maximum age, before what another had shown.
 
 What callers saw through nginx, from the beginning of each fault to that of the next. Refused is 502, 504 or no answer at all; the longest
 refusal is the longest time in which nobody was answered otherwise.

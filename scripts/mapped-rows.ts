@@ -1,13 +1,13 @@
-/** Writes what rows become, once the number was raised that tells earlier bases from these records (src/crm/mapping/records-number.ts). */
+/** Writes what rows become, once the number was raised that tells earlier snapshots from these records (src/crm/mapping/records-number.ts). */
 import { existsSync, writeFileSync } from 'node:fs'
-import { GOLDEN, goldenRows, mappedRows } from '../test/base/mapped-rows.ts'
+import { GOLDEN, goldenRows, mappedRows } from '../test/snapshot/mapped-rows.ts'
 
 const now = await mappedRows()
 const before = existsSync(GOLDEN) ? goldenRows() : ''
 const numberOf = (text: string): string | undefined => text.split('\n')[0]
 if (now !== before && numberOf(now) === numberOf(before)) {
   throw new Error(
-    'rows become other records than before: raise RECORDS first, or no base of an earlier release is refused',
+    'rows become other records than before: raise RECORDS first, or no snapshot of an earlier release is refused',
   )
 }
 writeFileSync(GOLDEN, now)

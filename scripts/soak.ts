@@ -13,9 +13,9 @@ let page = `# Soak
 <!-- Written by MINUTES=${minutes} npm run soak -- --write. -->
 
 100,000 events in an NDJSON file; each second 1,000 of them change and the file (about 20 MB) is replaced; 200 requests a second for events
-at random, paced: a latency counts from when the request was due. Default freshness (bound 30 s, a refresh every 5 s). One runtime after
+at random, paced: a latency counts from when the request was due. Default freshness (maximum age 30 s, a refresh every 5 s). One runtime after
 the other; the clients and the writer of the file are other processes of the same machine. A wrong answer is one that is no 200, of
-another record, or older than the bound. Memory is the process's resident set.
+another record, or older than the maximum age. Memory is the process's resident set.
 
 - Date: ${new Date().toISOString().slice(0, 10)}
 - Machine: ${machine()}

@@ -12,13 +12,13 @@ const FILES = [
   'test/faults/slow.test.ts',
   'test/lists/walk.test.ts',
   'test/model/model.test.ts',
-  'test/share/drawn.test.ts',
+  'test/cluster/drawn.test.ts',
 ]
 const SOME: Lanes = {
   alone: ['test/faults/slow.test.ts'],
   waiting: ['test/lists/walk.test.ts'],
   first: ['test/model/model.test.ts'],
-  onlyInAll: ['test/share/drawn.test.ts'],
+  onlyInAll: ['test/cluster/drawn.test.ts'],
 }
 
 function names({ busy, waiting, alone }: TestPlan): Record<string, readonly string[]> {
@@ -30,7 +30,7 @@ describe('the plan of a test run', () => {
   it('begins with the longest, keeps those that measure time for the end, and lets the small ones of a room share a process', () => {
     const plan = planTests(FILES, SOME, { all: true, wanted: [] })
     expect(names(plan)).toEqual({
-      busy: ['test/model/model.test.ts', 'scripts/a.test.ts', 'test/share/drawn.test.ts', 'src/domain', 'src/http'],
+      busy: ['test/model/model.test.ts', 'scripts/a.test.ts', 'test/cluster/drawn.test.ts', 'src/domain', 'src/http'],
       waiting: ['test/lists/walk.test.ts'],
       alone: ['test/faults/slow.test.ts'],
     })
@@ -38,9 +38,9 @@ describe('the plan of a test run', () => {
   })
 
   it('leaves out what only everything needs, unless it is named', () => {
-    const drawn = 'test/share/drawn.test.ts'
+    const drawn = 'test/cluster/drawn.test.ts'
     expect(names(planTests(FILES, SOME, { all: false, wanted: [] }))['busy']).not.toContain(drawn)
-    expect(names(planTests(FILES, SOME, { all: false, wanted: ['test/share'] }))['busy']).toEqual([drawn])
+    expect(names(planTests(FILES, SOME, { all: false, wanted: ['test/cluster'] }))['busy']).toEqual([drawn])
   })
 
   it('runs each file once, and all of them for everything', () => {

@@ -15,7 +15,7 @@ Every endpoint, every format and every kind of error, as received from a real pr
 generated: \`./bun scripts/transcript.ts\` writes it, and a test fails when an answer differs from it. Each request was made of
 Marquee on Bun and on Node, and the answers were the same: status, headers and every byte of the body.
 
-Left out are \`Date\`, \`Connection\` and \`Keep-Alive\`. \`Age\`, what is left of the bound and \`Retry-After\` depend on the
+Left out are \`Date\`, \`Connection\` and \`Keep-Alive\`. \`Age\`, what is left of the maximum age and \`Retry-After\` depend on the
 moment: here the data is always 2 seconds old, and the next try is always 1 second away.
 `
 

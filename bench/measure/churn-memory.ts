@@ -13,8 +13,8 @@ export const MEMORY_RATE = 5000
 const ROUND_S = scaled(10, 1)
 const PATIENCE_S = 600
 
-/** A read that takes longer than the default bound would have callers wait for it. */
-export const LONG_READS: Freshness = scaled({ bound: '5m' }, { bound: '5m', refreshEvery: '1s' })
+/** A read that takes longer than the default maximum age would have callers wait for it. */
+export const LONG_READS: Freshness = scaled({ maxAge: '5m' }, { maxAge: '5m', refreshEvery: '1s' })
 
 /** The most memory that a service with so many changing events took, a full read under load included. */
 export async function peakMemory(workshop: Workshop, runtime: Runtime, events: number): Promise<number> {

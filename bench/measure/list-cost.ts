@@ -94,7 +94,7 @@ console.log(
     longestMs,
     bytesAnEvent,
     churnedBytesAnEvent,
-    churnShare: Math.max(0, onMs - offMs) / 1000,
+    churnCluster: Math.max(0, onMs - offMs) / 1000,
   }),
 )
 

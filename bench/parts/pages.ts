@@ -28,7 +28,7 @@ interface Cost {
   readonly longestMs: number
   readonly bytesAnEvent: number
   readonly churnedBytesAnEvent: number
-  readonly churnShare: number
+  readonly churnCluster: number
 }
 
 /** What a page of a list costs, and the index it is read from. */
@@ -48,7 +48,7 @@ export async function pages(): Promise<Section> {
         RUNTIME_NAMES[runtime],
         ...ms,
         ...bytes,
-        `${((cost?.churnShare ?? 0) * 100).toFixed(1)} %`,
+        `${((cost?.churnCluster ?? 0) * 100).toFixed(1)} %`,
       ]
     }),
   )
@@ -66,7 +66,7 @@ export async function pages(): Promise<Section> {
       figure('longest turn', 20, ' ms', ({ longestMs }) => longestMs),
       figure('index after churn', 40, ' bytes an event', ({ churnedBytesAnEvent }) => churnedBytesAnEvent),
       // A hundredth of a larger list is more to follow.
-      ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnShare }) => churnShare * 100)] : []),
+      ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnCluster }) => churnCluster * 100)] : []),
     ]
   })
   const head = ['events', 'runtime', 'ready page ms', 'made again ms', 'cold ms', 'worst filter ms', 'longest ms']

@@ -32,7 +32,7 @@ export function serveArguments(
 ): string[] {
   const file = join(workshop.folder(), 'marquee.yaml')
   const crm = { kind: 'files', directory }
-  writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, base: null, freshness, crm }))
+  writeFileSync(file, JSON.stringify({ listen: { port }, operations: null, snapshot: null, freshness, crm }))
   return ['serve', '--config', file]
 }
 

@@ -3,7 +3,7 @@ vcl 4.1;
 import directors;
 import std;
 
-# Marquee behind Varnish: a cache that never carries an answer past the bound. Yours to change: the backends.
+# Marquee behind Varnish: a cache that never carries an answer past the maximum age. Yours to change: the backends.
 # TLS is for what stands before Varnish. Start it with a ceiling: varnishd -s malloc,256m -s Transient=malloc,64m
 # (without one Transient has none). test/faults/proxies.test.ts runs this file as it is.
 
@@ -87,13 +87,13 @@ sub vcl_backend_fetch {
 }
 
 sub vcl_backend_response {
-  # Never past the bound: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
+  # Never past the maximum age: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
   set beresp.grace = 0s;
   set beresp.keep = 0s;
   if (beresp.http.Content-Type ~ "(json|xml|html)") {
     set beresp.do_gzip = true;
   }
-  # An error, no-store, no-cache, nothing left of the bound, or a problem that tells a caller's own trace id: not kept. For a
+  # An error, no-store, no-cache, nothing left of the maximum age, or a problem that tells a caller's own trace id: not kept. For a
   # second it is remembered that it is not (hit for miss), for else those who ask meanwhile would wait for one another.
   if (beresp.status >= 500 || beresp.http.Cache-Control ~ "no-(store|cache)" || beresp.ttl <= 0s ||
       (beresp.status >= 400 && bereq.http.traceparent)) {

@@ -17,7 +17,7 @@ import { Replica } from '../replica/replica.ts'
 import { type Time, systemTime } from '../replica/time.ts'
 import { breathe } from '../replica/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptors.ts'
-import type { Sharing } from './share.ts'
+import type { Sharing } from './cluster-member.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
@@ -58,15 +58,15 @@ export async function assemble(
   const crm = await openCrm(configuration.crm, {
     showIn: timeZone,
     limits: {
-      get boundMs() {
-        return freshness.boundMs
+      get maxAgeMs() {
+        return freshness.maxAgeMs
       },
       get memoryBytes() {
         return limits.memoryBytes
       },
       get requestTimeoutMs() {
-        const { boundMs } = freshness
-        return boundMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(boundMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+        const { maxAgeMs } = freshness
+        return maxAgeMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(maxAgeMs / 3, REQUEST_TIMEOUT_CEILING_MS)
       },
     },
     loadWeb: async () => {
@@ -90,14 +90,14 @@ export async function assemble(
     pause: breathe,
     settings: freshness,
   }
-  const { share } = configuration
+  const { cluster } = configuration
   const reading =
-    share === null
+    cluster === null
       ? new Replica(parts)
-      : new (await import('./share.ts')).Sharing({
+      : new (await import('./cluster-member.ts')).Sharing({
           ...parts,
           configuration,
-          section: share,
+          section: cluster,
           keepsIndexes: () => keepsIndexes,
         })
   const isAlone = reading instanceof Replica
@@ -112,7 +112,7 @@ export async function assemble(
       negotiate: createNegotiator(),
       time,
       basePath: listen.basePath,
-      boundMs: settings.freshness.boundMs,
+      maxAgeMs: settings.freshness.maxAgeMs,
       conditionalRequests: settings.conditionalRequests,
       lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
       description: descriptionIn(settings),
@@ -159,8 +159,8 @@ function descriptionIn(configuration: Configuration): Description | null {
   const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
   if (!describe) return null
   const { basePath } = listen
-  const { boundMs } = freshness
-  const instance = { basePath, ...representation, lists, conditionalRequests, boundMs, zone: timeZone }
+  const { maxAgeMs } = freshness
+  const instance = { basePath, ...representation, lists, conditionalRequests, maxAgeMs, zone: timeZone }
   return new Description(basePath, async () => {
     const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)
@@ -183,7 +183,7 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
   // Nothing is served, and nothing is described.
-  const silent = { ...configuration, describe: false, share: null }
+  const silent = { ...configuration, describe: false, cluster: null }
   const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica
   const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }

@@ -5,7 +5,7 @@ import { codeOf } from '../observe/system-error.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
 import { fieldTable } from './check-fields.ts'
-import type { StoreChecked } from './check-share.ts'
+import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from './configuration.ts'
 import { systemTime } from '../replica/time.ts'
 import { type CrmRead, readCrm } from './assemble.ts'
@@ -38,14 +38,14 @@ export async function check(
   }
   if (!json) out(`Checking ${printable(found.from)}.`)
   const crm = await readCrm(found.configuration)
-  const { share } = found.configuration
+  const { cluster } = found.configuration
   const { lists } = crm.marquee
   const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
   const store =
-    share === null
+    cluster === null
       ? NO_STORE
-      : await (await import('./check-share.ts')).checkShare(share, found.configuration, recordBytes)
-  const baseProblems = await problemsOfBase(found.configuration)
+      : await (await import('./check-cluster.ts')).checkCluster(cluster, found.configuration, recordBytes)
+  const snapshotProblems = await problemsOfSnapshot(found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
   // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
@@ -59,8 +59,8 @@ export async function check(
   )
   const report = {
     ...read,
-    ok: read.ok && store.problems.length + baseProblems.length === 0,
-    problems: [...read.problems, ...store.problems, ...baseProblems],
+    ok: read.ok && store.problems.length + snapshotProblems.length === 0,
+    problems: [...read.problems, ...store.problems, ...snapshotProblems],
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, surroundings)
@@ -71,7 +71,7 @@ export async function check(
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
-  if (isMisconfigured || baseProblems.length > 0) return WRONG_USAGE
+  if (isMisconfigured || snapshotProblems.length > 0) return WRONG_USAGE
   if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
   return report.ok ? FINE : ANSWER_IS_NO
 }
@@ -79,11 +79,13 @@ export async function check(
 const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
 
 /** A directory that lacks is made at a start; where a file stands, none can be. */
-async function problemsOfBase({ base }: Configuration): Promise<readonly string[]> {
-  if (base === null) return []
-  const found = await stat(base.directory).catch((cause: unknown) => codeOf(cause))
+async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly string[]> {
+  if (snapshot === null) return []
+  const found = await stat(snapshot.directory).catch((cause: unknown) => codeOf(cause))
   const isBlocked = typeof found === 'object' ? found?.isDirectory() === false : found === 'ENOTDIR'
-  return isBlocked ? [`base.directory: ${base.directory} is not a directory: name another, or write base: null`] : []
+  return isBlocked
+    ? [`snapshot.directory: ${snapshot.directory} is not a directory: name another, or write snapshot: null`]
+    : []
 }
 
 /** What `/api/events` would begin with; null where lists are off. */

@@ -115,7 +115,7 @@ listen:
 timeZone: UTC            # IANA name, such as Europe/London: what Start and Finish are shown in
 
 freshness:
-  bound: 30s             # no answer is older than this
+  maxAge: 30s             # no answer is older than this
   staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h goes on answering for so long
 
 lists: on                # /api/events and /api/venues answer with all there is; off: single records by their ids alone
@@ -166,10 +166,10 @@ const POSTGRES = `  kind: postgres
   # listen: marquee            # the NOTIFY channel that says: read now
   events:
     from: public_events        # a table or view, or schema.name; a view is best
-    changedAt: changed_at      # moves whenever a row changes; null: every refresh is a full read
+    updatedAt: updated_at      # moves whenever a row changes; null: every refresh is a full read
   venues:
     from: public_venues
-    changedAt: changed_at
+    updatedAt: updated_at
 `
 
 /** The commented configuration of each kind of CRM, and what comes after it was written. */

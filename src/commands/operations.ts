@@ -5,7 +5,7 @@ import { explainId } from '../operations/explain.ts'
 import { expose } from '../operations/exposition.ts'
 import { metricsOf } from '../operations/metrics.ts'
 import {
-  type BaseStanding,
+  type SnapshotStanding,
   type RefusedReload,
   type Status,
   isReady,
@@ -19,7 +19,7 @@ import { searchWithheld } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { systemTime } from '../replica/time.ts'
 import { breathe } from '../replica/waiting.ts'
-import type { BaseKeeper } from '../share/base-keeper.ts'
+import type { SnapshotKeeper } from '../cluster/snapshot-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
@@ -30,8 +30,8 @@ import { type Surroundings, runtimeName, VERSION } from './surroundings.ts'
 export interface Running {
   configuration: Configuration
   readonly marquee: Marquee
-  /** Null where no base is kept. */
-  readonly keeper: BaseKeeper | null
+  /** Null where no snapshot is kept. */
+  readonly keeper: SnapshotKeeper | null
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
   /** A signal has come. */
@@ -57,7 +57,7 @@ export async function openOperations(
   const startedAt = new Date(systemTime.now().wallMs).toISOString()
   const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
   const sharing = 'status' in marquee.reading ? marquee.reading : null
-  const base = (): BaseStanding | null => running.keeper?.standing() ?? sharing?.status().base ?? null
+  const snapshot = (): SnapshotStanding | null => running.keeper?.standing() ?? sharing?.status().snapshot ?? null
   const status = (): Status =>
     statusOf({
       lists,
@@ -67,9 +67,9 @@ export async function openOperations(
       startedAt,
       stopping: running.stopping,
       waiting: waiting(),
-      base: base(),
+      snapshot: snapshot(),
       refused: running.refused,
-      share: sharing?.status() ?? null,
+      cluster: sharing?.status() ?? null,
       ignoredColumns: (list) => history.ignoredColumns(list),
       watched: running.watched,
     })
@@ -80,8 +80,8 @@ export async function openOperations(
     time: systemTime,
     isReady: ready,
     waiting,
-    base,
-    share: sharing === null ? null : () => sharing.counts(),
+    snapshot,
+    cluster: sharing === null ? null : () => sharing.counts(),
     droppedLines,
     version: VERSION,
     runtime: runtimeName(),

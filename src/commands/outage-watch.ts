@@ -71,5 +71,5 @@ function isRefused(name: ListName, { lists, settings, waitForMs }: Watched, now:
   if (mayAnswer(list, settings, now)) return false
   if (list.isFailing) return true
   const ageMs = list.ageMs(now)
-  return ageMs !== null && settings.refreshEveryMs <= settings.boundMs && ageMs > settings.boundMs + waitForMs
+  return ageMs !== null && settings.refreshEveryMs <= settings.maxAgeMs && ageMs > settings.maxAgeMs + waitForMs
 }

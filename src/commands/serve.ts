@@ -5,7 +5,7 @@ import type { Observation, Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../replica/time.ts'
 import { within } from '../replica/waiting.ts'
-import type { BaseKeeper } from '../share/base-keeper.ts'
+import type { SnapshotKeeper } from '../cluster/snapshot-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptors.ts'
 import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
 import { type Marquee, assemble } from './assemble.ts'
@@ -121,13 +121,17 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
   return Promise.race([ended, ending]).finally(endWatch)
 }
 
-/** Loaded only where a base is kept. */
-async function keeperOf(configuration: Configuration, marquee: Marquee, observe: Observe): Promise<BaseKeeper | null> {
-  const { base } = configuration
-  // Where something is shared, who reads it keeps it (share.ts).
-  if (base === null || configuration.share !== null) return null
-  const { keepBase } = await import('./base.ts')
-  return keepBase(base.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
+/** Loaded only where a snapshot is kept. */
+async function keeperOf(
+  configuration: Configuration,
+  marquee: Marquee,
+  observe: Observe,
+): Promise<SnapshotKeeper | null> {
+  const { snapshot } = configuration
+  // Where something is shared, who reads it keeps it (cluster.ts).
+  if (snapshot === null || configuration.cluster !== null) return null
+  const { keepSnapshot } = await import('./keep-snapshot.ts')
+  return keepSnapshot(snapshot.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */
@@ -196,7 +200,7 @@ const LAST_READS_MS = 1000
 /** What reads say that are cut off so: that is no failure of the CRM's. */
 function isCutOff(observation: Observation): boolean {
   if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
-  return observation.kind === 'share-changed' && observation.what === 'unfit'
+  return observation.kind === 'cluster-changed' && observation.what === 'unfit'
 }
 
 /** How long what the operations listener answers last may take. */

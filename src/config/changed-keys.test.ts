@@ -20,9 +20,9 @@ it('finds nothing changed where all is as it was', async () => {
   expect(await changes(POSTGRES, `${POSTGRES}# a comment`)).toEqual({ changed: [], fixed: [], later: [] })
 })
 
-it('lets the bound change without what a CRM derives of it', async () => {
-  const after = `${POSTGRES}freshness: { bound: 10s }`
-  expect(await changes(POSTGRES, after)).toEqual({ changed: ['freshness.bound'], fixed: [], later: [] })
+it('lets the maximum age change without what a CRM derives of it', async () => {
+  const after = `${POSTGRES}freshness: { maxAge: 10s }`
+  expect(await changes(POSTGRES, after)).toEqual({ changed: ['freshness.maxAge'], fixed: [], later: [] })
 })
 
 it('names what only a restart changes, secrets and zones by their keys alone', async () => {
@@ -47,7 +47,7 @@ it('takes a secret of the CRM that its file now holds another text of for the sa
 
 it('has the key of the store wait for a restart, and keeps nothing else from a reload for it', async () => {
   const of = (key: string, bound: string): string =>
-    `${POSTGRES}share: { url: "rediss://h"${key} }\nfreshness: { bound: ${bound} }`
+    `${POSTGRES}cluster: { url: "rediss://h"${key} }\nfreshness: { maxAge: ${bound} }`
   const longer = { A: 'a'.repeat(32), B: 'b'.repeat(32) }
   const readFile = async (): Promise<Uint8Array> => new TextEncoder().encode('postgres://me:old@h/d')
   const loaded = async (text: string): Promise<Configuration> => {
@@ -56,7 +56,7 @@ it('has the key of the store wait for a restart, and keeps nothing else from a r
     return found.configuration
   }
   const [before, other] = [await loaded(of(', key: { env: A }', '30s')), await loaded(of(', key: { env: B }', '20s'))]
-  const told = { changed: ['freshness.bound'], fixed: [], later: ['share.key'] }
+  const told = { changed: ['freshness.maxAge'], fixed: [], later: ['cluster.key'] }
   expect(changedKeys(before, other)).toEqual(told)
   expect(changedKeys(before, await loaded(of('', '20s')))).toEqual(told)
 })

@@ -7,12 +7,12 @@ const FIXED = [
   'operations',
   'timeZone',
   'crm',
-  'base',
-  'share',
+  'snapshot',
+  'cluster',
 ] as const satisfies readonly (keyof Configuration)[]
 
 /** What takes effect at a restart, and keeps nothing else from a reload. */
-const AT_RESTART = 'share.key'
+const AT_RESTART = 'cluster.key'
 
 /** The keys whose values differ; `fixed` are those that only a restart changes, `later` those that wait for one. */
 export function changedKeys(
@@ -45,7 +45,7 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** A secret of the CRM or the store whose source is read again whenever it is refused needs no restart where its text is another. */
 function isSame(before: Secret, after: Secret, key: string): boolean {
-  const rotates = (key.startsWith('crm.') || key === 'share.url') && before.isReread && before.from === after.from
+  const rotates = (key.startsWith('crm.') || key === 'cluster.url') && before.isReread && before.from === after.from
   return rotates || before.reveal() === after.reveal()
 }
 

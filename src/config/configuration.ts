@@ -8,7 +8,7 @@ import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
 import type { Findings, Problem } from './problem.ts'
 import { byKind } from './section.ts'
-import { isPlainStore } from './share.ts'
+import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
 /** What the `crm` section may hold, one kind each. A new CRM is a file in crm/ and its line here. */
@@ -43,8 +43,8 @@ interface Settings extends General {
   readonly crm: CrmSettings | null
 }
 
-/** What is told through a store is some beats old. */
-const SHARED_BOUND_MS = 1000
+/** What is told through a store is some heartbeats old. */
+const CLUSTER_MAX_AGE_MS = 1000
 
 /** What holds between several keys. It is asked only where those keys have no problem themselves. */
 interface Rule {
@@ -85,46 +85,47 @@ const RULES: readonly Rule[] = [
   {
     key: 'freshness.fullReadEvery',
     because: 'freshness.refreshEvery',
-    reads: ['freshness', 'freshness.bound'],
+    reads: ['freshness', 'freshness.maxAge'],
     isBroken: ({ freshness: { refreshEveryMs, fullReadEveryMs } }) => fullReadEveryMs < refreshEveryMs,
     message:
       'is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read',
   },
   {
-    key: 'crm.sweepEvery',
-    because: 'freshness.bound',
+    key: 'crm.idScanEvery',
+    because: 'freshness.maxAge',
     reads: ['crm', 'freshness'],
-    isBroken: ({ freshness, crm }) => crm?.kind === 'postgres' && (crm.sweepEveryMs ?? 0) > freshness.boundMs,
-    message: 'is longer than freshness.bound: every answer would have to wait for its own sweep',
+    isBroken: ({ freshness, crm }) => crm?.kind === 'postgres' && (crm.idScanEveryMs ?? 0) > freshness.maxAgeMs,
+    message: 'is longer than freshness.maxAge: every answer would have to wait for its own id scan',
   },
   {
-    key: 'share.url',
-    because: 'share',
-    reads: ['share.allowInsecure'],
-    isBroken: ({ share }) => share !== null && !share.allowInsecure && isPlainStore(share),
-    message: 'must begin with rediss:, since it carries secrets; share.allowInsecure: true takes it all the same',
+    key: 'cluster.url',
+    because: 'cluster',
+    reads: ['cluster.allowInsecure'],
+    isBroken: ({ cluster }) => cluster !== null && !cluster.allowInsecure && isPlainStore(cluster),
+    message: 'must begin with rediss:, since it carries secrets; cluster.allowInsecure: true takes it all the same',
   },
   {
-    key: 'freshness.bound',
-    because: 'share',
+    key: 'freshness.maxAge',
+    because: 'cluster',
     reads: ['freshness'],
-    isBroken: ({ share, freshness: { boundMs } }) => share !== null && boundMs < SHARED_BOUND_MS,
-    message: 'must be at least 1s where share is set: what is told through a store is some beats old',
+    isBroken: ({ cluster, freshness: { maxAgeMs } }) => cluster !== null && maxAgeMs < CLUSTER_MAX_AGE_MS,
+    message: 'must be at least 1s if cluster is set: what is told through a store is some heartbeats old',
   },
   {
     key: 'freshness.refreshEvery',
-    because: 'share',
-    reads: ['freshness', 'freshness.bound'],
-    isBroken: ({ share, freshness: { boundMs, refreshEveryMs } }) => share !== null && refreshEveryMs > boundMs / 2,
-    message: 'must be at most half of freshness.bound where share is set',
+    because: 'cluster',
+    reads: ['freshness', 'freshness.maxAge'],
+    isBroken: ({ cluster, freshness: { maxAgeMs, refreshEveryMs } }) =>
+      cluster !== null && refreshEveryMs > maxAgeMs / 2,
+    message: 'must be at most half of freshness.maxAge if cluster is set',
   },
   {
-    key: 'share.beat',
-    because: 'share',
-    reads: ['freshness', 'freshness.bound'],
-    isBroken: ({ share, freshness: { boundMs } }) => (share?.beatMs ?? 0) > boundMs / 10,
+    key: 'cluster.heartbeat',
+    because: 'cluster',
+    reads: ['freshness', 'freshness.maxAge'],
+    isBroken: ({ cluster, freshness: { maxAgeMs } }) => (cluster?.heartbeatMs ?? 0) > maxAgeMs / 10,
     message:
-      'must be at most a tenth of freshness.bound: answers look up to two beats older than they are, and a lost reader is missed after four',
+      'must be at most a tenth of freshness.maxAge: answers look up to two heartbeats older than they are, and a lost reader is missed after four',
   },
 ]
 
@@ -149,11 +150,11 @@ function lineAt(tree: MapTree, key: string): number | null {
 
 /** What is allowed and yet most likely not what was meant, a sentence each; values are not shown, since they may be `{ env }`'s. */
 export function warningsOf({ freshness, representation: { links } }: Configuration): readonly string[] {
-  const { refreshEveryMs, boundMs } = freshness
-  const isLate = boundMs > 0 && refreshEveryMs > boundMs
+  const { refreshEveryMs, maxAgeMs } = freshness
+  const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
   return [
     ...(isLate
-      ? ['freshness.refreshEvery is longer than freshness.bound: requests will wait for their own refreshes']
+      ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will wait for their own refreshes']
       : []),
     ...[EVENTS, VENUES].flatMap(({ kind, fields }) =>
       links[kind].flatMap(({ href }, index) =>

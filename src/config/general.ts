@@ -3,7 +3,7 @@ import { basePath, host } from './addresses.ts'
 import { duration, durationOrOff, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
 import type { Key } from './key.ts'
 import { type SettingsOf, list, section } from './section.ts'
-import { share } from './share.ts'
+import { cluster } from './cluster-settings.ts'
 
 const port = (usual: number): Key<number> =>
   wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')
@@ -12,9 +12,9 @@ const MOST_OFTEN_MS = 10
 
 const USUAL_FULL_READ_MS = 15 * 60_000
 
-/** 5 s or half the bound, whichever is less; a bound of 0 is met by the requests themselves, so it asks for no haste. */
-function usualRefreshMs(boundMs: number): number {
-  return boundMs === 0 ? 5000 : Math.max(MOST_OFTEN_MS, Math.min(5000, Math.floor(boundMs / 2)))
+/** 5 s or half the maximum age, whichever is less; a maximum age of 0 is met by the requests themselves, so it asks for no haste. */
+function usualRefreshMs(maxAgeMs: number): number {
+  return maxAgeMs === 0 ? 5000 : Math.max(MOST_OFTEN_MS, Math.min(5000, Math.floor(maxAgeMs / 2)))
 }
 
 /** What stands in the namespace's URI must need no escaping there, in XML or in .NET. */
@@ -55,11 +55,11 @@ export const GENERAL = {
     .says('Health, metrics and the dashboard, on their own listener; null switches it off.'),
   timeZone: timeZone().default('UTC').says('What Start and Finish are shown in.'),
   freshness: section({
-    bound: duration()
+    maxAge: duration()
       .default('30s')
       .says('No answer is older than this; 0 makes every request wait for its own refresh.'),
     refreshEvery: duration({ leastMs: MOST_OFTEN_MS })
-      .optional('`5s`, or half the bound where that is less')
+      .optional('`5s`, or half the maximum age where that is less')
       .says('How often the replica is brought up to date in the background.'),
     fullReadEvery: duration({ leastMs: MOST_OFTEN_MS })
       .optional('`15m`, or `refreshEvery` if that is more')
@@ -67,16 +67,16 @@ export const GENERAL = {
     staleIfError: duration()
       .default('0s')
       .says(
-        'While the CRM fails, how far past the bound to go on answering; `12h` bridges a CRM that sleeps at night. 0 answers 502.',
+        'While the CRM fails, how far past the maximum age to go on answering; `12h` bridges a CRM that sleeps at night. 0 answers 502.',
       ),
     shrinkGuard: durationOrOff('24h')
       .default('24h')
       .says(
-        'A list that lost more than half of its records, gone or unreadable, is not believed until `./marquee accept`: how long the old list is served on, however old it gets. 0 answers 502 past the bound; `off` believes every list.',
+        'A list that lost more than half of its records, gone or unreadable, is not believed until `./marquee accept`: how long the old list is served on, however old it gets. 0 answers 502 past the maximum age; `off` believes every list.',
       ),
   })
     .map((given) => {
-      const refreshEveryMs = given.refreshEveryMs ?? usualRefreshMs(given.boundMs)
+      const refreshEveryMs = given.refreshEveryMs ?? usualRefreshMs(given.maxAgeMs)
       const fullReadEveryMs = given.fullReadEveryMs ?? Math.max(USUAL_FULL_READ_MS, refreshEveryMs)
       return { ...given, refreshEveryMs, fullReadEveryMs }
     })
@@ -119,11 +119,11 @@ export const GENERAL = {
       .default('2GB')
       .says('Of all that is held of the lists, withheld rows included; a larger list is refused and the old one kept.'),
   }).says('What may not grow without end.'),
-  base: section({
+  snapshot: section({
     directory: path('the path of a directory')
       .orNull()
       .override('`$STATE_DIRECTORY`, else `.marquee` beside this file')
-      .says('Nobody but the service may write it; it is made where it is missing. Null switches the base off.'),
+      .says('Nobody but the service may write it; it is made where it is missing. Null switches the snapshot off.'),
   })
     .orNull()
     .map((given, { findings: { folder, stateDirectory } }) => {
@@ -131,7 +131,7 @@ export const GENERAL = {
       return given === null || directory === null ? null : { directory }
     })
     .says('What a restart goes on from instead of reading both lists in full; null switches it off.'),
-  share: share
+  cluster: cluster
     .orNull()
     .optional('this instance stands alone')
     .says('What several instances share, of which one reads the CRM (docs/instances.md).'),

@@ -17,7 +17,19 @@ async function told(text: string, readFile = nothing): Promise<string[]> {
   return loaded.ok ? [...loaded.warnings] : loaded.problems.map(renderProblem)
 }
 
-const KEYS = ['crm', 'kind', 'files', 'directory', 'listen', 'port', 'operations', 'token', 'freshness', 'bound', '30s']
+const KEYS = [
+  'crm',
+  'kind',
+  'files',
+  'directory',
+  'listen',
+  'port',
+  'operations',
+  'token',
+  'freshness',
+  'maxAge',
+  '30s',
+]
 const MORE_KEYS = ['representation', 'links', 'event', 'rel', 'href', 'limits', 'memory', 'timeZone', '__proto__']
 const VALUES = ['env', 'file', 'TOKEN', 'URL', 'constructor', 'null', '~', '0', '-1', '1e999', '.nan']
 const URLS = [`postgres://u:${SECRET}@h/d`, `x://:${SECRET}@{`, `a://b:${SECRET}#/@h`]
@@ -72,7 +84,7 @@ const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
         'port',
         'host',
         'token',
-        'bound',
+        'maxAge',
         'event',
         'rel',
         'href',

@@ -37,7 +37,7 @@ type Read<Value> = (node: Tree | undefined, place: Place) => Value | typeof BAD
 
 /**
  * One key: said once, it gives the type of its setting, the reading, the default, and its row of the page. `unit` is
- * what the setting's name ends in: `bound: 30s` is `boundMs`.
+ * what the setting's name ends in: `maxAge: 30s` is `maxAgeMs`.
  */
 export class Key<out Value, out Unit extends string = ''> {
   /** Reads what stands there, undefined where nothing does. What is wrong goes into the report. */

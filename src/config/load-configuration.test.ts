@@ -38,7 +38,7 @@ describe('a configuration', () => {
       listen: { host: '127.0.0.1', port: 8080, basePath: '/' },
       operations: { host: '127.0.0.1', port: 8081, token: null },
       freshness: {
-        boundMs: 30_000,
+        maxAgeMs: 30_000,
         refreshEveryMs: 5000,
         fullReadEveryMs: 900_000,
         staleIfErrorMs: 0,
@@ -49,8 +49,8 @@ describe('a configuration', () => {
       lists: false,
       describe: true,
       limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
-      base: { directory: '/etc/.marquee' },
-      share: null,
+      snapshot: { directory: '/etc/.marquee' },
+      cluster: null,
       log: { requests: false },
     })
     expect(timeZone.id).toBe('UTC')
@@ -70,7 +70,7 @@ describe('a configuration', () => {
       `listen: { host: "[::1]", port: 0, basePath: /Events%20now/é/ }
 operations: { host: 0.0.0.0, port: 9000, token: { env: TOKEN } }
 timeZone: europe/london
-freshness: { bound: 2m, refreshEvery: 500ms, fullReadEvery: 1h, staleIfError: 12h, shrinkGuard: off }
+freshness: { maxAge: 2m, refreshEvery: 500ms, fullReadEvery: 1h, staleIfError: 12h, shrinkGuard: off }
 representation:
   namespace: EventsApi
   links:
@@ -78,29 +78,29 @@ representation:
     venue: [ { rel: map, href: ~/maps } ]
 conditionalRequests: true
 limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
-base: { directory: ./state }
-share: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, beat: 100ms, readersWhenLost: all }
+snapshot: { directory: ./state }
+cluster: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, heartbeat: 100ms, readersWhenLost: all }
 log: { requests: on }
 crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       { TOKEN: 'open-sesame' },
       { '/etc/ca.pem': '' },
     )
-    const { operations, timeZone, crm, isTimeZoneSet, share, ...rest } = configuration
+    const { operations, timeZone, crm, isTimeZoneSet, cluster, ...rest } = configuration
     expect(isTimeZoneSet).toBe(true)
-    const { url, ...shared } = share ?? {}
+    const { url, ...shared } = cluster ?? {}
     expect(url?.reveal()).toBe('rediss://store.example.org:6380/1')
     expect(shared).toEqual({
       key: null,
       name: 'two',
       ca: '/etc/ca.pem',
-      beatMs: 100,
+      heartbeatMs: 100,
       readersWhenLost: Number.POSITIVE_INFINITY,
       allowInsecure: false,
     })
     expect(rest).toEqual({
       listen: { host: '::1', port: 0, basePath: '/Events%20now/%C3%A9' },
       freshness: {
-        boundMs: 120_000,
+        maxAgeMs: 120_000,
         refreshEveryMs: 500,
         fullReadEveryMs: 3_600_000,
         staleIfErrorMs: 43_200_000,
@@ -117,7 +117,7 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       lists: false,
       describe: true,
       limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
-      base: { directory: '/etc/state' },
+      snapshot: { directory: '/etc/state' },
       log: { requests: true },
     })
     expect(operations?.token?.reveal()).toBe('open-sesame')
@@ -128,17 +128,17 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     ])
   })
 
-  it('keeps its base in the state directory that systemd names, else beside the file, and nowhere where it is null', async () => {
+  it('keeps its snapshot in the state directory that systemd names, else beside the file, and nowhere where it is null', async () => {
     const directory = async (text: string, env = {}): Promise<string | null> =>
-      (await configured(`${text}\n${CRM}`, env)).base?.directory ?? null
+      (await configured(`${text}\n${CRM}`, env)).snapshot?.directory ?? null
     const system = { STATE_DIRECTORY: '/var/lib/marquee:/var/lib/other' }
     expect(await directory('', system)).toBe('/var/lib/marquee')
-    expect(await directory('base: {}', system)).toBe('/var/lib/marquee')
-    expect(await directory('base: { directory: ../b }', system)).toBe('/b')
+    expect(await directory('snapshot: {}', system)).toBe('/var/lib/marquee')
+    expect(await directory('snapshot: { directory: ../b }', system)).toBe('/b')
     expect(await directory('', { STATE_DIRECTORY: '' })).toBe('/etc/.marquee')
-    expect(await directory('base: null', system)).toBeNull()
-    expect(await directory('base: { directory: null }', system)).toBeNull()
-    expect(sampleOf('/sample').base).toBeNull()
+    expect(await directory('snapshot: null', system)).toBeNull()
+    expect(await directory('snapshot: { directory: null }', system)).toBeNull()
+    expect(sampleOf('/sample').snapshot).toBeNull()
   })
 
   it('may be JSON, with tabs, a byte order mark and Windows line ends', async () => {
@@ -160,9 +160,9 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
     expect([operations, representation.links]).toEqual([null, { event: [], venue: [] }])
   })
 
-  it('refreshes every 5 s or twice within the bound, whichever is more often', async () => {
+  it('refreshes every 5 s or twice within the maximum age, whichever is more often', async () => {
     const every = async (bound: string) =>
-      (await configured(`${CRM}freshness: { bound: ${bound} }`)).freshness.refreshEveryMs
+      (await configured(`${CRM}freshness: { maxAge: ${bound} }`)).freshness.refreshEveryMs
     expect(await Promise.all(['1h', '10s', '9s', '200ms', '1ms', '0'].map(every))).toEqual([
       5000, 5000, 4500, 100, 10, 5000,
     ])
@@ -183,17 +183,19 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
   })
 
   it('takes anchors and aliases', async () => {
-    const { freshness, limits } = await configured(`${CRM}freshness: { bound: &short 3s }\nlimits: { waitFor: *short }`)
-    expect([freshness.boundMs, limits.waitForMs]).toEqual([3000, 3000])
+    const { freshness, limits } = await configured(
+      `${CRM}freshness: { maxAge: &short 3s }\nlimits: { waitFor: *short }`,
+    )
+    expect([freshness.maxAgeMs, limits.waitForMs]).toEqual([3000, 3000])
   })
 
   it('warns of what is allowed but hardly meant', async () => {
     const loaded = await load(
-      `${CRM}freshness: { bound: 1s, refreshEvery: 5s }
+      `${CRM}freshness: { maxAge: 1s, refreshEvery: 5s }
 representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, href: 'x{Id' } ], venue: [ { rel: a, href: '{Id}' } ] } }`,
     )
     expect(loaded.ok && loaded.warnings).toEqual([
-      'freshness.refreshEvery is longer than freshness.bound: requests will wait for their own refreshes',
+      'freshness.refreshEvery is longer than freshness.maxAge: requests will wait for their own refreshes',
       'representation.links.event[0].href holds a name in braces that is not a field, and stays as it is; did you mean {Id}?',
       'representation.links.event[1].href has a { without its }',
     ])
@@ -204,13 +206,13 @@ describe('{ env } and { file }', () => {
   it('may give any value, and text is read as what the key needs', async () => {
     const { listen, freshness, crm, conditionalRequests } = await configured(
       `listen: { port: { env: PORT } }
-freshness: { bound: { file: bound.txt }, shrinkGuard: { env: GUARD } }
+freshness: { maxAge: { file: bound.txt }, shrinkGuard: { env: GUARD } }
 conditionalRequests: { env: CONDITIONAL }
 crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
       { PORT: ' 99 ', GUARD: 'OFF', KIND: 'files', CONDITIONAL: 'true' },
       { '/etc/bound.txt': '3s\r\n', '/run/dir': 'lists\n' },
     )
-    expect([listen.port, freshness.boundMs, freshness.shrinkGuardMs]).toEqual([99, 3000, null])
+    expect([listen.port, freshness.maxAgeMs, freshness.shrinkGuardMs]).toEqual([99, 3000, null])
     expect([conditionalRequests, directoryOf(crm)]).toEqual([true, '/etc/lists'])
   })
 
@@ -278,13 +280,13 @@ crm: { kind: { env: KIND }, directory: { file: /run/dir } }`,
 
 describe('all that is wrong', () => {
   it('is told together, in the order of the lines, rules between keys included', async () => {
-    const text = `bound: 3s
+    const text = `maxAge: 3s
 listen:
   port: "8080"
   hst: x
   port: 80
 freshness:
-  bonud: 3s
+  maxAeg: 3s
 operations: { host: 0.0.0.0, port: many }
 timeZone: { env: ZONE }
 __proto__: 1
@@ -292,32 +294,32 @@ crm:
   kind: files
 `
     expect(await sentences(text)).toEqual([
-      'marquee.yaml:1: bound is not a known key; did you mean freshness.bound?',
+      'marquee.yaml:1: maxAge is not a known key; did you mean freshness.maxAge?',
       'marquee.yaml:3: listen.port is "8080"; it must be a whole number from 0 to 65535, without quotes',
       'marquee.yaml:4: listen.hst is not a known key; did you mean host?',
       'marquee.yaml:5: listen.port is given twice, first on line 3; remove one',
-      'marquee.yaml:7: freshness.bonud is not a known key; did you mean bound?',
+      'marquee.yaml:7: freshness.maxAeg is not a known key; did you mean maxAge?',
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
       'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
-      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, base, share, log, crm',
+      'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
     ])
   })
 
   it('is told of the rules between keys, too, where another key of the CRM is wrong', async () => {
     const crm =
-      'crm: { kind: postgres, url: { env: URL }, sweepEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
+      'crm: { kind: postgres, url: { env: URL }, idScanEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
     expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
       'marquee.yaml:1: crm.idNamespace is "x"; it must be a UUID that is not all zeros',
-      'marquee.yaml:1: crm.sweepEvery is longer than freshness.bound: every answer would have to wait for its own sweep',
+      'marquee.yaml:1: crm.idScanEvery is longer than freshness.maxAge: every answer would have to wait for its own id scan',
     ])
     const nested = crm
       .replace('idNamespace: x', 'requestTimeout: 20s')
       .replace('from: e', 'from: e, fields: { Name: 1 }')
     expect((await sentences(nested, { URL: 'postgres://me@h/d' })).map((sentence) => sentence.split(' ')[1])).toEqual([
       'crm.events.fields.Name',
-      'crm.sweepEvery',
+      'crm.idScanEvery',
     ])
   })
 
@@ -341,9 +343,9 @@ crm:
   })
 })
 
-it('the sample is what a file with nothing but its directory, lists and no base sets', async () => {
+it('the sample is what a file with nothing but its directory, lists and no snapshot sets', async () => {
   const sample = sampleOf('/sample')
-  const configuration = await configured('lists: on\nbase: null\ncrm: { kind: files, directory: /sample }')
+  const configuration = await configured('lists: on\nsnapshot: null\ncrm: { kind: files, directory: /sample }')
   expect(JSON.stringify(configuration)).toBe(JSON.stringify(sample))
   expect(Object.isFrozen(sample.crm)).toBe(true)
 })

@@ -65,13 +65,13 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   const tree = isSample ? { ...given, entries: new Map([...sampleKeys(source.sample), ...given.entries]) } : given
   const configuration = settingsOf(tree, findings, source.ports)
   if (configuration === null) return { ok: false, problems: inOrder(findings.problems) }
-  const ca = configuration.share?.ca ?? null
+  const ca = configuration.cluster?.ca ?? null
   const trusted = ca === null ? null : await readText(ca, readFile, limit)
   if (trusted !== null && !trusted.ok) {
-    const share = tree.entries.get('share')
-    const said = share?.kind === 'map' ? share.entries.get('ca') : undefined
+    const cluster = tree.entries.get('cluster')
+    const said = cluster?.kind === 'map' ? cluster.entries.get('ca') : undefined
     const found = said?.kind === 'scalar' ? String(said.value) : ca
-    say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['share', 'ca'])
+    say(said?.line ?? null, `is ${JSON.stringify(found)}, which ${trusted.message}`, ['cluster', 'ca'])
     return { ok: false, problems: findings.problems }
   }
   return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
@@ -96,7 +96,7 @@ function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
   return new Map<string, Tree>([
     ['lists', scalar(true)],
     // It is not to be written to where it was installed.
-    ['base', scalar(null)],
+    ['snapshot', scalar(null)],
     ['crm', { kind: 'map', line: 1, entries: crm }],
   ])
 }

@@ -11,15 +11,15 @@ function levenshtein(left: string, right: string): number {
 
 describe('the nearest name', () => {
   it.each([
-    ['bonud', 'bound'],
-    ['BOUND', 'bound'],
+    ['maxAeg', 'maxAge'],
+    ['MAXAGE', 'maxAge'],
     ['refresh-every', 'refreshEvery'],
     ['fullRead', null],
     ['x', null],
     ['', null],
-    ['bound'.repeat(50), null],
+    ['maxAge'.repeat(50), null],
   ])('to %s is %s', (given, nearest) => {
-    expect(nearestName(given, ['bound', 'refreshEvery', 'staleIfError'])).toBe(nearest)
+    expect(nearestName(given, ['maxAge', 'refreshEvery', 'staleIfError'])).toBe(nearest)
   })
 
   it('is counted in letters added, dropped, changed or swapped', () => {

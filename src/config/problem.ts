@@ -5,7 +5,7 @@ import type { Tree } from './tree.ts'
 /** One thing that is wrong with a configuration, in words that can be acted on; never holds a secret's text. */
 export interface Problem {
   readonly file: string
-  /** Such as `freshness.bound`; empty where the whole file is meant. */
+  /** Such as `freshness.maxAge`; empty where the whole file is meant. */
   readonly key: string
   readonly line: number | null
   /** What stands there, as it may be shown; null where nothing does or it must not be shown. */
@@ -36,7 +36,7 @@ export interface Findings {
   readonly folder: string
   /** Where the system says that a service keeps what it needs again; null where it does not say. */
   readonly stateDirectory: string | null
-  /** Where a key of a name does exist, such as `freshness.bound` for `bound`. */
+  /** Where a key of a name does exist, such as `freshness.maxAge` for `maxAge`. */
   readonly elsewhere: (name: string) => string | null
   readonly problems: Problem[]
   /** The sections that hold unknown keys: one of them may be what another key is missing. */

@@ -31,8 +31,8 @@ describe('the scope of a configuration', () => {
   it('stays where a record stays: whoever reads it, how often, and what it looks like', async () => {
     const postgres = await scope(POSTGRES)
     const same = [
-      `representation: { namespace: Other }\nfreshness: { bound: 3m }\nlisten: { port: 1 }\nlists: on\n${POSTGRES}`,
-      `${POSTGRES}  sweepEvery: 1s\n  listen: channel\n  requestTimeout: 1s\n`,
+      `representation: { namespace: Other }\nfreshness: { maxAge: 3m }\nlisten: { port: 1 }\nlists: on\n${POSTGRES}`,
+      `${POSTGRES}  idScanEvery: 1s\n  listen: channel\n  requestTimeout: 1s\n`,
       POSTGRES.replace('Name: title, Price: price', 'Price: price, Name: title'),
     ]
     for (const text of same) expect(await scope(text)).toBe(postgres)

@@ -8,7 +8,7 @@ import type { ListSuspicions } from './mapping/suspicions.ts'
 export interface CrmLimits {
   /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
   readonly requestTimeoutMs: number
-  readonly boundMs: number
+  readonly maxAgeMs: number
   /** What a list may hold, and a workbook once it is unpacked; where nobody says it, 2 GB. */
   readonly memoryBytes?: number
 }
@@ -33,8 +33,8 @@ export function limitsOf(
   if (requestTimeoutMs === null) return limits
   return {
     requestTimeoutMs,
-    get boundMs() {
-      return limits.boundMs
+    get maxAgeMs() {
+      return limits.maxAgeMs
     },
   }
 }

@@ -19,7 +19,7 @@ import { xmlSchemas } from './xml-schemas.ts'
 export interface Instance extends FormatSettings {
   readonly lists: boolean
   readonly conditionalRequests: boolean
-  readonly boundMs: number
+  readonly maxAgeMs: number
   readonly zone: Zone
 }
 
@@ -100,7 +100,7 @@ export function openApi(instance: Instance): JsonObject {
     security: [],
     paths: Object.fromEntries(operations),
     components: {
-      headers: headerComponents(Math.floor(instance.boundMs / 1000)),
+      headers: headerComponents(Math.floor(instance.maxAgeMs / 1000)),
       responses: Object.fromEntries(refusals),
       examples: exampleComponents(lists, examples),
       schemas: { ...jsonSchemas(links, lists), ...xmlSchemas(namespace, lists) },

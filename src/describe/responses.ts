@@ -21,13 +21,13 @@ function textHeader(description: string, more: JsonObject = {}): JsonObject {
 }
 
 /** Every header field that an answer may have, by its name in `components.headers`. */
-export function headerComponents(boundS: number): JsonObject {
+export function headerComponents(maximumAgeS: number): JsonObject {
   const common = Object.entries(COMMON).map(([name, value]): Member => [
     name,
     textHeader('On every answer.', { const: value }),
   ])
-  const fresh = boundS === 0 ? 'no-cache' : `public, max-age=N, where N and Age come to ${boundS} s`
-  const usually = boundS === 0 ? 'no-cache' : `max-age=N, ${Math.min(ERROR_MAX_AGE_S, boundS)} at most`
+  const fresh = maximumAgeS === 0 ? 'no-cache' : `public, max-age=N, where N and Age come to ${maximumAgeS} s`
+  const usually = maximumAgeS === 0 ? 'no-cache' : `max-age=N, ${Math.min(ERROR_MAX_AGE_S, maximumAgeS)} at most`
   return {
     ETag: textHeader('Strong: it changes exactly when the bytes change.', { pattern: '^"[0-9a-f]{16}"$' }),
     Age: { description: 'How old the data is, in seconds.', schema: { type: 'integer', minimum: 0 } },

@@ -19,13 +19,13 @@ export const COMMON = {
 /** The header fields of an answer, as a function of its type and age (contract §1.3). The same object while they stay the same. */
 export class HeaderBuilder {
   /** The freshness bound in whole seconds. */
-  readonly #boundS: number
+  readonly #maximumAgeS: number
   readonly #records = new Kept<MediaType>()
   readonly #unchanged = new Kept<'304'>()
   readonly #problems = new Kept<number>()
 
-  constructor(boundMs: number) {
-    this.#boundS = Math.floor(boundMs / 1000)
+  constructor(maxAgeMs: number) {
+    this.#maximumAgeS = Math.floor(maxAgeMs / 1000)
   }
 
   /** Those of a 200 but its ETag; `ageMs` is how old the data is. */
@@ -45,21 +45,21 @@ export class HeaderBuilder {
 
   /** Those of an error; `ageMs` counts only where the data was asked. */
   problem(isXml: boolean, status: number, ageMs: number): Fields {
-    const maxAgeS = Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#boundS - Math.ceil(ageMs / 1000)))
+    const maxAgeS = Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#maximumAgeS - Math.ceil(ageMs / 1000)))
     const key = isXml ? -status : status
     return (
       this.#problems.get(key, maxAgeS) ??
       this.#problems.keep(key, maxAgeS, {
         'Content-Type': isXml ? 'application/problem+xml' : 'application/problem+json',
-        'Cache-Control': status >= 500 ? 'no-store' : this.#boundS === 0 ? 'no-cache' : `max-age=${maxAgeS}`,
+        'Cache-Control': status >= 500 ? 'no-store' : this.#maximumAgeS === 0 ? 'no-cache' : `max-age=${maxAgeS}`,
         ...COMMON,
       })
     )
   }
 
   #aged(ageS: number): Readonly<Record<string, string>> {
-    const maxAgeS = Math.max(0, this.#boundS - ageS)
-    const cacheControl = this.#boundS === 0 ? 'no-cache' : `public, max-age=${maxAgeS}`
+    const maxAgeS = Math.max(0, this.#maximumAgeS - ageS)
+    const cacheControl = this.#maximumAgeS === 0 ? 'no-cache' : `public, max-age=${maxAgeS}`
     return { Age: String(ageS), 'Cache-Control': cacheControl, ...COMMON }
   }
 }

@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly negotiate: (accept: string | null) => MediaType
   readonly time: Time
   readonly basePath: string
-  readonly boundMs: number
+  readonly maxAgeMs: number
   readonly conditionalRequests: boolean
   readonly onInternalError: (cause: unknown) => void
   /** Null where lists are off. */
@@ -36,7 +36,7 @@ export interface ServiceOptions {
 
 /**
  * The whole way of a request, in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. It is
- * answered at once where the replica is within the bound; only where it is not does a promise come back.
+ * answered at once where the replica is within the maximum age; only where it is not does a promise come back.
  */
 export class Service {
   readonly #options: ServiceOptions
@@ -49,7 +49,7 @@ export class Service {
     this.#options = options
     this.#lists = options.lists ?? null
     this.#router = new Router(options.basePath)
-    this.#headers = new HeaderBuilder(options.boundMs)
+    this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
 

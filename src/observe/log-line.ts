@@ -1,6 +1,6 @@
 import { unreachable } from '../domain/unreachable.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
-import type { Observation, ReadReport, RequestReport, ShareChange, WithheldCount } from './observation.ts'
+import type { Observation, ReadReport, RequestReport, ClusterChange, WithheldCount } from './observation.ts'
 import { printable } from './printable.ts'
 
 type Level = 'info' | 'warn' | 'error'
@@ -84,25 +84,25 @@ export function logLine(seen: Observation): LogLine | null {
     }
     case 'crm-noticed':
       return { level: 'warn', message: seen.message, fields: {} }
-    case 'base-read': {
+    case 'snapshot-read': {
       const durationMs = Math.round(seen.durationMs)
-      const message = `the base has ${seen.rows} rows of ${Math.round(seen.ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
+      const message = `the snapshot has ${seen.rows} rows of ${Math.round(seen.ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
       return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
     }
-    case 'base-ignored': {
-      const message = `the base is not used, and the lists are read in full: ${seen.reason}`
+    case 'snapshot-ignored': {
+      const message = `the snapshot is not used, and the lists are read in full: ${seen.reason}`
       return { level: 'warn', message, fields }
     }
-    case 'base-written': {
-      const message = `the base is written, ${seen.rows} rows in ${seen.bytes} bytes: the next start goes on from it`
+    case 'snapshot-written': {
+      const message = `the snapshot is written, ${seen.rows} rows in ${seen.bytes} bytes: the next start goes on from it`
       return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
     }
-    case 'base-not-written': {
-      const message = `the base cannot be written: ${seen.reason}; a start without one reads the lists in full`
+    case 'snapshot-not-written': {
+      const message = `the snapshot cannot be written: ${seen.reason}; a start without one reads the lists in full`
       return { level: 'warn', message, fields }
     }
-    case 'share-changed':
-      return shareLine(seen.what, seen.detail)
+    case 'cluster-changed':
+      return clusterLine(seen.what, seen.detail)
     case 'stopping': {
       const until = `what is in flight may end within ${seen.drainMs / 1000} s`
       return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
@@ -177,17 +177,17 @@ function readLine(read: ReadReport): LogLine | null {
   return { level: 'info', message, fields }
 }
 
-const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
-  'took-reading': ['info', 'this instance reads the CRM for all now'],
-  'lost-reading': ['warn', 'this instance no longer reads the CRM for all'],
+const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> = {
+  'became-leader': ['info', 'this instance reads the CRM for all now'],
+  'lost-leadership': ['warn', 'this instance no longer reads the CRM for all'],
   'reads-alone': ['warn', 'nobody was heard of in the store: this instance reads the CRM for itself'],
   'store-lost': ['error', 'the store is lost; it is tried again and again'],
   'store-found': ['info', 'the store answers'],
-  're-based': ['warn', 'this instance begins again with the base in the store'],
-  'base-written': ['info', 'the base in the store is written'],
+  resynced: ['warn', 'this instance begins again with the snapshot in the store'],
+  'snapshot-written': ['info', 'the snapshot in the store is written'],
   'snapshot-failed': ['error', 'the snapshot in the store could not be written; it is tried again'],
-  'base-ignored': ['warn', 'the base in the store is not used'],
-  'marks-refused': ['warn', 'somebody else writes to the store: its marks are not believed'],
+  'snapshot-ignored': ['warn', 'the snapshot in the store is not used'],
+  'nonces-refused': ['warn', 'somebody else writes to the store: its nonces are not believed'],
   'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
   'log-unusable': [
     'error',
@@ -196,15 +196,15 @@ const SHARE_LINES: Readonly<Record<ShareChange, readonly [Level, string]>> = {
   'log-replaced': ['warn', 'nobody led the log in the store: this instance has dropped it, and begins another'],
   'other-logs': [
     'warn',
-    'share.name is in use by another log; that one is led by another instance, which reads the CRM too',
+    'cluster.name is in use by another log; that one is led by another instance, which reads the CRM too',
   ],
-  'bound-too-short': ['warn', 'freshness.bound is too short here'],
-  unsigned: ['warn', 'share.key is not set: whoever can write to the store decides what is served'],
+  'max-age-too-short': ['warn', 'freshness.maxAge is too short here'],
+  unsigned: ['warn', 'cluster.key is not set: whoever can write to the store decides what is served'],
   unfit: ['warn', 'this instance could not read the CRM if it had to'],
 }
 
-function shareLine(what: ShareChange, detail: string | null): LogLine {
-  const [level, message] = SHARE_LINES[what]
+function clusterLine(what: ClusterChange, detail: string | null): LogLine {
+  const [level, message] = CLUSTER_LINES[what]
   if (detail === null) return { level, message, fields: {} }
   return { level, message: `${message}: ${printable(detail)}`, fields: { detail: printable(detail) } }
 }

@@ -57,13 +57,13 @@ export type Observation =
       readonly count: number
     }
   /** The lists go on from what an earlier process wrote, once a read of changes has confirmed it. */
-  | { readonly kind: 'base-read'; readonly rows: number; readonly ageMs: number; readonly durationMs: number }
+  | { readonly kind: 'snapshot-read'; readonly rows: number; readonly ageMs: number; readonly durationMs: number }
   /** What lies there is not used, and the lists are read in full: the rest of a sentence that begins with it. */
-  | { readonly kind: 'base-ignored'; readonly reason: string }
-  | { readonly kind: 'base-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
-  | { readonly kind: 'base-not-written'; readonly reason: string }
+  | { readonly kind: 'snapshot-ignored'; readonly reason: string }
+  | { readonly kind: 'snapshot-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
+  | { readonly kind: 'snapshot-not-written'; readonly reason: string }
   /** What this instance is to the others that share what one of them reads, or what became of their store. */
-  | { readonly kind: 'share-changed'; readonly what: ShareChange; readonly detail: string | null }
+  | { readonly kind: 'cluster-changed'; readonly what: ClusterChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
   /** All is over; `inOrder` is false if what was in flight was cut off. */
@@ -76,24 +76,24 @@ export type Observation =
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
 
-export type ShareChange =
-  | 'took-reading'
-  | 'lost-reading'
+export type ClusterChange =
+  | 'became-leader'
+  | 'lost-leadership'
   | 'reads-alone'
   | 'store-lost'
   | 'store-found'
-  | 're-based'
-  | 'base-written'
+  | 'resynced'
+  | 'snapshot-written'
   | 'snapshot-failed'
-  | 'base-ignored'
+  | 'snapshot-ignored'
   | 'entry-refused'
-  | 'marks-refused'
+  | 'nonces-refused'
   | 'log-unusable'
   | 'log-replaced'
   /** Instances that share nothing with this one use the same name. */
   | 'other-logs'
-  /** What the reader reads is too old for the bound that is set here. */
-  | 'bound-too-short'
+  /** What the leader reads is too old for the maximum age that is set here. */
+  | 'max-age-too-short'
   /** The CRM cannot be read from here: others would have to. */
   | 'unfit'
   /** There is no key, and the store is on another machine. */

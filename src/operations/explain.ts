@@ -178,7 +178,7 @@ function explainHeld<Item>(
   const shown = mayAnswer(from.list.kind.name)
   const representations = represent(from, id)
   const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
-  const heldMs = Math.max(0, now.monotonicMs - row.changedAt)
+  const heldMs = Math.max(0, now.monotonicMs - row.updatedAt)
   const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
   const tooOld = ': too old to be answered from, so callers get 502'
   const bodies = representations.map(

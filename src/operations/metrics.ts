@@ -5,8 +5,8 @@ import { type ToldLists, withheldIn } from '../replica/held-lists.ts'
 import type { Time } from '../replica/time.ts'
 import { type Metric, type Sample, counter, gauge, histogram } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
-import { type ShareCounts, shareMetrics } from './share-status.ts'
-import type { BaseStanding } from './status.ts'
+import { type ClusterCounts, clusterMetrics } from './cluster-status.ts'
+import type { SnapshotStanding } from './status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
 
 export interface MetricsOptions {
@@ -18,9 +18,9 @@ export interface MetricsOptions {
   /** Requests that wait for a refresh now. */
   readonly waiting: () => number
   /** What a restart goes on from; null where there is none. */
-  readonly base: () => BaseStanding | null
+  readonly snapshot: () => SnapshotStanding | null
   /** Null where this instance stands alone. */
-  readonly share: (() => ShareCounts) | null
+  readonly cluster: (() => ClusterCounts) | null
   /** Log lines that could not be written. */
   readonly droppedLines: () => number
   readonly version: string
@@ -39,32 +39,32 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     gauge('marquee_waiting_requests', 'Requests that wait for a refresh now.', waiting),
     ...listMetrics(options),
     ...readMetrics(options),
-    ...baseMetrics(options),
-    ...shareMetrics(options.share),
+    ...snapshotMetrics(options),
+    ...clusterMetrics(options.cluster),
     counter(
       'marquee_log_lines_dropped_total',
-      'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
+      'Log lines that could not be written: a full disk, a leader that is gone or stands still.',
       droppedLines,
     ),
     ...processMetrics(options.time),
   ]
 }
 
-/** Without samples where there is no base. */
-function baseMetrics({ base }: MetricsOptions): readonly Metric[] {
-  const of = (value: (standing: BaseStanding) => number) => (): number | Sample[] => {
-    const standing = base()
+/** Without samples where there is no snapshot. */
+function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
+  const of = (value: (standing: SnapshotStanding) => number) => (): number | Sample[] => {
+    const standing = snapshot()
     return standing === null ? [] : value(standing)
   }
   return [
     gauge(
-      'marquee_base_bytes',
-      'The size of the base that a restart goes on from; absent where there is none.',
+      'marquee_snapshot_bytes',
+      'The size of the snapshot that a restart goes on from; absent where there is none.',
       of(({ bytes }) => bytes),
     ),
     gauge(
-      'marquee_base_age_seconds',
-      'How long ago that base was written, by the wall clock.',
+      'marquee_snapshot_age_seconds',
+      'How long ago that snapshot was written, by the wall clock.',
       of(({ ageMs }) => ageMs / 1000),
     ),
   ]

@@ -69,7 +69,7 @@ async function find(
     const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
     for (const shard of list.shards) {
       for (let slot = 0; slot < shard.slots; slot++) {
-        const isWanted = shard.state[slot] === SERVED ? (shard.changedAt[slot] ?? 0) > since : isIt !== null
+        const isWanted = shard.state[slot] === SERVED ? (shard.updatedAt[slot] ?? 0) > since : isIt !== null
         if (!isWanted || shard.state[slot] === FREE) continue
         if (++looked % SLICE_ROWS === 0) await breathe()
         if (signal.aborted) return
@@ -78,7 +78,7 @@ async function find(
         if (shard.state[slot] !== SERVED) continue
         const id = shard.guid(slot)
         const name = packing.unpack(id, shard.read(slot)).Name ?? ''
-        const changedAgoMs = Math.max(0, now.monotonicMs - (shard.changedAt[slot] ?? 0))
+        const changedAgoMs = Math.max(0, now.monotonicMs - (shard.updatedAt[slot] ?? 0))
         if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
       }
       await breathe()

@@ -5,11 +5,11 @@ import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../re
 import type { RefreshSettings } from '../replica/list-replica.ts'
 import { type Shrunk, untilOf } from '../replica/shrink-guard.ts'
 import type { Moment } from '../replica/time.ts'
-import type { ShareStatus } from './share-status.ts'
+import type { ClusterStatus } from './cluster-status.ts'
 import { countWithheld, faultCounts } from './withheld.ts'
 
-/** The base in its file. */
-export interface BaseStanding {
+/** The snapshot in its file. */
+export interface SnapshotStanding {
   readonly rows: number
   readonly bytes: number
   readonly ageMs: number
@@ -30,9 +30,9 @@ export interface Status {
   /** Requests that wait for a refresh now. */
   readonly waiting: number
   /** What a restart goes on from; null where there is none. */
-  readonly base: BaseStanding | null
+  readonly snapshot: SnapshotStanding | null
   /** Absent where this instance stands alone. */
-  readonly share?: ShareStatus
+  readonly cluster?: ClusterStatus
   /** Absent unless the last reload was refused. */
   readonly reload?: RefusedReload
   readonly settings: RefreshSettings
@@ -43,11 +43,11 @@ export interface Status {
 
 export interface StatusOptions extends Pick<
   Status,
-  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'base'
+  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'snapshot'
 > {
   readonly lists: ToldLists
   readonly now: Moment
-  readonly share: ShareStatus | null
+  readonly cluster: ClusterStatus | null
   readonly refused: RefusedReload | null
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly watched: {
@@ -60,7 +60,7 @@ export interface StatusOptions extends Pick<
 
 /** What `/status` says: whether answers may be given, and how each list is. */
 export function statusOf(options: StatusOptions): Status {
-  const { lists, settings, now, version, startedAt, stopping, waiting, base, share, refused } = options
+  const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, cluster, refused } = options
   const { events, venues } = lists
   return {
     ready: !stopping && isReady(lists, settings, now),
@@ -68,8 +68,8 @@ export function statusOf(options: StatusOptions): Status {
     version,
     startedAt,
     waiting,
-    base,
-    ...(share === null ? {} : { share }),
+    snapshot,
+    ...(cluster === null ? {} : { cluster }),
     ...(refused === null ? {} : { reload: refused }),
     settings,
     zone: options.watched.zone,
@@ -87,8 +87,8 @@ export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): b
   const standing = listStanding(list, settings, now)
   if (standing === 'empty') return false
   if (isAnswered(standing, list)) return true
-  // Renewed on demand: being past the bound between two requests is no trouble.
-  return settings.refreshEveryMs > settings.boundMs && !list.isFailing
+  // Renewed on demand: being past the maximum age between two requests is no trouble.
+  return settings.refreshEveryMs > settings.maxAgeMs && !list.isFailing
 }
 
 function shrunkStatus(shrunk: Shrunk, shrinkGuardMs: number, now: Moment) {

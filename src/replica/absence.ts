@@ -55,7 +55,7 @@ export function servedRows<Item>(
   list: RecordList<Item>,
   { freshness, loadedAtMs, adoptedAtMs }: HeldSince,
   now: Moment,
-  boundMs: number,
+  maxAgeMs: number,
 ): ServedRows | null {
   const heldAtMs = Math.min(loadedAtMs, adoptedAtMs)
   if (heldAtMs === Number.POSITIVE_INFINITY) return null
@@ -67,7 +67,7 @@ export function servedRows<Item>(
     },
     has: (id) => list.serves(id),
     countMissing: () => countMissing(list, sighting).missing,
-    tooOldAtMs: now.monotonicMs + boundMs - ageMs,
+    tooOldAtMs: now.monotonicMs + maxAgeMs - ageMs,
   }
 }
 

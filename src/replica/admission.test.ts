@@ -43,10 +43,10 @@ class FakeList implements Aged {
   }
 }
 
-function scene(boundMs: number, staleIfErrorMs = 0, limits = { waiting: 100, waitForMs: 10_000 }) {
+function scene(maxAgeMs: number, staleIfErrorMs = 0, limits = { waiting: 100, waitForMs: 10_000 }) {
   const time = new VirtualTime(1)
   const list = new FakeList(time)
-  const admissions = new Admissions({ boundMs, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time)
+  const admissions = new Admissions({ maxAgeMs, staleIfErrorMs, shrinkGuardMs: 60_000 }, limits, time)
   const outcomeOf = (waits: Promise<Admission>): (() => Admission | null) => {
     let outcome: Admission | null = null
     void waits.then((admission) => (outcome = admission))
@@ -56,7 +56,7 @@ function scene(boundMs: number, staleIfErrorMs = 0, limits = { waiting: 100, wai
 }
 
 describe('Admissions', () => {
-  it('answers at once up to the bound, and not 1 ms past it', async () => {
+  it('answers at once up to the maximum age, and not 1 ms past it', async () => {
     const { time, list, admissions } = scene(1000)
     expect(admissions.ageNow(list)).toBe(-1)
     list.confirmedAt = time.now()
@@ -77,7 +77,7 @@ describe('Admissions', () => {
     expect(admissions.ageNow(list)).toBe(-1)
   })
 
-  it('with a bound of 0 waits for a read that began after the request came', async () => {
+  it('with a maximum age of 0 waits for a read that began after the request came', async () => {
     const { time, list, admissions, outcomeOf } = scene(0)
     void list.readOnce()
     await time.pass(50)
@@ -91,7 +91,7 @@ describe('Admissions', () => {
     expect(list.isConfirmedSince(arrived)).toBe(true)
   })
 
-  it('answers after a read that took longer than the bound, since it began after the request came', async () => {
+  it('answers after a read that took longer than the maximum age, since it began after the request came', async () => {
     const { time, list, admissions, outcomeOf } = scene(10)
     const outcome = outcomeOf(admissions.wait([list], time.now()))
     await time.pass(120)

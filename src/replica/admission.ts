@@ -51,7 +51,7 @@ export function isAnswered(standing: Standing, { isFailing }: Aged): boolean {
 const ASK_AGAIN_MS = 1000
 const READS_PER_LIST = 3
 
-/** Lets a request through to the replica while its data is within the bound; else makes it wait, or turns it away. */
+/** Lets a request through to the replica while its data is within the maximum age; else makes it wait, or turns it away. */
 export class Admissions {
   /** Requests that wait for a refresh now. */
   waiting = 0

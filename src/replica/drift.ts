@@ -54,7 +54,7 @@ export class Drift {
 
   /**
    * Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. A row that
-   * is no longer held is none: it came and went between two reads of changes, or a sweep found that it is gone, which is its task.
+   * is no longer held is none: it came and went between two reads of changes, or an id scan found that it is gone, which is its task.
    */
   countUnreported(asOf: number, isHeld: (id: Guid) => boolean): ReadonlyMap<string, number> {
     const found = new Map<string, number>()

@@ -74,7 +74,7 @@ describe('frames', () => {
     expect(to.events.get(event.Id)).toEqual(event)
     expect(to.events.version(event.Id)).toBe(7)
     expect([to.events.served, to.venues.withheld]).toEqual([1, 1])
-    expect(to.events.inspect(event.Id)).toMatchObject({ changedAt: 42, seenAt: -Infinity })
+    expect(to.events.inspect(event.Id)).toMatchObject({ updatedAt: 42, seenAt: -Infinity })
     expect(to.venues.inspect(guidOf(2))?.withheld).toEqual({ ...withheld, expected: null, found: null })
     const row = to.events.find(event.Id)
     const { detailsAt, availabilityAt } = to.events.shardAt(row)

@@ -13,7 +13,7 @@ import { SERVED } from './shard.ts'
 /** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
 
-/** One row as it is now, in the bytes that a base and a log are made of. */
+/** One row as it is now, in the bytes that a snapshot and a log are made of. */
 export interface Frame {
   readonly list: ListName
   readonly says: (typeof SAYS)[number]
@@ -83,7 +83,7 @@ export function applyFrame(lists: RecordLists, { list: name, says, id, version, 
       list.setVersion(row, version)
       const shard = list.shardAt(row)
       const slot = slotOf(row)
-      if (changed) shard.changedAt[slot] = nowMs
+      if (changed) shard.updatedAt[slot] = nowMs
       shard.seenAt[slot] = shard.detailsAt[slot] = shard.availabilityAt[slot] = Number.NEGATIVE_INFINITY
       return
     }

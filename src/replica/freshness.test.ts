@@ -75,7 +75,7 @@ describe('standingOf (architecture: Freshness)', () => {
     [1, 0, 0, 'expired'],
     [0, 0, 1, 'stale'],
     [2, 0, 1, 'expired'],
-  ] as const)('age %p, bound %p, staleIfError %p: %s', (ageMs, boundMs, staleIfErrorMs, standing) => {
-    expect(standingOf(ageMs, { boundMs, staleIfErrorMs })).toBe(standing)
+  ] as const)('age %p, maximum age %p, staleIfError %p: %s', (ageMs, maxAgeMs, staleIfErrorMs, standing) => {
+    expect(standingOf(ageMs, { maxAgeMs, staleIfErrorMs })).toBe(standing)
   })
 })

@@ -74,21 +74,21 @@ export class Freshness {
 }
 
 /**
- * How a list stands towards the operator's bound. `empty`: its first full read has not ended, so nothing is known to
- * be absent. `stale`: past the bound, yet within `staleIfError` of it, or served on by the shrink guard.
+ * How a list stands towards the operator's maximum age. `empty`: its first full read has not ended, so nothing is known to
+ * be absent. `stale`: past the maximum age, yet within `staleIfError` of it, or served on by the shrink guard.
  */
 export type Standing = 'empty' | 'fresh' | 'stale' | 'expired'
 
 export interface Bounds {
-  readonly boundMs: number
+  readonly maxAgeMs: number
   readonly staleIfErrorMs: number
 }
 
 /** The standing of data `ageMs` old (null: never read in full). Both edges belong to the better side. */
 export function standingOf(ageMs: number | null, bounds: Bounds): Standing {
   if (ageMs === null) return 'empty'
-  // A bound of 0 is never met by data that was there before the request: every request waits.
-  if (ageMs <= bounds.boundMs && bounds.boundMs > 0) return 'fresh'
-  if (bounds.staleIfErrorMs > 0 && ageMs <= bounds.boundMs + bounds.staleIfErrorMs) return 'stale'
+  // A maximum age of 0 is never met by data that was there before the request: every request waits.
+  if (ageMs <= bounds.maxAgeMs && bounds.maxAgeMs > 0) return 'fresh'
+  if (bounds.staleIfErrorMs > 0 && ageMs <= bounds.maxAgeMs + bounds.staleIfErrorMs) return 'stale'
   return 'expired'
 }

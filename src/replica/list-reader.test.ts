@@ -19,7 +19,7 @@ interface Script {
   readonly end?: End
   readonly lagMs?: number
   /** When the CRM says that the rows were changed, wall ms. */
-  readonly changedAtMs?: number
+  readonly updatedAtMs?: number
   /** No page comes before this long. */
   readonly slowMs?: number
 }
@@ -40,12 +40,12 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
     patienceMs: 1000,
     async *read(request) {
       asked.push(request)
-      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, changedAtMs } = scripts.shift() ?? {}
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs } = scripts.shift() ?? {}
       for (const changes of pages) {
         const begunAt = time.now()
         await new Promise<void>((resolve) => time.after(slowMs, resolve))
         const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
-        yield changedAtMs === undefined ? page : { ...page, changedAtMs: () => changedAtMs }
+        yield updatedAtMs === undefined ? page : { ...page, updatedAtMs: () => updatedAtMs }
       }
       if ('kind' in end) return { ok: false, failure: end }
       const complete = request.kind === 'full'
@@ -64,7 +64,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
       isTooLarge: () => false,
       ...options,
     },
-    { shrinkGuardMs: 86_400_000, boundMs: 30_000 },
+    { shrinkGuardMs: 86_400_000, maxAgeMs: 30_000 },
   )
   /** Lets a read run to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
@@ -133,7 +133,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     await refresh({ pages: [rows(ids)] })
     await audit({ pages: [rows([...ids, stays, goes])] })
     expect(list.served).toBe(32)
-    // As a sweep that compares all rows, in which the one that came and went is not there.
+    // As an id scan that compares all rows, in which the one that came and went is not there.
     const held = ids.map((id): Change<EventRecord> => ({ kind: 'unchanged', id }))
     await refresh({ pages: [[...held, { kind: 'unchanged', id: stays }]], end: { complete: true } })
     expect(list.serves(goes)).toBe(false)
@@ -160,7 +160,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(29)
   })
 
-  it('doubts the version of a row that an audit did not find though a sweep saw it since: it was away, and may have changed', async () => {
+  it('doubts the version of a row that an audit did not find though an id scan saw it since: it was away, and may have changed', async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     const hidden = guidOf(1)
     const others = ids.slice(1)
@@ -286,10 +286,10 @@ describe('how long a change took to be served (surface: Names on the operations 
 
   it('counts from the time the CRM gives each change, once a page', async () => {
     const { refresh, observed, time } = scene()
-    await refresh({ pages: [rows(ids)], changedAtMs: time.peek().wallMs })
+    await refresh({ pages: [rows(ids)], updatedAtMs: time.peek().wallMs })
     expect(delaysOf(observed)).toEqual([])
-    const changedAtMs = time.peek().wallMs - 400
-    await refresh({ pages: [rows(ids.slice(0, 2), 'B'), rows(ids, 'B')], changedAtMs })
+    const updatedAtMs = time.peek().wallMs - 400
+    await refresh({ pages: [rows(ids.slice(0, 2), 'B'), rows(ids, 'B')], updatedAtMs })
     expect(delaysOf(observed).map((delays) => [delays.length, Math.round(delays[0] ?? 0)])).toEqual([
       [2, 500],
       [28, 600],
@@ -301,9 +301,9 @@ describe('how long a change took to be served (surface: Names on the operations 
       const { refresh, observed, time } = scene({ reportsChanges })
       const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
       await refresh({ pages: [rows(ids)] })
-      const changedAtMs = time.peek().wallMs
+      const updatedAtMs = time.peek().wallMs
       const change = { kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN } as const
-      await refresh({ pages: [[change, ...rows(ids.slice(1))]], changedAtMs })
+      await refresh({ pages: [[change, ...rows(ids.slice(1))]], updatedAtMs })
       expect(delaysOf(observed).map((delays) => delays.length)).toEqual([1])
     }
   })
@@ -311,9 +311,9 @@ describe('how long a change took to be served (surface: Names on the operations 
   it('leaves out what an audit finds, and times that lie ahead, are more than a day ago, or are not given', async () => {
     const { refresh, audit, observed, time } = scene()
     await refresh({ pages: [rows(ids)] })
-    await audit({ pages: [rows(ids, 'B')], changedAtMs: time.peek().wallMs })
-    for (const changedAtMs of [time.peek().wallMs + 60_000, time.peek().wallMs - 90_000_000, Number.NaN]) {
-      await refresh({ pages: [rows(ids, `${changedAtMs}`)], changedAtMs })
+    await audit({ pages: [rows(ids, 'B')], updatedAtMs: time.peek().wallMs })
+    for (const updatedAtMs of [time.peek().wallMs + 60_000, time.peek().wallMs - 90_000_000, Number.NaN]) {
+      await refresh({ pages: [rows(ids, `${updatedAtMs}`)], updatedAtMs })
     }
     await refresh({ pages: [rows(ids, 'C')] })
     expect(delaysOf(observed)).toEqual([])
@@ -468,7 +468,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     scripts.push({ ...short, slowMs: 400 })
     const auditing = run(() => reader.audit())
     await time.pass(50)
-    // A sweep beside the audit was cut by the same change, and cannot be repeated; then the audit's own second reading.
+    // An id scan beside the audit was cut by the same change, and cannot be repeated; then the audit's own second reading.
     scripts.push({ ...short, end: { ...several, complete: true }, slowMs: 800 }, { end: DOWN }, { pages: [rows(many)] })
     await refresh()
     expect(await auditing).toEqual({ ok: true })
@@ -489,7 +489,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(asked).toHaveLength(length + 1)
   })
 
-  it('is read in full after a sweep that missed much, and again in the next attempt where that fails', async () => {
+  it('is read in full after an id scan that missed much, and again in the next attempt where that fails', async () => {
     const { refresh, asked, list } = scene()
     await refresh({ pages: [rows(many)] })
     const sweep: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }

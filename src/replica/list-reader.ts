@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Arrivals } from './arrivals.ts'
-import { type BaseList, type Carried, baseListOf } from './base.ts'
+import { type SnapshotList, type Carried, baseListOf } from './snapshot.ts'
 import type { Attempt } from './cycle.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
@@ -38,7 +38,7 @@ export interface ListReaderOptions<Item> {
 }
 
 interface ReaderSettings extends ShrinkGuardSetting {
-  readonly boundMs: number
+  readonly maxAgeMs: number
 }
 
 /** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
@@ -62,8 +62,8 @@ export class ListReader<Item> {
   adoptedAtMs: number = Number.POSITIVE_INFINITY
   /** When that was, by the monotonic clock. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
-  /** The base that its rows are from; null where there was none. */
-  #adopted: BaseList | null = null
+  /** The snapshot that its rows are from; null where there was none. */
+  #adopted: SnapshotList | null = null
   readonly #options: ListReaderOptions<Item>
   readonly #settings: ReaderSettings
   readonly #tombstones = new Tombstones()
@@ -120,20 +120,20 @@ export class ListReader<Item> {
     return this.#turns.take()
   }
 
-  /** What a base says of the list; null where neither it was read in full nor its rows are those of a base: what the shrink guard holds must outlive this process. */
-  get baseList(): BaseList | null {
+  /** What a snapshot says of the list; null where neither it was read in full nor its rows are those of a snapshot: what the shrink guard holds must outlive this process. */
+  get snapshotList(): SnapshotList | null {
     const { list, time } = this.#options
     if (!this.isLoaded && this.#adopted === null) return null
     const { freshness, guard, travellingCursor: cursor } = this
     return baseListOf(list, { freshness, guard, cursor, adopted: this.#adopted, now: time.now() })
   }
 
-  /** Goes on from a base whose rows are in the list: the next read that tells all changes confirms them. */
-  adopt(base: BaseList): void {
+  /** Goes on from a snapshot whose rows are in the list: the next read that tells all changes confirms them. */
+  adopt(snapshot: SnapshotList): void {
     const { list, time } = this.#options
-    const { cursor, extras, shrunk, lost } = base
+    const { cursor, extras, shrunk, lost } = snapshot
     const now = time.now()
-    this.#adopted = base
+    this.#adopted = snapshot
     this.adoptedAtMs = now.monotonicMs
     list.extras = PackedRows.counted(extras)
     list.lostElsewhere = lost
@@ -226,7 +226,7 @@ export class ListReader<Item> {
     const { kind, purpose, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
-    const served = servedRows(read, list, this, time.now(), this.#settings.boundMs)
+    const served = servedRows(read, list, this, time.now(), this.#settings.maxAgeMs)
     const pages = new Pages<Item>(
       (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
       source.patienceMs,
@@ -354,7 +354,7 @@ export class ListReader<Item> {
     return null
   }
 
-  /** The rows of a base are those that the shrink guard keeps on the web: served at the age that the base told. */
+  /** The rows of a snapshot are those that the shrink guard keeps on the web: served at the age that the snapshot told. */
   #serveAdopted(): void {
     const now = this.#options.time.now()
     if (this.isLoaded || !this.freshness.goOnFrom(this.#adopted?.confirmedAtMs ?? null, now)) return

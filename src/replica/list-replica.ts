@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import type { BaseList } from './base.ts'
+import type { SnapshotList } from './snapshot.ts'
 import { type Attempt, Cycle } from './cycle.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
@@ -31,7 +31,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly #time: Time
   readonly #settings: RefreshSettings
   /** What the list was taken over from, until it is confirmed. */
-  #base: BaseList | null = null
+  #snapshot: SnapshotList | null = null
   /** TicketsAvailable and TicketCapacity are read on their own. */
   readonly hasOwnAvailability: boolean
 
@@ -50,9 +50,9 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
         get everyMs() {
           return everyMs()
         },
-        // What is repaired is served again within the bound.
+        // What is repaired is served again within the maximum age.
         get backOffCeilingMs() {
-          return Math.max(settings.refreshEveryMs, Math.min(settings.boundMs, 30_000))
+          return Math.max(settings.refreshEveryMs, Math.min(settings.maxAgeMs, 30_000))
         },
         attempt,
         ...hasChanged,
@@ -88,22 +88,22 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.#start()
   }
 
-  /** Goes on from a base whose rows are in the list. */
-  adopt(base: BaseList): void {
-    this.#base = base
-    this.reader.adopt(base)
+  /** Goes on from a snapshot whose rows are in the list. */
+  adopt(snapshot: SnapshotList): void {
+    this.#snapshot = snapshot
+    this.reader.adopt(snapshot)
   }
 
   async #refresh(): Promise<Attempt> {
     const attempt = await this.reader.refresh()
-    const base = this.#base
-    if (base === null || !this.reader.isLoaded) return attempt
-    this.#base = null
+    const snapshot = this.#snapshot
+    if (snapshot === null || !this.reader.isLoaded) return attempt
+    this.#snapshot = null
     const now = this.#time.now()
     // What the read that confirmed the list has not read: the availability at once, all rows when the process before would have.
     if (this.ageMs(now) === null) this.availability.hasten(0)
     if (this.reader.freshness.auditedAgeMs(now) === null) {
-      const dueAtMs = (base.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
+      const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
       this.audit.hasten(Math.max(0, dueAtMs - now.wallMs))
     }
     return attempt

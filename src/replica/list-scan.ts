@@ -4,7 +4,7 @@ import { readGuidWords } from './guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
 import { readPlace } from './packing.ts'
-import type { FittingMarks } from './tag-sets.ts'
+import type { FittingNonces } from './tag-sets.ts'
 
 /** What is asked of a list (contract §4.1). */
 export interface Wanted {
@@ -66,8 +66,8 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
 interface Filter {
   readonly fromMs: number
   /** By mark and by venue, 1 for what fits; null where all do. */
-  readonly marks: FittingMarks['fits'] | null
-  readonly settle: FittingMarks['settle']
+  readonly marks: FittingNonces['fits'] | null
+  readonly settle: FittingNonces['settle']
   readonly venues: Uint8Array | null
   /** A block without the bits of any of these has none that fits; null where that is not asked. */
   readonly any: readonly number[] | null

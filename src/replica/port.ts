@@ -8,7 +8,7 @@ import type { Moment } from './time.ts'
 
 /**
  * What the replica needs of a CRM: one source a list, each a stream of pages of changes since a cursor.
- * Three ways of reading fit it (token delta, time delta with a sweep of ids, full read and compare).
+ * Three ways of reading fit it (token delta, time delta with an id scan of ids, full read and compare).
  */
 export interface Crm {
   readonly events: Source<EventRecord>
@@ -77,7 +77,7 @@ export interface ReadRequest {
   /** What the last successful read returned; null before it, or after it was refused. */
   readonly cursor: Cursor | null
   readonly held: Held
-  /** All changes have to be known now, for a request past the bound or for the other list: a source that mostly confirms nothing sweeps. */
+  /** All changes have to be known now, for a request past the maximum age or for the other list: a source that mostly confirms nothing sweeps. */
   readonly mustConfirm?: boolean
   /** What a source may withdraw that sees half of a list; null if nothing is served yet. */
   readonly served?: ServedRows | null
@@ -94,7 +94,7 @@ export interface ServedRows {
   readonly tooOldAtMs: number
 }
 
-/** What the replica holds, for a sweep that compares versions. */
+/** What the replica holds, for an id scan that compares versions. */
 export interface Held {
   /** How many rows there are. */
   readonly size: number
@@ -102,7 +102,7 @@ export interface Held {
   version(id: Guid): number
 }
 
-/** The version of an id that is withheld because several rows have it: a sweep names it as unchanged, without reading them. */
+/** The version of an id that is withheld because several rows have it: an id scan names it as unchanged, without reading them. */
 export const REPEATED: number = -Number.MAX_VALUE
 
 /** Opaque to the replica: the connector's own text. */
@@ -121,7 +121,7 @@ export interface Page<Item> {
   readonly begunAt: Moment
   /** How far behind its source said it was (a standby, a cached API). Where it lags, a read that found nothing yields an empty page. */
   readonly sourceLagMs: number
-  /** Which pass over the list the page is of, where a read makes several (a delta, then a sweep): a row is named once in each. */
+  /** Which pass over the list the page is of, where a read makes several (a delta, then an id scan): a row is named once in each. */
   readonly pass?: number
   readonly changes: readonly Change<Item>[]
   /** About how many rows the list has, told once where it can be said before all were read: room is made for them at once. */
@@ -134,7 +134,7 @@ export interface Page<Item> {
    * When the CRM says that the row of `changes[index]` was last changed, wall ms; NaN where it does not say. Asked for rows
    * whose change is published now, for a metric alone: no two clocks are compared for anything else.
    */
-  changedAtMs?(index: number): number
+  updatedAtMs?(index: number): number
 }
 
 /** One row of a page. `version` is a number that moves when the CRM reports the row as changed, NaN where there is none. */

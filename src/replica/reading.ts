@@ -59,7 +59,7 @@ export class Reading<Item> {
   readonly #context: ReadingContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: PackedRows = new PackedRows()
-  readonly #postponed: { readonly id: Guid; readonly remove: () => void; changedAtMs: number }[] = []
+  readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
   /** Rows of this read that are written only once it is believed. */
@@ -97,18 +97,18 @@ export class Reading<Item> {
       const where = (): string => page.whereIs(index)
       if (page.onlyIfBelieved === true) this.#reserve(change, where)
       else this.#applyChange(change, where)
-      if (!this.#context.timesChanges || page.changedAtMs === undefined) return
-      if (this.changed > changed) this.#changeTimes.push(page.changedAtMs(index))
+      if (!this.#context.timesChanges || page.updatedAtMs === undefined) return
+      if (this.changed > changed) this.#changeTimes.push(page.updatedAtMs(index))
       const removal = this.#postponed[postponed]
-      if (removal !== undefined) removal.changedAtMs = page.changedAtMs(index)
+      if (removal !== undefined) removal.updatedAtMs = page.updatedAtMs(index)
     })
   }
 
   removePostponed(): void {
-    for (const { remove, changedAtMs } of this.#postponed.splice(0)) {
+    for (const { remove, updatedAtMs } of this.#postponed.splice(0)) {
       const { changed } = this
       remove()
-      if (this.changed > changed) this.#changeTimes.push(changedAtMs)
+      if (this.changed > changed) this.#changeTimes.push(updatedAtMs)
     }
   }
 
@@ -362,7 +362,7 @@ export class Reading<Item> {
   }
 
   #remove(id: Guid, removal: () => void): void {
-    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, changedAtMs: Number.NaN })
+    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, updatedAtMs: Number.NaN })
     else removal()
   }
 
@@ -380,7 +380,7 @@ export class Reading<Item> {
   }
 
   #changedNow(row: number): void {
-    this.#context.list.shardAt(row).changedAt[slotOf(row)] = this.#now
+    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#now
     this.changed++
   }
 

@@ -35,7 +35,7 @@ export interface HeldRow {
   /** Why the CRM's row cannot be read though the record of before is served; null if it can. */
   readonly kept: Withheld | null
   /** Monotonic ms: since when it is as it is, and when a read last mentioned it. */
-  readonly changedAt: number
+  readonly updatedAt: number
   readonly seenAt: number
 }
 
@@ -149,7 +149,7 @@ export class RecordList<Item> implements Held {
       served: shard.state[slot] === SERVED,
       withheld: shard.withheldAt(slot),
       kept: this.kept.get(row)?.withheld ?? null,
-      changedAt: shard.changedAt[slot] ?? 0,
+      updatedAt: shard.updatedAt[slot] ?? 0,
       seenAt: shard.seenAt[slot] ?? 0,
     }
   }

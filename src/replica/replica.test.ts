@@ -89,7 +89,7 @@ async function scene() {
     crm: { events: events.source(), venues: venues.source(), close: () => Promise.resolve() },
     formatter,
     settings: {
-      boundMs: 30_000,
+      maxAgeMs: 30_000,
       refreshEveryMs: 5000,
       fullReadEveryMs: 60_000,
       staleIfErrorMs: 0,
@@ -188,7 +188,7 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
     })
   }
 
-  it('is shown without it after half the bound, and never takes the events past the bound', async () => {
+  it('is shown without it after half the maximum age, and never takes the events past the maximum age', async () => {
     const { time, events, venues, replica } = await scene()
     time.random = () => 0.999
     await time.pass(5000)
@@ -281,7 +281,7 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
   })
 })
 
-describe('a venue that is gone, of a CRM in which only long reads of the events tell what is gone (a sweep)', () => {
+describe('a venue that is gone, of a CRM in which only long reads of the events tell what is gone (an id scan)', () => {
   const other = guidOf(0x1001)
 
   async function swept() {
@@ -364,7 +364,7 @@ describe('an event that is activated together with its venue', () => {
 })
 
 describe('ListReplica', () => {
-  it('says that it is not believed, and counts as failing, though reads of changes have ended well since a sweep', async () => {
+  it('says that it is not believed, and counts as failing, though reads of changes have ended well since an id scan', async () => {
     const { time, venues, replica } = await scene()
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
     venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))

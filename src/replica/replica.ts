@@ -6,7 +6,7 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { BaseLists, Carried } from './base.ts'
+import type { SnapshotLists, Carried } from './snapshot.ts'
 import type { RecordLists } from './frames.ts'
 import { type RefreshSettings, ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
@@ -39,9 +39,9 @@ export function newLists(formatter: Formatter): RecordLists {
  * The events and venues of the CRM, held in memory and kept up to date. An event never shows before its venue, nor after it:
  * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
  * venues go when a read of the events that begins then has *ended*; where events still point at them, one that tells what is
- * gone, which may be a long one (a sweep). The first of these waits for nothing but the CRM, so
+ * gone, which may be a long one (an id scan). The first of these waits for nothing but the CRM, so
  * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it. Where the
- * venues cannot be read, such a page is read again, for half the bound: broken venues do not take the events down.
+ * venues cannot be read, such a page is read again, for half the maxAge: broken venues do not take the events down.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
@@ -87,20 +87,20 @@ export class Replica {
     return { events: this.events.list, venues: this.venues.list }
   }
 
-  /** What a base says of both lists; null where one was never read in full. */
-  get baseLists(): BaseLists | null {
-    const [events, venues] = [this.events.reader.baseList, this.venues.reader.baseList]
+  /** What a snapshot says of both lists; null where one was never read in full. */
+  get snapshotLists(): SnapshotLists | null {
+    const [events, venues] = [this.events.reader.snapshotList, this.venues.reader.snapshotList]
     return events === null || venues === null ? null : { events, venues }
   }
 
-  /** Has the lists filled from a base, where there is one: reads that are asked for meanwhile wait for it. */
-  async adoptBase(fill: (lists: RecordLists) => Promise<BaseLists | null>): Promise<void> {
+  /** Has the lists filled from a snapshot, where there is one: reads that are asked for meanwhile wait for it. */
+  async adoptSnapshot(fill: (lists: RecordLists) => Promise<SnapshotLists | null>): Promise<void> {
     const letGo = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
     try {
-      const base = await fill(this.lists)
-      if (base === null) return
-      this.events.adopt(base.events)
-      this.venues.adopt(base.venues)
+      const snapshot = await fill(this.lists)
+      if (snapshot === null) return
+      this.events.adopt(snapshot.events)
+      this.venues.adopt(snapshot.venues)
     } finally {
       for (const go of letGo) go()
     }
@@ -153,11 +153,11 @@ export class Replica {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /** Venues past the bound are answered 502, not 404: no event shows without its venue then. */
+  /** Venues past the maximum age are answered 502, not 404: no event shows without its venue then. */
   #eventsMayWait(): boolean {
     const now = this.#time.now()
-    const { boundMs } = this.#settings
-    return (this.venues.ageMs(now) ?? Infinity) <= boundMs && (this.events.ageMs(now) ?? 0) <= boundMs / 2
+    const { maxAgeMs } = this.#settings
+    return (this.venues.ageMs(now) ?? Infinity) <= maxAgeMs && (this.events.ageMs(now) ?? 0) <= maxAgeMs / 2
   }
 
   /** Resolves when no event points at venues that are about to go, or the CRM still has those that do. */

@@ -33,7 +33,7 @@ export class Shard {
   seenIn: Uint32Array = EMPTY_WORDS
   auditedIn: Uint32Array = EMPTY_WORDS
   /** When what is held became what it is. */
-  changedAt: Float64Array = EMPTY_FLOATS
+  updatedAt: Float64Array = EMPTY_FLOATS
   version: Float64Array = EMPTY_FLOATS
   /** The entity tags of bodies that were asked for, four places a slot. */
   readonly etags: PackedEtags = new PackedEtags()
@@ -126,7 +126,7 @@ export class Shard {
     this.seenAt = grown(this.seenAt, new Float64Array(capacity))
     this.seenIn = grown(this.seenIn, new Uint32Array(capacity))
     this.auditedIn = grown(this.auditedIn, new Uint32Array(capacity))
-    this.changedAt = grown(this.changedAt, new Float64Array(capacity))
+    this.updatedAt = grown(this.updatedAt, new Float64Array(capacity))
     this.version = grown(this.version, new Float64Array(capacity))
     this.etags.grow(capacity * SHAPES.length)
     this.ready.grow(capacity * SHAPES.length)

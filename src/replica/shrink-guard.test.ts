@@ -5,7 +5,7 @@ import type { EventRecord } from '../domain/event.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import type { Observation } from '../observe/observation.ts'
-import type { BaseList } from './base.ts'
+import type { SnapshotList } from './snapshot.ts'
 import type { Attempt } from './cycle.ts'
 import { Effects } from './effects.ts'
 import { eventKind } from './list-kinds.ts'
@@ -32,7 +32,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number |
   const asked: ReadRequest[] = []
   const scripts: Script[] = []
   const observed: Observation[] = []
-  const settings = { shrinkGuardMs, boundMs: 30_000 }
+  const settings = { shrinkGuardMs, maxAgeMs: 30_000 }
   const source: Source<EventRecord> = {
     reportsChanges: true,
     availabilityEveryMs: null,
@@ -260,14 +260,14 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
 })
 
 describe('the shrink guard over a restart (architecture: The shrink guard)', () => {
-  const restarted = async (base: BaseList, of: readonly Guid[]) => {
+  const restarted = async (snapshot: SnapshotList, of: readonly Guid[]) => {
     const after = scene()
     for (const id of of) {
       const row = after.list.insert(id)
       after.list.serve(row, after.list.kind.packing.pack(eventOf(id, { Name: 'A' })))
     }
     await after.time.pass(200_000)
-    after.reader.adopt(base)
+    after.reader.adopt(snapshot)
     return after
   }
 
@@ -275,26 +275,26 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     const before = scene()
     await before.refresh(rows(ids))
     await before.audit(unreadable(ids))
-    const { baseList } = before.reader
-    expect(baseList).toMatchObject({ cursor: null, served: 100, shrunk: { absent: 0, unreadable: 100 } })
-    if (baseList === null) throw new Error('it was read in full')
-    const after = await restarted(baseList, ids)
+    const { snapshotList } = before.reader
+    expect(snapshotList).toMatchObject({ cursor: null, served: 100, shrunk: { absent: 0, unreadable: 100 } })
+    if (snapshotList === null) throw new Error('it was read in full')
+    const after = await restarted(snapshotList, ids)
     expect(after.reader.isLoaded).toBe(false)
     expect(await after.refresh(unreadable(ids))).toBe('shrunk')
     expect([after.reader.isLoaded, after.list.served]).toEqual([true, 100])
     const now = after.time.peek()
     const ageMs = after.reader.freshness.confirmedAgeMs(now) ?? 0
-    expect(now.wallMs - ageMs).toBeCloseTo(baseList.confirmedAtMs ?? 0, 0)
-    expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(baseList.shrunk?.sinceMs ?? 0, 0)
+    expect(now.wallMs - ageMs).toBeCloseTo(snapshotList.confirmedAtMs ?? 0, 0)
+    expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(snapshotList.shrunk?.sinceMs ?? 0, 0)
   })
 
   it('counts the faults from before it, too', async () => {
     const before = scene()
     await before.refresh(rows(ids))
     await before.refresh(unreadable(ids.slice(0, 50)))
-    const { baseList } = before.reader
-    if (baseList === null) throw new Error('it was read in full')
-    const after = await restarted(baseList, ids.slice(50))
+    const { snapshotList } = before.reader
+    if (snapshotList === null) throw new Error('it was read in full')
+    const after = await restarted(snapshotList, ids.slice(50))
     expect(await after.refresh(unreadable(ids.slice(50, 51)))).toBe('shrunk')
   })
 })

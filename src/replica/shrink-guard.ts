@@ -175,11 +175,11 @@ export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): 
 /** Whether the old list may be answered from, however old it is: what was heard of the guard is not. */
 export function isServedOn(
   { since, heardAt = null }: Shrunk,
-  { shrinkGuardMs, boundMs }: ShrinkGuardSetting & { readonly boundMs: number },
+  { shrinkGuardMs, maxAgeMs }: ShrinkGuardSetting & { readonly maxAgeMs: number },
   now: Moment,
 ): boolean {
   if (shrinkGuardMs === null || elapsedMs(since, now) >= shrinkGuardMs) return false
-  return heardAt === null || elapsedMs(heardAt, now) <= boundMs
+  return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs
 }
 
 /** @param column the one in which most rows became unreadable; null if nobody knows */

@@ -77,7 +77,7 @@ export class TagSets {
   }
 
   /** The marks that have any of these tags, or all where there are none, with tickets to be had where that is asked; null where none has. */
-  matching(tags: readonly string[], available: boolean): FittingMarks | null {
+  matching(tags: readonly string[], available: boolean): FittingNonces | null {
     const fits = new Uint8Array(this.#members.length * 2)
     if (tags.length === 0) {
       for (let mark = available ? 1 : 0; mark < fits.length; mark += available ? 2 : 1) fits[mark] = 1
@@ -100,7 +100,7 @@ export class TagSets {
     return { fits, settle: null }
   }
 
-  #settling(fits: Uint8Array, words: readonly number[], available: boolean): FittingMarks['settle'] {
+  #settling(fits: Uint8Array, words: readonly number[], available: boolean): FittingNonces['settle'] {
     const isWanted = new Uint8Array(this.#holders.length)
     for (const word of words) isWanted[word] = 1
     return (marks, from, until) => {
@@ -115,7 +115,7 @@ export class TagSets {
 }
 
 /** By mark, the number of a set twice and 1 where tickets can be had: 1 where it fits. */
-export interface FittingMarks {
+export interface FittingNonces {
   readonly fits: Uint8Array
   /** Null, or what has to be told of marks before they are looked at: whether those from one place to another fit. */
   readonly settle: ((marks: Uint32Array, from: number, until: number) => void) | null

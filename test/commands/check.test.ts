@@ -48,17 +48,17 @@ interface Told {
 }
 
 describe('marquee check (SURFACE: Commands)', () => {
-  it('refuses a directory of the base that is a file, or lies below one', async () => {
+  it('refuses a directory of the snapshot that is a file, or lies below one', async () => {
     using folder = lists(HEADER)
     for (const name of ['crm/events.csv', 'crm/events.csv/base']) {
-      folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}base: { directory: ${name} }\n`)
-      const problem = `base.directory: ${folder.at(name)} is not a directory: name another, or write base: null`
+      folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}snapshot: { directory: ${name} }\n`)
+      const problem = `snapshot.directory: ${folder.at(name)} is not a directory: name another, or write snapshot: null`
       const { status, stderr } = await runCommand(['check'], { cwd: folder.path })
       expect([status, stderr]).toEqual([2, `${problem}\n`])
       const { stdout, ...ended } = await runCommand(['check', '--json'], { cwd: folder.path })
       expect([ended.status, JSON.parse(stdout)]).toMatchObject([2, { ok: false, problems: [problem] }])
     }
-    folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}base: { directory: crm }\n`)
+    folder.write('marquee.yaml', `timeZone: UTC\n${CONFIGURATION}snapshot: { directory: crm }\n`)
     expect((await runCommand(['check'], { cwd: folder.path })).status).toBe(0)
   })
 
@@ -136,7 +136,7 @@ describe('marquee check (SURFACE: Commands)', () => {
   })
 
   it("--json tells the configuration's warnings as warnings, not as problems", async () => {
-    using folder = new WorkFolder({ 'marquee.yaml': `${CONFIGURATION}freshness: { bound: 5s, refreshEvery: 1m }\n` })
+    using folder = new WorkFolder({ 'marquee.yaml': `${CONFIGURATION}freshness: { maxAge: 5s, refreshEvery: 1m }\n` })
     folder.copySample('crm')
     const { status, stdout } = await runCommand(['check', '--json'], { cwd: folder.path })
     const { ok, problems, warnings } = JSON.parse(stdout) as { ok: boolean; problems: []; warnings: string[] }

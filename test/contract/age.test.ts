@@ -21,8 +21,8 @@ class StoppedTime implements Time {
   }
 }
 
-describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both lists read at 0 ms and never again', () => {
-  const directory = new FilesDirectory({ freshness: { bound: '7s' } }, LISTS)
+describe('Age and what is left of the maximum age (contract §1.3), a 7 s maximum age, both lists read at 0 ms and never again', () => {
+  const directory = new FilesDirectory({ freshness: { maxAge: '7s' } }, LISTS)
   const time = new StoppedTime()
   const begun = time.ms
   let ask: (path: string) => Answer | Promise<Answer>
@@ -51,7 +51,7 @@ describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both 
     it(`at ${ageMs} ms: Age ${age}, ${ofRecord}; a 404 ${ofError}`, () => {
       time.ms = begun + ageMs
       for (const path of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`]) {
-        // No promise: what is within the bound is answered at once.
+        // No promise: what is within the maximum age is answered at once.
         expect(ask(path)).toMatchObject({ status: 200, fields: { values: { Age: age, 'Cache-Control': ofRecord } } })
       }
       for (const path of [`/api/events/${NEVER}`, `/api/venues/${NEVER}`]) {
@@ -64,7 +64,7 @@ describe('Age and what is left of the bound (contract §1.3), a 7 s bound, both 
     })
   }
 
-  it('at 7001 ms it is past the bound: nobody is answered without a refresh', () => {
+  it('at 7001 ms it is past the maximum age: nobody is answered without a refresh', () => {
     time.ms = begun + 7001
     expect(ask(`/api/events/${EVENT}`)).toBeInstanceOf(Promise)
     expect(ask(`/api/events/${NEVER}`)).toBeInstanceOf(Promise)

@@ -48,12 +48,12 @@ export function commandSentences(name: string, runtime: Runtime): void {
 
     it('ends with 2 where the configuration is wrong, with every problem, one a line', async () => {
       const directory = new FilesDirectory({}, LISTS)
-      writeFileSync(directory.configuration, 'listen:\n  prot: 80\nfreshness: { bound: soon }\ncrm: { kind: files }\n')
+      writeFileSync(directory.configuration, 'listen:\n  prot: 80\nfreshness: { maxAge: soon }\ncrm: { kind: files }\n')
       const { status, stdout, stderr } = await marquee(runtime, ['serve', '--config', directory.configuration])
       expect([status, stdout]).toEqual([2, ''])
       const lines = stderr.trimEnd().split('\n')
       expect(lines).toHaveLength(3)
-      for (const [index, said] of [/2.*prot.*port/, /3.*freshness\.bound/, /4.*directory/].entries()) {
+      for (const [index, said] of [/2.*prot.*port/, /3.*freshness\.maxAge/, /4.*directory/].entries()) {
         expect(lines[index]).toMatch(said)
         expect(lines[index]).toContain(directory.configuration)
       }

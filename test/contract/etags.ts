@@ -5,8 +5,8 @@ import { accept, type Start, type Subject } from './subject.ts'
 
 const SHAPES = ['application/json', 'application/xml', 'application/hal+json', 'application/hal+xml']
 
-/** As the file stands: a bound of 0 makes every request wait for a read begun after it came. */
-const AT_ONCE = { freshness: { bound: 0 } }
+/** As the file stands: a maximum age of 0 makes every request wait for a read begun after it came. */
+const AT_ONCE = { freshness: { maxAge: 0 } }
 
 export function etagSentences(start: Start): void {
   describe('ETags (contract §1.3)', () => {

@@ -5,7 +5,7 @@ import { ownHeaders } from '../support/reply.ts'
 import { AT_CLOSED_VENUE, EVENT, LISTS, NEVER, VENUE, WITHOUT_VENUE } from './rows.ts'
 import { accept, type Start, type Subject } from './subject.ts'
 
-const QUICK = { freshness: { bound: '300ms', refreshEvery: '50ms' } }
+const QUICK = { freshness: { maxAge: '300ms', refreshEvery: '50ms' } }
 const ASKED = [`/api/events/${EVENT}`, `/api/events/${NEVER}`, `/api/events/${EVENT}/venue`, `/api/venues/${VENUE}`]
 
 export function freshnessSentences(start: Start): void {
@@ -83,8 +83,8 @@ export function freshnessSentences(start: Start): void {
         )
       }))
 
-    it('a list that has become unreadable is served until the bound is past, then 502', () =>
-      using({ freshness: { bound: '2s', refreshEvery: '50ms' } }, LISTS, async (subject) => {
+    it('a list that has become unreadable is served until the maximum age is past, then 502', () =>
+      using({ freshness: { maxAge: '2s', refreshEvery: '50ms' } }, LISTS, async (subject) => {
         await eventually(
           () => subject.ask(`/api/events/${EVENT}`),
           ({ status }) => status === 200,
@@ -103,8 +103,8 @@ export function freshnessSentences(start: Start): void {
         expect([...seen]).toEqual(['200', '502'])
       }))
 
-    it('a bound of 0 shows each request the files as they are, and keeps every cache from holding it', () =>
-      using({ freshness: { bound: 0 } }, LISTS, async (subject) => {
+    it('a maximum age of 0 shows each request the files as they are, and keeps every cache from holding it', () =>
+      using({ freshness: { maxAge: 0 } }, LISTS, async (subject) => {
         const reply = await subject.ask(`/api/events/${EVENT}`)
         expect(ownHeaders(reply)).toMatchObject({
           'cache-control': 'no-cache',
@@ -118,8 +118,8 @@ export function freshnessSentences(start: Start): void {
         expect((await subject.ask(`/api/events/${EVENT}`)).status).toBe(200)
       }))
 
-    it('a bound below a second is one of 0 whole seconds to caches', () =>
-      using({ freshness: { bound: '900ms' } }, LISTS, async (subject) => {
+    it('a maximum age below a second is one of 0 whole seconds to caches', () =>
+      using({ freshness: { maxAge: '900ms' } }, LISTS, async (subject) => {
         const reply = await eventually(
           () => subject.ask(`/api/events/${EVENT}`),
           ({ status }) => status === 200,

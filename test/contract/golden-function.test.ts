@@ -41,7 +41,7 @@ async function formatOf(golden: Golden): Promise<(shape: Shape) => string> {
   const zone = zoneOf(golden.timeZone)
   const { events, venues } = openFilesCrm(
     { kind: 'files', directory: directory.crm, timeZone: zone, idNamespace: null, events: PLAIN, venues: PLAIN },
-    { showIn: zone, time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 10_000, boundMs: 30_000 } },
+    { showIn: zone, time: systemTime, observe: () => {}, limits: { requestTimeoutMs: 10_000, maxAgeMs: 30_000 } },
   )
   try {
     if (golden.kind === 'event') {

@@ -12,7 +12,7 @@ export function goldenSentences(start: Start): void {
           const settings = {
             timeZone,
             representation: { namespace: 'EventsApi' },
-            freshness: { bound: 0, shrinkGuard: 'off' },
+            freshness: { maxAge: 0, shrinkGuard: 'off' },
           }
           subject = await start(settings, { events: '[]', venues: '[]' })
         })

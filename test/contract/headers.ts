@@ -20,7 +20,7 @@ const TYPES = [
 
 export function headerSentences(subject: () => Subject): void {
   describe('headers (contract §1.3)', () => {
-    it('are these and no others on 200; Age and max-age add up to the bound', async () => {
+    it('are these and no others on 200; Age and max-age add up to the maximum age', async () => {
       for (const type of TYPES) {
         for (const target of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`, `/api/venues/${VENUE}`]) {
           const reply = await subject().ask(target, accept(type))

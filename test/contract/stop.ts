@@ -11,7 +11,7 @@ import { requestText } from './over-http.ts'
 import { EVENT, EVENT_ROW, LISTS } from './rows.ts'
 
 const TARGET = `/api/events/${EVENT}`
-const AT_ONCE = { freshness: { bound: 0, refreshEvery: '1h' } }
+const AT_ONCE = { freshness: { maxAge: 0, refreshEvery: '1h' } }
 
 /** So many rows that a read of them is still under way when the signal comes. */
 function manyRows(): string {

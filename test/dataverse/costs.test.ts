@@ -37,7 +37,7 @@ describe('what a service costs Dataverse', () => {
   it('is what the formula says, whatever the traffic', async () => {
     const environment = await openEnvironment()
     fill(environment, 2500)
-    const running = await serve(environment, { bound: '10s', refreshEvery: '200ms', fullReadEvery: '1s' })
+    const running = await serve(environment, { maxAge: '10s', refreshEvery: '200ms', fullReadEvery: '1s' })
     await untilServed(running, 2500)
     const spent = async (seconds: number, work: () => Promise<unknown>): Promise<number> => {
       const before = environment.standIn.reads.length

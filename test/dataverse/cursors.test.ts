@@ -11,7 +11,7 @@ import { crmSection, fill, idOf, openEnvironment } from './environment.ts'
 import { refusal } from './reply.ts'
 import type { Fault } from './stand-in.ts'
 
-const BOUND_MS = 3000
+const MAX_AGE_MS = 3000
 
 const reply = (status: number, body: string): Fault => ({
   kind: 'reply',
@@ -38,7 +38,7 @@ async function serve(runtime: Runtime): Promise<Served> {
   const environment = await openEnvironment()
   fill(environment, 20)
   const crm = crmSection(environment.standIn, { requestTimeout: '300ms' })
-  const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '200ms' }
+  const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '200ms' }
   const folder = mkdtempSync(join(tmpdir(), 'marquee-cursors-'))
   const path = join(folder, 'marquee.yaml')
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, freshness, crm }))
@@ -70,7 +70,7 @@ async function staysServed({ environment, name }: Served): Promise<readonly stri
     () => name(2),
     (found) => found === 'Changed',
   )
-  const until = performance.now() + 2 * BOUND_MS
+  const until = performance.now() + 2 * MAX_AGE_MS
   const names = new Set<string>()
   while (performance.now() < until) {
     names.add(await name(2))

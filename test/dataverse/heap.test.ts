@@ -29,7 +29,7 @@ it('a heap snapshot on Node holds the secret once, and a token that is over in r
   const { directory: aad } = standIn
   writeFileSync(join(directory, 'secret'), aad.secret)
   const crm = crmSection(standIn, { clientSecret: { file: 'secret' } })
-  const freshness = { bound: '5s', refreshEvery: '50ms' }
+  const freshness = { maxAge: '5s', refreshEvery: '50ms' }
   const path = join(directory, 'marquee.yaml')
   writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: null, freshness, crm }))
   const args = ['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${directory}`, join(ROOT, 'src/main.ts'), 'serve']

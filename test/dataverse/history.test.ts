@@ -11,7 +11,7 @@ import { faultSeconds, planSeeds } from '../support/depth.ts'
 
 /** How long each history goes on; a longer one may be asked for. */
 const LASTS_MS = 1000 * faultSeconds(3, 5)
-const BOUND_MS = 1000
+const MAX_AGE_MS = 1000
 
 const reply = (given: Parameters<typeof refusal>): Fault => ({ kind: 'reply', reply: refusal(...given) })
 
@@ -66,7 +66,7 @@ async function live(seed: number): Promise<void> {
   const history = new History(environment, chance.fork())
   const rig = rigOf(standIn, {
     timeoutMs: 120,
-    freshness: { boundMs: BOUND_MS, refreshEveryMs: 40, fullReadEveryMs: 400 },
+    freshness: { maxAgeMs: MAX_AGE_MS, refreshEveryMs: 40, fullReadEveryMs: 400 },
   })
   rig.replica.start()
   const until = performance.now() + LASTS_MS

@@ -56,7 +56,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     ...options.settings,
   }
   const freshness: RefreshSettings = {
-    boundMs: 30_000,
+    maxAgeMs: 30_000,
     refreshEveryMs: 5000,
     fullReadEveryMs: 900_000,
     staleIfErrorMs: 0,
@@ -65,7 +65,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
   }
   const surroundings = {
     showIn: london,
-    limits: { requestTimeoutMs: timeoutMs, boundMs: freshness.boundMs },
+    limits: { requestTimeoutMs: timeoutMs, maxAgeMs: freshness.maxAgeMs },
     time,
     observe,
     openWeb,

@@ -33,7 +33,7 @@ for (const runtime of ['bun', 'node'] as const) {
       const { directory: aad } = standIn
       const crm = crmSection(standIn)
       const path = join(directory, `${runtime}.yaml`)
-      const freshness = { bound: '2s', refreshEvery: '100ms' }
+      const freshness = { maxAge: '2s', refreshEvery: '100ms' }
       writeFileSync(
         path,
         JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, freshness, log: { requests: true }, crm }),

@@ -33,7 +33,7 @@ describe('a table without change tracking', () => {
     expect(said).toEqual([{ kind: 'no-change-tracking', list: 'events', table: 'msevtmgt_events', why: 'off' }])
   })
 
-  it('is read as often as the bound needs, not with every refresh', async () => {
+  it('is read as often as the maximum age needs, not with every refresh', async () => {
     const rig = await loaded()
     const before = reads('msevtmgt_events')
     for (let seconds = 5; seconds <= 60; seconds += 5) {
@@ -47,7 +47,7 @@ describe('a table without change tracking', () => {
   it('is read no more often than the limits allow, and what they do not allow is said', async () => {
     fill(environment, 500)
     environment.standIn.query.largestPage = 10
-    const rig = await loaded({ freshness: { boundMs: 0 } })
+    const rig = await loaded({ freshness: { maxAgeMs: 0 } })
     const attempt = await rig.replica.events.refresh.attempt()
     expect(attempt).toMatchObject({
       ok: false,

@@ -13,7 +13,7 @@ export const INSTANCE: Instance = {
   links: { event: [], venue: [] },
   lists: true,
   conditionalRequests: false,
-  boundMs: 30_000,
+  maxAgeMs: 30_000,
   zone: UTC,
 }
 

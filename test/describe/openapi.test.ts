@@ -29,7 +29,7 @@ describe('the description as OpenAPI 3.1 (contract §5)', () => {
         basePath: '/What%E2%80%99s%20On/v1',
         links: { event: [link], venue: [] },
         conditionalRequests: true,
-        boundMs: 0,
+        maxAgeMs: 0,
       },
     ],
   ])('is valid %s', async (_, more) => {

@@ -37,7 +37,7 @@ describe('a workbook that somebody has open in Excel (SURFACE: Files as they are
   ] as const)('%s: %s is read as any file that changes, and what was served stays', async (runtime, file) => {
     const settings = {
       operations: { port: 0 },
-      freshness: { bound: '10m', refreshEvery: '100ms' },
+      freshness: { maxAge: '10m', refreshEvery: '100ms' },
       crm: { kind: 'files', directory: './crm', events: { from: file, ...BLOCK } },
     }
     const directory = new FilesDirectory(settings, { venues: '[]' })

@@ -45,7 +45,7 @@ const NASTY = [
   '|',
   '>',
   '\ncrm: { kind: postgres }',
-  '\n  share: { url: redis://x }',
+  '\n  cluster: { url: redis://x }',
   '\n---\n',
   '\n...\n',
   ' #',

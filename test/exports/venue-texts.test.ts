@@ -7,7 +7,7 @@ import { askOperations } from '../support/operations-client.ts'
 
 const CONFIGURATION = `operations: { port: 0 }
 listen: { port: 0 }
-freshness: { bound: 2s, refreshEvery: 100ms, shrinkGuard: off }
+freshness: { maxAge: 2s, refreshEvery: 100ms, shrinkGuard: off }
 crm:
   kind: files
   directory: .

@@ -91,7 +91,7 @@ describe(`chaos, seed ${SEED}`, () => {
       const chance = new Chance(SEED)
       const until = performance.now() + SECONDS * 1000
       const ids = Array.from({ length: 20 }, (_, index) => guidOf(index + 1))
-      const subject = await startInProcess({ freshness: { bound: 0, refreshEvery: '1h' } }, LISTS)
+      const subject = await startInProcess({ freshness: { maxAge: 0, refreshEvery: '1h' } }, LISTS)
       let tried = 0
       while (performance.now() < until) {
         const sane = {

@@ -200,7 +200,7 @@ export function chaoticConfiguration(chance: Chance): string {
     'representation',
     'log',
     'kind',
-    'bound',
+    'maxAge',
     'port',
     'files',
     'directory',

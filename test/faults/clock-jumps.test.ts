@@ -24,8 +24,8 @@ class TwoClocks implements Time {
 
 const HOUR_MS = 3_600_000
 
-describe('clocks that jump, a 30 s bound, both lists read once (architecture: Freshness)', () => {
-  const directory = new FilesDirectory({ freshness: { bound: '30s' } }, LISTS)
+describe('clocks that jump, a 30 s maximum age, both lists read once (architecture: Freshness)', () => {
+  const directory = new FilesDirectory({ freshness: { maxAge: '30s' } }, LISTS)
   const time = new TwoClocks()
   let ask: () => Answer | Promise<Answer>
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import type { Attempt } from '../../src/replica/cycle.ts'
 import { type ReplicaOptions, Replica } from '../../src/replica/replica.ts'
 import type { Time } from '../../src/replica/time.ts'
-import { Service, untilSaid } from '../base/service.ts'
+import { Service, untilSaid } from '../snapshot/service.ts'
 import { formatter } from '../model/records.ts'
 import type { Child } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
@@ -57,14 +57,14 @@ const time: Time = {
 function open(before: Pick<ReplicaOptions, 'lists' | 'carried'> = {}): Replica {
   const plain = { block: null, texts: null }
   const shared = { kind: 'files', timeZone: zone, idNamespace: null, events: plain, venues: plain } as const
-  const limits = { requestTimeoutMs: 10_000, boundMs: MAX_AGE_MS, memoryBytes: 2e9 }
+  const limits = { requestTimeoutMs: 10_000, maxAgeMs: MAX_AGE_MS, memoryBytes: 2e9 }
   const crm = openFilesCrm({ ...shared, directory }, { showIn: zone, time, observe: () => {}, limits })
   const settings = { refreshEveryMs: 5000, fullReadEveryMs: 900_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
   const replica = new Replica({
     ...before,
     crm,
     formatter,
-    settings: { ...settings, boundMs: MAX_AGE_MS },
+    settings: { ...settings, maxAgeMs: MAX_AGE_MS },
     limits,
     time,
     observe: () => {},
@@ -367,7 +367,7 @@ describe('a half-written file', () => {
 describe.each(['bun', 'node'] as const)('a writer in place that pauses, on %s', (runtime) => {
   it('is never seen half-way, neither by a service that runs nor by one that starts from its base', async () => {
     const service = await Service.create({
-      freshness: { bound: '4s', refreshEvery: '200ms' },
+      freshness: { maxAge: '4s', refreshEvery: '200ms' },
       crm: { kind: 'files', directory: './crm' },
     })
     mkdirSync(join(service.folder, 'crm'))
@@ -399,7 +399,7 @@ describe.each(['bun', 'node'] as const)('a writer in place that pauses, on %s', 
     writeFileSync(path, textOf('1234.50'))
     const first = service.spawn(runtime)
     await service.untilAnswered(`/api/events/${hex(MANY)}`)
-    await untilSaid(first, 'base-written')
+    await untilSaid(first, 'snapshot-written')
     expect(await writeSlowly(textOf('5678.50'), () => waits(first))).toEqual(['200 1234.50'])
     await eventually(prices, (seen) => seen.size === 1 && seen.has('200 5678.50'))
     expect(first.stdout).not.toContain('failed reads')

@@ -5,7 +5,7 @@ import type { Version } from './file-history.ts'
 import { FileHistory, IDS } from './file-history.ts'
 import { Victim } from './victim.ts'
 
-const BOUND_MS = 1000
+const MAX_AGE_MS = 1000
 const CLIENTS = 6
 
 export interface Verdict {
@@ -28,7 +28,7 @@ interface Asked {
 /** Runs a real service before a files CRM that is changed and harmed at random, and compares all it says with what was. */
 export async function checkHistory(runtime: Runtime, seed: number, lastsMs: number): Promise<Verdict> {
   const chance = new Chance(seed)
-  const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '100ms' }
+  const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '100ms' }
   const victim = await Victim.start(runtime, { freshness, lists: 'on' }, null)
   const histories = {
     events: new FileHistory('events', victim.directory.crm, chance.fork()),
@@ -91,7 +91,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
     newest: number,
   ): string | null {
     const list = kind === 'event' ? 'events' : 'venues'
-    const within = (version: Version): boolean => version.untilMs >= sentMs - BOUND_MS && version.fromMs <= receivedMs
+    const within = (version: Version): boolean => version.untilMs >= sentMs - MAX_AGE_MS && version.fromMs <= receivedMs
     if (reply.status === 502) return reply.headers.has('retry-after') ? null : 'a 502 without Retry-After'
     if (reply.status === 404) {
       const lists = kind === 'event-venue' ? (['events'] as const) : ([list] as const)
@@ -102,7 +102,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
       return missing ? null : 'not found, and always there'
     }
     if (reply.status !== 200) return `status ${reply.status}`
-    if (Number(reply.headers.get('age')) * 1000 > BOUND_MS) return `Age ${reply.headers.get('age')}`
+    if (Number(reply.headers.get('age')) * 1000 > MAX_AGE_MS) return `Age ${reply.headers.get('age')}`
     const numbers = new Set([...text.matchAll(/"version (\d+)"/g)].map(([, number]) => Number(number)))
     const [number = 0] = numbers
     if (numbers.size !== 1) return 'a mix of versions'
@@ -110,7 +110,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
     const version = histories[list].versions[number - 1]
     if (version === undefined) return 'of the future'
     if (version.fromMs > receivedMs) return 'of the future'
-    if (version.untilMs < sentMs - BOUND_MS) return `${Math.round(sentMs - version.untilMs)} ms old`
+    if (version.untilMs < sentMs - MAX_AGE_MS) return `${Math.round(sentMs - version.untilMs)} ms old`
     if (kind !== 'event-venue' && !isIn(version, id)) return 'never in that version'
     if (number < newest) return `back to ${number} after ${newest}`
     seen.set(record, Math.max(seen.get(record) ?? 0, number))
@@ -132,7 +132,7 @@ export async function checkHistory(runtime: Runtime, seed: number, lastsMs: numb
     const own = chance.fork()
     while (performance.now() < until) {
       history.change()
-      // Mostly soon, now and then so late that the bound is past meanwhile.
+      // Mostly soon, now and then so late that the maximum age is past meanwhile.
       await pause(own.happens(0.12) ? own.between(1000, 2500) : own.span(120))
     }
     history.replace()

@@ -13,7 +13,7 @@ const MB = 1024 * 1024
 const residentMb = (): number => process.memoryUsage.rss() / MB
 
 async function read(name: string) {
-  const text = `freshness: { bound: 1h }\ncrm: { kind: files, directory: ., events: { from: '${name}', fields: { Id: Id, Name: Name } } }`
+  const text = `freshness: { maxAge: 1h }\ncrm: { kind: files, directory: ., events: { from: '${name}', fields: { Id: Id, Name: Name } } }`
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
   const { replica, crm } = await assemble(loaded.configuration, systemTime, () => {})

@@ -29,7 +29,7 @@ describe('limits.idle is the least that an idle connection lives, on Bun and on 
     const started = RUNTIMES.flatMap((runtime) =>
       IDLE_S.map(async (idleS): Promise<Case> => {
         // Each request waits for a refresh, or none does.
-        const freshness = idleS === 4 ? { bound: 0, refreshEvery: '10m' } : { bound: '10m' }
+        const freshness = idleS === 4 ? { maxAge: 0, refreshEvery: '10m' } : { maxAge: '10m' }
         const victim = await Victim.start(runtime, { limits: { idle: `${idleS}s` }, freshness }, LISTS)
         return { name: `${idleS} s on ${runtime}`, idleS, victim }
       }),

@@ -26,7 +26,7 @@ const GROWTH = 8
 const NOISE_MS = 4
 
 async function open(lists: Lists) {
-  const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', bound: '1h' } }, lists)
+  const directory = new FilesDirectory({ freshness: { shrinkGuard: 'off', maxAge: '1h' } }, lists)
   const loaded = await loadConfiguration({ path: directory.configuration, env: {}, readFile: readSmallFile })
   if (!loaded.ok) throw new Error('the configuration is wrong', { cause: loaded.problems })
   const { replica, crm, service } = await assemble(loaded.configuration, systemTime, () => {})

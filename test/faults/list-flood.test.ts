@@ -45,7 +45,11 @@ for (const runtime of RUNTIMES) {
   describe(`a flood of lists, on ${runtime}`, () => {
     it('holds up whoever asks for a record by no more than a turn for each connection of the flood', async () => {
       const events = JSON.stringify(Array.from({ length: EVENTS }, (_, index) => row(index)))
-      const victim = await Victim.start(runtime, { lists: 'on', freshness: { bound: '60s' } }, { events, venues: '[]' })
+      const victim = await Victim.start(
+        runtime,
+        { lists: 'on', freshness: { maxAge: '60s' } },
+        { events, venues: '[]' },
+      )
       const { port } = victim
       const program = join(import.meta.dirname, 'keep-alive-load.ts')
       const flood = new Child(process.execPath, [program, String(port), PAGE, String(CONNECTIONS)])

@@ -38,7 +38,7 @@ async function start(runtime: Runtime, command: string) {
     listen: { port },
     operations: { port: operationsPort },
     log: { requests: true },
-    freshness: { bound: '10m', refreshEvery: '10m' },
+    freshness: { maxAge: '10m', refreshEvery: '10m' },
   }
   const directory = new FilesDirectory(settings, { events: '[]', venues: '[]' })
   const args = ['-c', command, programOf(runtime), 'src/main.ts', 'serve', '--config', directory.configuration]

@@ -22,7 +22,7 @@ function rows(count: number, name: string): string {
 for (const runtime of RUNTIMES) {
   describe(`the ceiling of memory, on ${runtime}`, () => {
     it('a list larger than limits.memory is refused, what was held is kept, and it is said; a smaller one is taken again', async () => {
-      const settings = { limits: { memory: '4MB' }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const settings = { limits: { memory: '4MB' }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
       const victim = await Victim.start(runtime, settings, { events: rows(100, 'small'), venues: '[]' })
       const { residentMb } = victim
       const target = `/api/events/${guidOf(100)}`
@@ -69,7 +69,7 @@ describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on 
   it.each(WITHHELD)(
     '%s: the list is refused while it is read, and what was held is kept',
     async (_, bytes, memory, row) => {
-      const settings = { limits: { memory }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const settings = { limits: { memory }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
       const victim = await Victim.start(runtime, settings, { events: rows(1, 'held'), venues: '[]' })
       const { residentMb } = victim
       let peakMb = 0
@@ -88,7 +88,7 @@ describe.each(RUNTIMES)('rows that are withheld count against limits.memory, on 
   it(
     '6 MB of {} are held in a fraction of what their objects would take',
     async () => {
-      const settings = { operations: { port: 0 }, freshness: { bound: '60s', refreshEvery: '100ms' } }
+      const settings = { operations: { port: 0 }, freshness: { maxAge: '60s', refreshEvery: '100ms' } }
       const victim = await Victim.start(runtime, settings, { events: '[]', venues: '[]' })
       const { residentMb } = victim
       victim.directory.write(

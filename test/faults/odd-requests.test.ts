@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { requestText } from '../contract/over-http.ts'
 import { guidOf } from '../model/records.ts'
-import { startFront } from '../share/nginx.ts'
+import { startFront } from '../cluster/nginx.ts'
 import type { Runtime } from '../support/child.ts'
 import { askHonestly } from './honest-caller.ts'
 import { ODD_EVENT, ODD_REQUESTS, ODD_VENUE, OTHER_METHODS } from './odd-requests.ts'

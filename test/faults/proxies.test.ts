@@ -15,7 +15,7 @@ import {
 } from './proxies.ts'
 import { Victim } from './victim.ts'
 
-const BOUND_MS = 3000
+const MAX_AGE_MS = 3000
 const ID = guidOf(1)
 const TARGET = `/api/events/${ID}`
 const LASTS_MS = 3000
@@ -78,7 +78,7 @@ function suite(
     let victim: Victim
     let proxy: Proxy
     beforeAll(async () => {
-      const freshness = { bound: `${BOUND_MS}ms`, refreshEvery: '300ms' }
+      const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '300ms' }
       victim = await Victim.start('bun', { freshness, lists: 'on' }, { events: rows(0), venues: '[]' })
       proxy = await start([victim.port])
       await eventually(
@@ -264,7 +264,7 @@ function suite(
       expect((await get(TARGET, {}, 'HEAD')).status).toBe(200)
     })
 
-    it('no answer is older than the bound, nor says that it may be kept past it; the cache answers', async () => {
+    it('no answer is older than the maximum age, nor says that it may be kept past it; the cache answers', async () => {
       const versions: { fromMs: number; untilMs: number }[] = []
       const put = (): void => {
         const last = versions.at(-1)
@@ -291,7 +291,7 @@ function suite(
         const keep = Number(/max-age=(\d+)/.exec(got.headers.get('cache-control') ?? '')?.[1] ?? 0)
         // RFC 9111 §4.2: whoever caches it uses it for what is left of max-age after its Age.
         const lastUsedMs = Math.max(0, keep - age) * 1000
-        if (ageMs > BOUND_MS || (version?.untilMs !== undefined && ageMs + lastUsedMs > BOUND_MS)) {
+        if (ageMs > MAX_AGE_MS || (version?.untilMs !== undefined && ageMs + lastUsedMs > MAX_AGE_MS)) {
           wrong.push(`${Math.round(ageMs)} ms old, Age ${age}, max-age ${keep}`)
         }
         return got.status
@@ -301,14 +301,14 @@ function suite(
         while (performance.now() < until) await ask()
       })
       await Promise.all(clients)
-      // Nobody asks for longer than the bound: what the cache holds is then too old for the first who does.
-      const enough = versions.length + (BOUND_MS + 1000) / PUT_EVERY_MS
+      // Nobody asks for longer than the maxAge: what the cache holds is then too old for the first who does.
+      const enough = versions.length + (MAX_AGE_MS + 1000) / PUT_EVERY_MS
       await eventually(
         async () => versions.length,
         (count) => count > enough,
       )
       await ask()
-      // And past the bound there is no answer at all, until the CRM is back.
+      // And past the maximum age there is no answer at all, until the CRM is back.
       clearInterval(timer)
       victim.directory.write('events', '[')
       const last = versions.at(-1)

@@ -17,7 +17,7 @@ import { residentMb, RUNTIMES } from './victim.ts'
 
 const TARGET = `/api/events/${STAND_IN_EVENT}`
 const EVERY_100_MS = {
-  boundMs: 1000,
+  maxAgeMs: 1000,
   refreshEveryMs: 100,
   fullReadEveryMs: 900_000,
   staleIfErrorMs: 0,
@@ -98,7 +98,7 @@ describe('refreshing without hurting, on Bun and on Node', () => {
         for (const connection of connections) connection.read()
         const before = residentMb(pid)
         await standIn.mood('hangs')
-        // The first who waited in vain tells that the bound is past.
+        // The first who waited in vain tells that the maximum age is past.
         await standIn.becomes(502)
         const started = performance.now()
         for (const connection of connections) connection.send(requestTo(TARGET))
@@ -150,7 +150,7 @@ describe('refreshing without hurting, on Bun and on Node', () => {
       expect((await standIn.becomes(200)).body).toContain('"Name":"mended"')
     }))
 
-  it('a CRM that drips, cuts, answers garbage, and comes back: 502 past the bound, and served again', () =>
+  it('a CRM that drips, cuts, answers garbage, and comes back: 502 past the maximum age, and served again', () =>
     onBoth({}, async (standIn) => {
       for (const mood of ['drips', 'cuts', 'garbage'] as const) {
         await standIn.mood(mood)
@@ -204,8 +204,8 @@ describe('refreshing without hurting, on Bun and on Node', () => {
       expect((await standIn.order('/')).mostReadsAtOnce).toBeLessThanOrEqual(2)
     }))
 
-  it('a bound of 0 makes all who wait share one read', () =>
-    onBoth({ freshness: { ...EVERY_100_MS, boundMs: 0, refreshEveryMs: 3_600_000 } }, async (standIn) => {
+  it('a maximum age of 0 makes all who wait share one read', () =>
+    onBoth({ freshness: { ...EVERY_100_MS, maxAgeMs: 0, refreshEveryMs: 3_600_000 } }, async (standIn) => {
       const { reads } = await standIn.order('/')
       const replies = await Promise.all(Array.from({ length: 200 }, () => standIn.ask(TARGET)))
       expect(replies.filter(({ status }) => status !== 200)).toEqual([])
@@ -218,7 +218,7 @@ describe('refreshing without hurting, on Bun and on Node', () => {
   it('a request may wait longer than a connection may be idle', () =>
     onBoth(
       {
-        freshness: { ...EVERY_100_MS, boundMs: 0, refreshEveryMs: 3_600_000 },
+        freshness: { ...EVERY_100_MS, maxAgeMs: 0, refreshEveryMs: 3_600_000 },
         limits: { waiting: 10, waitForMs: 20_000 },
         idleMs: 1000,
         patienceMs: 20_000,

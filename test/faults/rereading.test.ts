@@ -64,7 +64,7 @@ function shown({ replica: { events } }: Marquee): unknown {
 afterEach(close)
 
 it('a list that was put right is read within refreshEvery, however long the back-off is by then', async () => {
-  const { marquee, directory } = await open({ bound: '60s', refreshEvery: '50ms', shrinkGuard: 'off' })
+  const { marquee, directory } = await open({ maxAge: '60s', refreshEvery: '50ms', shrinkGuard: 'off' })
   directory.write('events', '[{')
   marquee.replica.start()
   const { events } = marquee.replica

@@ -25,7 +25,7 @@ async function inFlight(start: (configuration: string) => Child) {
   const port = await freePort()
   const settings = {
     listen: { port },
-    freshness: { bound: 0, refreshEvery: '1h' },
+    freshness: { maxAge: 0, refreshEvery: '1h' },
     limits: { drain: '60s', waitFor: '60s' },
   }
   const directory = new FilesDirectory(settings, LISTS)

@@ -30,7 +30,7 @@ export async function silentCrm(settings: object): Promise<SilentCrm> {
   writeFileSync(url, `postgres://marquee:secret@127.0.0.1:${port}/crm?sslmode=disable`)
   const lists = { events: { from: 'events' }, venues: { from: 'venues' } }
   const crm = { kind: 'postgres', url: { file: url }, requestTimeout: '60s', ...lists }
-  const directory = new FilesDirectory({ freshness: { bound: '10m' }, crm, ...settings }, null)
+  const directory = new FilesDirectory({ freshness: { maxAge: '10m' }, crm, ...settings }, null)
   return {
     configuration: directory.configuration,
     asked,

@@ -8,7 +8,7 @@ import { Victim } from './victim.ts'
 
 const RECORDS = 100_000
 const REQUESTS_EACH_SECOND = 200
-const BOUND_MS = 30_000
+const MAX_AGE_MS = 30_000
 
 /** A stretch of the soak. */
 interface SoakSample {
@@ -24,7 +24,7 @@ export interface SoakReport {
   readonly runtime: Runtime
   readonly samples: readonly SoakSample[]
   readonly answers: number
-  /** Answers that were no 200, older than the bound, or of another record. */
+  /** Answers that were no 200, older than the maximum age, or of another record. */
   readonly wrong: number
   readonly mostResidentMb: number
   readonly p999Ms: number
@@ -34,7 +34,7 @@ export interface SoakReport {
 /** A list of 100,000 events of which one in a hundred changes each second, read by paced clients for so long. */
 export async function soak(runtime: Runtime, seconds: number, sampleS: number): Promise<SoakReport> {
   const chance = new Chance(1)
-  const victim = await Victim.start(runtime, { freshness: { bound: `${BOUND_MS}ms` } }, { venues: '[]' })
+  const victim = await Victim.start(runtime, { freshness: { maxAge: `${MAX_AGE_MS}ms` } }, { venues: '[]' })
   // In a process of its own: writing 20 MB would hold up the clients, and so spoil what they measure.
   const program = join(import.meta.dirname, 'list-writer.ts')
   const writer = new Child(process.execPath, [program, String(RECORDS), join(victim.directory.crm, 'events.ndjson')])
@@ -65,7 +65,7 @@ export async function soak(runtime: Runtime, seconds: number, sampleS: number): 
     stretch.push(ms)
     const [, concert, round] = /"Name":"Concert (\d+), round (\d+)"/.exec(text) ?? []
     const untilMs = puts.atMs(roundAfter(index, Number(round)))
-    if (status !== 200 || concert !== String(index) || untilMs < askedMs - BOUND_MS) wrong++
+    if (status !== 200 || concert !== String(index) || untilMs < askedMs - MAX_AGE_MS) wrong++
   }
 
   const started = performance.now()

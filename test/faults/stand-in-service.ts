@@ -47,7 +47,7 @@ const service = new Service({
   negotiate: createNegotiator(),
   time: systemTime,
   basePath: '/',
-  boundMs: freshness.boundMs,
+  maxAgeMs: freshness.maxAgeMs,
   conditionalRequests: false,
   onInternalError: () => internalErrors++,
 })

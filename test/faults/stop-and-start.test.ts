@@ -4,7 +4,7 @@ import { EVENT, LISTS } from '../contract/rows.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
-import { Service, writeEvents } from '../base/service.ts'
+import { Service, writeEvents } from '../snapshot/service.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { serve, untilListening } from '../support/marquee-process.ts'
@@ -168,7 +168,7 @@ for (const runtime of RUNTIMES) {
       const port = await freePort()
       const settings = {
         listen: { port },
-        freshness: { bound: '300ms', refreshEvery: '50ms' },
+        freshness: { maxAge: '300ms', refreshEvery: '50ms' },
         log: { requests: true },
       }
       const directory = new FilesDirectory(settings, LISTS)

@@ -112,16 +112,16 @@ export class Checker {
 
   refuse(asked: Asked, { retryAfterMs, waiting, isAnswerable }: Refusal): void {
     this.counts.refused++
-    const { waitForMs, waiting: mostWaiting, boundMs, serverLagsMs } = this.#setting
-    if (isAnswerable()) this.#fault('502 though the data is within the bound')
+    const { waitForMs, waiting: mostWaiting, maxAgeMs, serverLagsMs } = this.#setting
+    if (isAnswerable()) this.#fault('502 though the data is within the maximum age')
     const isLate = elapsedMs(asked.moment, this.#time.peek()) >= waitForMs - TOLERANCE_MS
-    const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > boundMs
+    const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > maxAgeMs
     const wasShrunk = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
     const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar || wasShrunk(list)
     this.#checkCursors(asked)
     // Begun before the read that was not believed ended, by which it is known.
     const isServed = (list: AnyList): boolean =>
-      (list.ageMs(this.#time.peek()) ?? Infinity) <= boundMs || this.#isServedOn(list, this.#setting.patienceMs * 20)
+      (list.ageMs(this.#time.peek()) ?? Infinity) <= maxAgeMs || this.#isServedOn(list, this.#setting.patienceMs * 20)
     if (asked.lists.every(isServed)) this.#fault('502 though the shrink guard serves the old list')
     if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
@@ -129,13 +129,14 @@ export class Checker {
 
   /** Where nothing but a cursor does not work, a few failures are all that it may cost. */
   #checkCursors({ lists }: Asked): void {
-    const { trouble, cursorDeaths, boundMs, refreshEveryMs, patienceMs } = this.#setting
+    const { trouble, cursorDeaths, maxAgeMs, refreshEveryMs, patienceMs } = this.#setting
     if (trouble > 0 || cursorDeaths === 0) return
-    const backOffMs = Math.max(refreshEveryMs, Math.min(boundMs, 30_000))
-    const longestMs = boundMs + 4 * (backOffMs + patienceMs) + 2000
+    const backOffMs = Math.max(refreshEveryMs, Math.min(maxAgeMs, 30_000))
+    const longestMs = maxAgeMs + 4 * (backOffMs + patienceMs) + 2000
     for (const list of lists) {
       const ageMs = list.ageMs(this.#time.peek()) ?? 0
-      if (ageMs > longestMs) this.#fault(`502 for ${Math.round(ageMs - boundMs)} ms though only a cursor does not work`)
+      if (ageMs > longestMs)
+        this.#fault(`502 for ${Math.round(ageMs - maxAgeMs)} ms though only a cursor does not work`)
     }
   }
 
@@ -152,7 +153,7 @@ export class Checker {
   }
 
   #checkAge({ lists, moment }: Asked, ageMs: number): void {
-    const { boundMs, staleIfErrorMs } = this.#setting
+    const { maxAgeMs, staleIfErrorMs } = this.#setting
     for (const { list } of lists) {
       const { name } = list.kind
       const shrunkMs = this.#log.shrunkMs.get(name)
@@ -164,10 +165,10 @@ export class Checker {
       })
     }
     const sinceMs = elapsedMs(moment, this.#time.peek())
-    if (ageMs <= boundMs || ageMs <= sinceMs + TOLERANCE_MS) return
+    if (ageMs <= maxAgeMs || ageMs <= sinceMs + TOLERANCE_MS) return
     const isFailing = lists.some((list) => this.#isFailing(list))
-    if (staleIfErrorMs > 0 && ageMs <= boundMs + staleIfErrorMs && isFailing) return
-    const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > boundMs)
+    if (staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs && isFailing) return
+    const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > maxAgeMs)
     if (old.every((list) => this.#isServedOn(list, 0))) return
     this.#fault(`an answer ${Math.round(ageMs)} ms old, ${Math.round(sinceMs)} ms after the request`)
   }
@@ -219,10 +220,10 @@ export class Checker {
       return
     }
     const until = Math.max(atLeast, this.#knownUntil(list, spans, index))
-    const { trouble, sweepEveryMs } = this.#setting
+    const { trouble, idScanEveryMs } = this.#setting
     // A delta confirms nothing, and yet it must tell what is stamped in good time.
     const tells =
-      trouble === 0 && sweepEveryMs > 0 && this.#tables[list].stories.get(id)?.isPromptSince(span.to) === true
+      trouble === 0 && idScanEveryMs > 0 && this.#tables[list].stories.get(id)?.isPromptSince(span.to) === true
     const due = tells ? Math.max(since, this.#log.toldMs.get(list) ?? 0) : since
     if (until >= due) return
     const late = `${Math.round(due - until)} ms too long; it ended ${Math.round(this.#time.trueMs - span.to)} ms ago`

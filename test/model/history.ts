@@ -96,11 +96,11 @@ export class History {
     if (story === null) return
     const before = story.state
     table.change(story, { shown: before?.shown !== true }, this.#anyhow(table, story, true))
-    // Shown again with a stamp it had: a sweep finds that only where it came meanwhile.
+    // Shown again with a stamp it had: an id scan finds that only where it came meanwhile.
     if (this.#setting.strategy !== 'time-delta' || before?.shown !== false) return
     const alike = story.states
       .slice(0, -1)
-      .find(({ shown, changedAtS }) => shown && changedAtS === story.state?.changedAtS)
+      .find(({ shown, updatedAtS }) => shown && updatedAtS === story.state?.updatedAtS)
     if (alike !== undefined) story.hush(alike.epoch)
   }
 
@@ -161,7 +161,7 @@ export class History {
   /** Rows that may be created again: not within the second of their last change, which no timestamp of seconds can tell. */
   #gone(table: Table): Story[] {
     const nowS = Math.floor(this.#time.trueMs / 1000)
-    return [...table.stories.values()].filter(({ state }) => state?.exists === false && state.changedAtS < nowS)
+    return [...table.stories.values()].filter(({ state }) => state?.exists === false && state.updatedAtS < nowS)
   }
 
   #anyVenue(): Guid {
@@ -185,13 +185,13 @@ export class History {
     const told = this.#told(table, story)
     const { strategy, serverFilters } = this.#setting
     // Not within a second that the row had a stamp in already: the next commit in it would have the same.
-    const isAlone = (story.state?.changedAtS ?? 0) < Math.floor(told.at / 1000)
+    const isAlone = (story.state?.updatedAtS ?? 0) < Math.floor(told.at / 1000)
     if (strategy === 'time-delta' && isAlone && this.#chance.happens(0.15)) {
       // Committed late; or stamped by a clock that is ahead, or of another zone.
       const lateByMs = this.#chance.between(30_000, 300_000) * (this.#chance.happens(0.2) ? -1 : 1)
-      const changedAtS = stampOf({ at: told.at, lateByMs })
+      const updatedAtS = stampOf({ at: told.at, lateByMs })
       // A timestamp that the row had before may tell nothing, unless the row comes or goes by it.
-      const isOld = story.states.some((state) => state.changedAtS === changedAtS)
+      const isOld = story.states.some((state) => state.updatedAtS === updatedAtS)
       return { ...told, lateByMs, silent: isOld && !(isPresence && serverFilters) }
     }
     if (!this.#chance.happens(0.15)) return told

@@ -1,6 +1,6 @@
 import type { Admissions } from '../../src/replica/admission.ts'
-import type { BaseLists } from '../../src/replica/base.ts'
-import { allFrames } from '../../src/share/base-chunks.ts'
+import type { SnapshotLists } from '../../src/replica/snapshot.ts'
+import { allFrames } from '../../src/cluster/snapshot-chunks.ts'
 import type { Frame } from '../../src/replica/frames.ts'
 import { applyFrame } from '../../src/replica/frames.ts'
 import type { Crm, Source } from '../../src/replica/port.ts'
@@ -18,21 +18,21 @@ export interface Running {
 
 /** What lies on the disk between two processes. */
 interface Base {
-  readonly lists: BaseLists
+  readonly lists: SnapshotLists
   readonly frames: readonly Frame[]
 }
 
 /** What a process that is ending says of reads that come too late. */
 export const CLOSED = 'closed'
 
-/** The machine: one process after another answers, each from the base that the one before left. */
+/** The machine: one process after another answers, each from the snapshot that the one before left. */
 export class Host {
   /** The one that runs, or ran last. */
   running: Running
   /** Null while the next one is not there yet. */
   current: Running | null
   restarts = 0
-  #base: Base | null = null
+  #snapshot: Base | null = null
   #crm: ClosableCrm
   #active = true
   readonly #open: (crm: Crm) => Running
@@ -59,11 +59,11 @@ export class Host {
     const { replica } = this.running
     // Nothing is held yet, so the indexes are whole at once.
     void replica.keepIndexes()
-    const base = this.#base
-    if (base !== null) {
-      void replica.adoptBase(async (lists) => {
-        for (const frame of base.frames) applyFrame(lists, frame, this.#time.peek().monotonicMs)
-        return base.lists
+    const snapshot = this.#snapshot
+    if (snapshot !== null) {
+      void replica.adoptSnapshot(async (lists) => {
+        for (const frame of snapshot.frames) applyFrame(lists, frame, this.#time.peek().monotonicMs)
+        return snapshot.lists
       })
     }
     replica.start()
@@ -73,8 +73,8 @@ export class Host {
   }
 
   /** What is held outlives a process. */
-  get hasBase(): boolean {
-    return this.#base !== null
+  get hasSnapshot(): boolean {
+    return this.#snapshot !== null
   }
 
   /** No process ends any more. */
@@ -82,15 +82,15 @@ export class Host {
     this.#active = false
   }
 
-  /** A read has ended: a base is written after each full one, which may have found what nothing else tells, and now and then. */
+  /** A read has ended: a snapshot is written after each full one, which may have found what nothing else tells, and now and then. */
   note(kind: string): void {
     if (this.#setting.restartEveryMs > 0 && (kind === 'full' || this.#chance.happens(0.05))) this.#keep()
   }
 
   #keep(): void {
     const { replica } = this.running
-    const lists = replica.baseLists
-    if (lists !== null) this.#base = { lists, frames: [...allFrames(replica.lists)] }
+    const lists = replica.snapshotLists
+    if (lists !== null) this.#snapshot = { lists, frames: [...allFrames(replica.lists)] }
   }
 
   async #restart(): Promise<void> {
@@ -99,7 +99,7 @@ export class Host {
     this.current = null
     this.#crm.isClosed = true
     await this.running.replica.stop()
-    // A stop leaves a base, a kill what was there.
+    // A stop leaves a snapshot, a kill what was there.
     if (this.#chance.happens(0.5)) this.#keep()
     this.#crm = new ClosableCrm(this.#crmOf())
     this.running = this.current = this.#open(this.#crm)

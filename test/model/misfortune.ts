@@ -66,7 +66,7 @@ export class Misfortune {
 
   #strike(): void {
     const chance = this.#chance
-    const { clocks, trouble, boundMs, refreshEveryMs } = this.#setting
+    const { clocks, trouble, maxAgeMs, refreshEveryMs } = this.#setting
     if (clocks !== 'steady' && chance.happens(trouble === 0 ? 1 : 0.5)) {
       this.#turnClock()
       return
@@ -76,7 +76,7 @@ export class Misfortune {
       return
     }
     const roll = chance.next()
-    const whileMs = chance.span(Math.max(boundMs, refreshEveryMs) * 2)
+    const whileMs = chance.span(Math.max(maxAgeMs, refreshEveryMs) * 2)
     if (roll < 0.35) this.#weather.downUntilMs = this.#time.trueMs + whileMs
     else if (roll < 0.55) this.#weather.throttledUntilMs = this.#time.trueMs + Math.min(whileMs, 120_000)
     else if (roll < 0.65) this.#deleteMany(chance.pick(this.#tables), whileMs)
@@ -120,7 +120,7 @@ export class Misfortune {
       const isMany = Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
       // Who begins with nothing believes whatever comes first.
-      const outlives = this.#setting.restartEveryMs === 0 || this.#host.hasBase
+      const outlives = this.#setting.restartEveryMs === 0 || this.#host.hasSnapshot
       return outlives && hasRecovered() && !list.reader.guard.acceptsShorter && isMany && isInTime
     }
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
@@ -159,7 +159,7 @@ export class Misfortune {
   /** Rows that can be told as changed now: not in a second that they have a stamp of. */
   #touchable(table: Table): Story[] {
     const nowS = Math.floor(this.#time.trueMs / 1000)
-    return table.shown().filter(({ states }) => states.every(({ changedAtS }) => changedAtS !== nowS))
+    return table.shown().filter(({ states }) => states.every(({ updatedAtS }) => updatedAtS !== nowS))
   }
 
   #toldNow(): Commit {
@@ -251,7 +251,7 @@ export class Misfortune {
       // A process that began since has not heard it.
       if (told === null || (list !== told && list.shrunk !== null)) void (told = list).acceptShorter()
       if ((this.#log.completeMs.get(table.name) ?? 0) <= at)
-        this.#time.after(Math.max(1000, this.#setting.boundMs), say)
+        this.#time.after(Math.max(1000, this.#setting.maxAgeMs), say)
     }
     this.#time.after(0, say)
   }

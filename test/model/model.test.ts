@@ -37,9 +37,9 @@ describe(`the model (MARQUEE_SEED=${SEED})`, () => {
 })
 
 describe('the cost to the CRM (architecture: The idea)', () => {
-  it('does not depend on the traffic where refreshEvery and the time of a read fit into the bound', async () => {
+  it('does not depend on the traffic where refreshEvery and the time of a read fit into the maximum age', async () => {
     const read = async (clients: number): Promise<Outcome> => {
-      const setting = settingOf({ strategy: 'token-delta', boundMs: 30_000, trouble: 0, clients, thinkMs: 50 })
+      const setting = settingOf({ strategy: 'token-delta', maxAgeMs: 30_000, trouble: 0, clients, thinkMs: 50 })
       return runModel({ setting, seed: SEED, steps: Number.POSITIVE_INFINITY, untilMs: 117_500 })
     }
     const [idle, busy] = [await read(0), await read(20)]

@@ -10,7 +10,7 @@ import { RecordList } from '../../src/replica/record-list.ts'
 import { ShrinkGuard } from '../../src/replica/shrink-guard.ts'
 import type { Time } from '../../src/replica/time.ts'
 import { Tombstones } from '../../src/replica/tombstones.ts'
-import { ASKED_TWICE, CURSORS_DIE, SWEEPS_SELDOM } from './plans.ts'
+import { ASKED_TWICE, CURSORS_DIE, ID_SCANS_SELDOM } from './plans.ts'
 import type { Stage } from './run-model.ts'
 import type { Setting } from './setting.ts'
 import { settingOf } from './setting.ts'
@@ -29,14 +29,14 @@ export interface Mutant {
   readonly timeFor?: (time: VirtualTime) => Time
 }
 
-const token = settingOf({ strategy: 'token-delta', boundMs: 1000 })
-const calm = { strategy: 'token-delta', boundMs: 1000, trouble: 0 } as const
-const pages = settingOf({ strategy: 'full-read', boundMs: 1000 })
-const garbling = settingOf({ strategy: 'token-delta', boundMs: 1000, garbles: true, shrinkGuardMs: 60_000 })
-const lagging = settingOf({ strategy: 'time-delta', boundMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
+const token = settingOf({ strategy: 'token-delta', maxAgeMs: 1000 })
+const calm = { strategy: 'token-delta', maxAgeMs: 1000, trouble: 0 } as const
+const pages = settingOf({ strategy: 'full-read', maxAgeMs: 1000 })
+const garbling = settingOf({ strategy: 'token-delta', maxAgeMs: 1000, garbles: true, shrinkGuardMs: 60_000 })
+const lagging = settingOf({ strategy: 'time-delta', maxAgeMs: 30_000, serverLagsMs: [0, 3000, 20_000] })
 const apart = settingOf({
   strategy: 'token-delta',
-  boundMs: 30_000,
+  maxAgeMs: 30_000,
   availabilityEveryMs: 1500,
   trouble: 3,
   latencyMs: 200,
@@ -44,7 +44,7 @@ const apart = settingOf({
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    name: 'serves past the bound',
+    name: 'serves past the maximum age',
     setting: token,
     breakIt: () =>
       override(
@@ -220,11 +220,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgets over a restart what it did not believe',
-    setting: settingOf({ strategy: 'token-delta', boundMs: 1000, restartEveryMs: 4000 }),
+    setting: settingOf({ strategy: 'token-delta', maxAgeMs: 1000, restartEveryMs: 4000 }),
     breakIt: () =>
-      overrideGetter(ListReader.prototype, 'baseList', (reader, original) => {
-        const base = original()
-        return base === null ? null : { ...base, cursor: reader.travellingCursor, shrunk: null }
+      overrideGetter(ListReader.prototype, 'snapshotList', (reader, original) => {
+        const snapshot = original()
+        return snapshot === null ? null : { ...snapshot, cursor: reader.travellingCursor, shrunk: null }
       }),
   },
   {
@@ -256,7 +256,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'takes any read for one that began since',
-    setting: settingOf({ strategy: 'full-read', boundMs: 0 }),
+    setting: settingOf({ strategy: 'full-read', maxAgeMs: 0 }),
     breakIt: () =>
       override(
         Freshness.prototype,
@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'does not notice that the machine slept',
-    setting: settingOf({ strategy: 'time-delta', boundMs: 1000, clocks: 'suspended' }),
+    setting: settingOf({ strategy: 'time-delta', maxAgeMs: 1000, clocks: 'suspended' }),
     timeFor: (virtual) => ({
       now: () => ({ monotonicMs: virtual.now().monotonicMs, wallMs: 0 }),
       after: (delayMs, then) => virtual.after(delayMs, then),
@@ -283,7 +283,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'drops rows of an audit that no read of changes ever told of',
-    setting: settingOf({ ...calm, boundMs: 3000, refreshEveryMs: 500, latencyMs: 250, fullReadEveryMs: 2000 }),
+    setting: settingOf({ ...calm, maxAgeMs: 3000, refreshEveryMs: 500, latencyMs: 250, fullReadEveryMs: 2000 }),
     breakIt: () => override(Tombstones.prototype, 'duringAudit', () => () => {}),
   },
   {
@@ -298,12 +298,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'removes venues when a read of the events has ended that cannot tell what is gone',
-    setting: settingOf(SWEEPS_SELDOM),
+    setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(ListReader.prototype, 'confirmSince', () => () => {}),
   },
   {
-    name: 'removes venues though events still point at them, which only a sweep could tell are gone',
-    setting: settingOf(SWEEPS_SELDOM),
+    name: 'removes venues though events still point at them, which only an id scan could tell are gone',
+    setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(RecordList.prototype, 'someServed', () => () => Promise.resolve(false)),
   },
   {
@@ -336,19 +336,19 @@ export const MUTANTS: readonly Mutant[] = [
   {
     // Of the connector, which alone knows stamps: the replica has no part in it.
     name: 'goes on from the newest stamp, though its clock is ahead',
-    setting: settingOf(SWEEPS_SELDOM),
+    setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(POSITION, 'after', () => (newestS) => newestS),
   },
   {
-    name: 'serves what lies in its base before a read has confirmed it',
+    name: 'serves what lies in its snapshot before a read has confirmed it',
     setting: settingOf({ ...calm, restartEveryMs: 10_000 }),
     breakIt: (now) =>
       override(
         ListReader.prototype,
         'adopt',
         (original) =>
-          function adopt(this: ListReader<unknown>, base) {
-            original.call(this, base)
+          function adopt(this: ListReader<unknown>, snapshot) {
+            original.call(this, snapshot)
             this.isLoaded = true
             this.freshness.confirmDetails(now().now(), 0)
             this.freshness.confirmAvailability(now().now(), 0)
@@ -357,7 +357,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'names a Retry-After that is not true',
-    setting: { ...token, boundMs: 30_000 },
+    setting: { ...token, maxAgeMs: 30_000 },
     onStage: ({ replica }) => {
       for (const list of [replica.events, replica.venues]) Object.defineProperty(list, 'nextTryInMs', { get: () => 0 })
     },

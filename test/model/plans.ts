@@ -8,14 +8,14 @@ export interface Plan {
 
 const STRATEGIES = ['token-delta', 'time-delta', 'full-read'] as const
 
-const fast = { boundMs: 200, latencyMs: 10 } as const
+const fast = { maxAgeMs: 200, latencyMs: 10 } as const
 const lagging = { strategy: 'time-delta', serverLagsMs: [0, 3000, 20_000] } as const
-const apart = { boundMs: 30_000, availabilityEveryMs: 1500 } as const
+const apart = { maxAgeMs: 30_000, availabilityEveryMs: 1500 } as const
 
 /** Nothing goes wrong but that cursors stop working, now and then. */
 export const CURSORS_DIE = {
   strategy: 'token-delta',
-  boundMs: 1000,
+  maxAgeMs: 1000,
   trouble: 0,
   cursorDeaths: 0.02,
   fullReadEveryMs: 60_000,
@@ -24,7 +24,7 @@ export const CURSORS_DIE = {
 /** Nothing goes wrong but that many pages are asked for twice, and the two answers arrive in any order. */
 export const ASKED_TWICE = {
   strategy: 'token-delta',
-  boundMs: 1000,
+  maxAgeMs: 1000,
   trouble: 0,
   cursorDeaths: 0,
   asksTwice: 0.6,
@@ -35,44 +35,44 @@ export const ASKED_TWICE = {
 } as const
 
 /** Most reads of changes are a delta alone, which cannot tell what is gone. */
-export const SWEEPS_SELDOM = {
+export const ID_SCANS_SELDOM = {
   strategy: 'time-delta',
-  boundMs: 30_000,
+  maxAgeMs: 30_000,
   refreshEveryMs: 1000,
-  sweepEveryMs: 10_000,
+  idScanEveryMs: 10_000,
   fullReadEveryMs: 60_000,
   trouble: 0,
 } as const
 
-/** What the model is run with: each way of reading with each bound, then what matters for some of them only. */
+/** What the model is run with: each way of reading with each maximum age, then what matters for some of them only. */
 export const PLANS: readonly Plan[] = [
   ...STRATEGIES.flatMap((strategy) => [
-    plan(`${strategy}, bound 0`, { strategy, boundMs: 0 }),
-    plan(`${strategy}, bound 200 ms`, { strategy, ...fast }),
-    plan(`${strategy}, bound 1 s`, { strategy, boundMs: 1000 }),
-    plan(`${strategy}, bound 30 s`, { strategy, boundMs: 30_000 }),
-    plan(`${strategy}, stale answers while the CRM fails`, { strategy, boundMs: 1000, staleIfErrorMs: 60_000 }),
+    plan(`${strategy}, maximum age 0`, { strategy, maxAgeMs: 0 }),
+    plan(`${strategy}, maximum age 200 ms`, { strategy, ...fast }),
+    plan(`${strategy}, maximum age 1 s`, { strategy, maxAgeMs: 1000 }),
+    plan(`${strategy}, maximum age 30 s`, { strategy, maxAgeMs: 30_000 }),
+    plan(`${strategy}, stale answers while the CRM fails`, { strategy, maxAgeMs: 1000, staleIfErrorMs: 60_000 }),
     plan(`${strategy}, tickets read apart`, { strategy, ...apart }),
-    plan(`${strategy}, what is not shown is told row by row`, { strategy, boundMs: 1000, serverFilters: false }),
-    plan(`${strategy}, a wall clock that is set`, { strategy, boundMs: 30_000, clocks: 'set' }),
-    plan(`${strategy}, a machine that is suspended`, { strategy, boundMs: 30_000, clocks: 'suspended' }),
-    plan(`${strategy}, few may wait and not for long`, { strategy, boundMs: 1000, waiting: 3, waitForMs: 400 }),
-    plan(`${strategy}, restarts from its base`, { strategy, boundMs: 1000, restartEveryMs: 10_000 }),
-    plan(`${strategy}, nothing goes wrong`, { strategy, boundMs: 1000, trouble: 0 }),
+    plan(`${strategy}, what is not shown is told row by row`, { strategy, maxAgeMs: 1000, serverFilters: false }),
+    plan(`${strategy}, a wall clock that is set`, { strategy, maxAgeMs: 30_000, clocks: 'set' }),
+    plan(`${strategy}, a machine that is suspended`, { strategy, maxAgeMs: 30_000, clocks: 'suspended' }),
+    plan(`${strategy}, few may wait and not for long`, { strategy, maxAgeMs: 1000, waiting: 3, waitForMs: 400 }),
+    plan(`${strategy}, restarts from its snapshot`, { strategy, maxAgeMs: 1000, restartEveryMs: 10_000 }),
+    plan(`${strategy}, nothing goes wrong`, { strategy, maxAgeMs: 1000, trouble: 0 }),
   ]),
   ...STRATEGIES.flatMap((strategy) => [
-    plan(`${strategy}, rows that nobody can read`, { strategy, boundMs: 1000, garbles: true }),
-    plan(`${strategy}, the old list is served on`, { strategy, boundMs: 1000, garbles: true, shrinkGuardMs: 60_000 }),
+    plan(`${strategy}, rows that nobody can read`, { strategy, maxAgeMs: 1000, garbles: true }),
+    plan(`${strategy}, the old list is served on`, { strategy, maxAgeMs: 1000, garbles: true, shrinkGuardMs: 60_000 }),
     plan(`${strategy}, an old list is served on, and withheld rows are told`, {
       strategy,
-      boundMs: 30_000,
+      maxAgeMs: 30_000,
       garbles: true,
       shrinkGuardMs: 600_000,
       serverFilters: false,
     }),
     plan(`${strategy}, the old list is served on over restarts`, {
       strategy,
-      boundMs: 1000,
+      maxAgeMs: 1000,
       garbles: true,
       shrinkGuardMs: 60_000,
       restartEveryMs: 10_000,
@@ -80,19 +80,19 @@ export const PLANS: readonly Plan[] = [
   ]),
   plan('token-delta, tickets read apart and seldom', {
     strategy: 'token-delta',
-    boundMs: 30_000,
+    maxAgeMs: 30_000,
     availabilityEveryMs: 7000,
     changeEveryMs: 150,
     thinkMs: 300,
   }),
   plan('token-delta, audits one after the other', {
     strategy: 'token-delta',
-    boundMs: 1000,
+    maxAgeMs: 1000,
     latencyMs: 150,
     fullReadEveryMs: 2000,
     changeEveryMs: 60,
   }),
-  plan('token-delta, renewed on demand', { strategy: 'token-delta', boundMs: 1000, refreshEveryMs: 5000 }),
+  plan('token-delta, renewed on demand', { strategy: 'token-delta', maxAgeMs: 1000, refreshEveryMs: 5000 }),
   plan('token-delta, a slow CRM with much trouble', {
     strategy: 'token-delta',
     ...apart,
@@ -100,26 +100,26 @@ export const PLANS: readonly Plan[] = [
     changeEveryMs: 300,
     trouble: 3,
   }),
-  plan('full-read, a file', { strategy: 'full-read', boundMs: 1000, snapshot: true }),
+  plan('full-read, a file', { strategy: 'full-read', maxAgeMs: 1000, snapshot: true }),
   plan('full-read, a file with withheld rows', {
     strategy: 'full-read',
-    boundMs: 30_000,
+    maxAgeMs: 30_000,
     snapshot: true,
     serverFilters: false,
   }),
   plan('token-delta, nothing goes wrong but cursors', CURSORS_DIE),
   plan('token-delta, nothing goes wrong but answers that come twice', ASKED_TWICE),
-  plan('time-delta, each read a snapshot', { strategy: 'time-delta', boundMs: 1000, snapshot: true }),
+  plan('time-delta, each read a snapshot', { strategy: 'time-delta', maxAgeMs: 1000, snapshot: true }),
   plan('time-delta, each read a snapshot, told row by row', {
     strategy: 'time-delta',
-    boundMs: 30_000,
+    maxAgeMs: 30_000,
     snapshot: true,
     serverFilters: false,
   }),
-  plan('time-delta, sweeps now and then', { ...SWEEPS_SELDOM, trouble: 1 }),
-  plan('time-delta, sweeps now and then, nothing goes wrong', SWEEPS_SELDOM),
-  plan('time-delta, servers that lag', { ...lagging, boundMs: 30_000 }),
-  plan('time-delta, servers that lag beyond the bound', { ...lagging, boundMs: 1000 }),
+  plan('time-delta, sweeps now and then', { ...ID_SCANS_SELDOM, trouble: 1 }),
+  plan('time-delta, sweeps now and then, nothing goes wrong', ID_SCANS_SELDOM),
+  plan('time-delta, servers that lag', { ...lagging, maxAgeMs: 30_000 }),
+  plan('time-delta, servers that lag beyond the maximum age', { ...lagging, maxAgeMs: 1000 }),
 ]
 
 function plan(name: string, given: Parameters<typeof settingOf>[0]): Plan {

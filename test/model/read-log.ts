@@ -28,7 +28,7 @@ export class ReadLog {
   /** Since when a list is not believed; and those lists of which a read that named all rows was not. */
   readonly shrunkMs: Map<string, number> = new Map()
   readonly #wasComplete = new Set<string>()
-  /** The same of the last time, which may wait for an audit though a sweep was believed. */
+  /** The same of the last time, which may wait for an audit though an id scan was believed. */
   readonly lastShrunkMs: Map<string, number> = new Map()
   /** When the last read of changes that ended well began, in its source's time; and the last one that named all rows. */
   readonly toldMs: Map<string, number> = new Map()

@@ -76,7 +76,7 @@ export async function runModel({
   const log = new ReadLog()
   const replicaTime = timeFor?.(time) ?? time
   const versionOf: Parts<unknown>['versionOf'] = (state) =>
-    setting.strategy === 'time-delta' ? state.changedAtS : Number.NaN
+    setting.strategy === 'time-delta' ? state.updatedAtS : Number.NaN
   const shared = { setting, log, time, versionOf }
   const crmOf = (): Crm => ({
     events: sourceFor<EventRecord>({

@@ -3,7 +3,7 @@ type Strategy = 'token-delta' | 'time-delta' | 'full-read'
 /** One run of the model: everything that is decided before chance takes over. */
 export interface Setting {
   readonly strategy: Strategy
-  readonly boundMs: number
+  readonly maxAgeMs: number
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
   readonly staleIfErrorMs: number
@@ -29,10 +29,10 @@ export interface Setting {
   /** All pages of a read show one state of all rows; where a read is always a full one, an unchanged list is recognised. */
   readonly snapshot: boolean
   /** How often a read of changes by time sweeps all ids; 0: each time. */
-  readonly sweepEveryMs: number
+  readonly idScanEveryMs: number
   /** How likely it is that a cursor does not work when it is used, nor ever again, without a word that it is the cursor. */
   readonly cursorDeaths: number
-  /** How often the process ends and the next one goes on from its base; 0: never. */
+  /** How often the process ends and the next one goes on from its snapshot; 0: never. */
   readonly restartEveryMs: number
   /** The CRM leaves out what is not shown, else it says so row by row. */
   readonly serverFilters: boolean
@@ -42,8 +42,8 @@ export interface Setting {
 }
 
 /** A setting with the defaults of a service whose CRM answers in 40 ms. */
-export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | 'boundMs'>): Setting {
-  const refreshEveryMs = given.refreshEveryMs ?? (given.boundMs === 0 ? 5000 : Math.min(5000, given.boundMs / 2))
+export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | 'maxAgeMs'>): Setting {
+  const refreshEveryMs = given.refreshEveryMs ?? (given.maxAgeMs === 0 ? 5000 : Math.min(5000, given.maxAgeMs / 2))
   return {
     refreshEveryMs,
     fullReadEveryMs: refreshEveryMs * 9,
@@ -51,7 +51,7 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     availabilityEveryMs: null,
     serverLagsMs: [0],
     latencyMs: 40,
-    patienceMs: given.boundMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.boundMs / 3)),
+    patienceMs: given.maxAgeMs === 0 ? 10_000 : Math.max(300, Math.min(10_000, given.maxAgeMs / 3)),
     trouble: 1,
     asksTwice: 0.05 * (given.trouble ?? 1),
     clocks: 'steady',
@@ -61,7 +61,7 @@ export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | '
     thinkMs: refreshEveryMs / 3,
     changeEveryMs: refreshEveryMs / 3,
     snapshot: false,
-    sweepEveryMs: 0,
+    idScanEveryMs: 0,
     cursorDeaths: 0.002 * (given.trouble ?? 1),
     restartEveryMs: 0,
     serverFilters: true,

@@ -25,7 +25,7 @@ export interface State {
   /** Counts the reported changes of its table. */
   readonly sequence: number
   /** Whole seconds, as some CRMs keep it; a late commit's is minutes old. */
-  readonly changedAtS: number
+  readonly updatedAtS: number
 }
 
 /**

@@ -109,9 +109,9 @@ export class Table {
     if (change.exists === false) this.deletions.push({ id: story.id, sequence: this.sequence })
   }
 
-  #stamps(before: State, commit: Commit): Pick<State, 'sequence' | 'changedAtS'> {
-    if (commit.untold) return { sequence: before.sequence, changedAtS: before.changedAtS }
-    return { sequence: ++this.sequence, changedAtS: stampOf(commit) }
+  #stamps(before: State, commit: Commit): Pick<State, 'sequence' | 'updatedAtS'> {
+    if (commit.untold) return { sequence: before.sequence, updatedAtS: before.updatedAtS }
+    return { sequence: ++this.sequence, updatedAtS: stampOf(commit) }
   }
 }
 
@@ -132,5 +132,5 @@ const NEVER: State = {
   sold: 0,
   venue: EMPTY_GUID,
   sequence: 0,
-  changedAtS: 0,
+  updatedAtS: 0,
 }

@@ -25,13 +25,13 @@ export const POSITION = {
 }
 
 /**
- * A CRM with timestamps: what changed since, then mostly a sweep of all ids and timestamps that finds late commits and what
+ * A CRM with timestamps: what changed since, then mostly an id scan of all ids and timestamps that finds late commits and what
  * is gone (as PostgreSQL). Its servers lag; one that takes over does not know the other's cursor.
  */
 export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
   const state = { server: 0, sweptMs: Number.NEGATIVE_INFINITY }
   return sourceOf(parts, true, (request, view) => {
-    const { serverLagsMs, trouble, sweepEveryMs } = parts.setting
+    const { serverLagsMs, trouble, idScanEveryMs } = parts.setting
     if (parts.chance.happens(0.01 * trouble)) state.server = (state.server + 1) % serverLagsMs.length
     const { logged } = view
     logged.lagMs = serverLagsMs[state.server] ?? 0
@@ -39,7 +39,7 @@ export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
       case 'full':
         return readFull(parts, state.server, view)
       case 'changes': {
-        const sweeps = request.mustConfirm === true || logged.begunMs - state.sweptMs >= sweepEveryMs
+        const sweeps = request.mustConfirm === true || logged.begunMs - state.sweptMs >= idScanEveryMs
         const swept = (): number => (state.sweptMs = logged.begunMs)
         return readChanges(parts, request, state.server, view, sweeps ? swept : null)
       }
@@ -64,7 +64,7 @@ class Tally {
   }
 
   add({ state }: Seen): void {
-    this.#newestS = Math.max(this.#newestS, state.changedAtS)
+    this.#newestS = Math.max(this.#newestS, state.updatedAtS)
   }
 
   get cursor(): Cursor {
@@ -96,14 +96,14 @@ async function* readChanges<Item>(
   const tally = new Tally(parts, server, view, since)
   const { snapshot } = parts.setting
   const failure = yield* readByKey(parts, view, (seen) => {
-    if (seen.state.changedAtS < since - OVERLAP_S) return null
+    if (seen.state.updatedAtS < since - OVERLAP_S) return null
     tally.add(seen)
     return isTold(parts, seen) ? changeOf(parts, seen) : null
   })
   if (failure !== null) return failure
   if (swept === null) return endOf('changes', tally.cursor, { confirms: false, oneMoment: snapshot })
-  const sweepFailure = yield* sweep(parts, held, view)
-  if (sweepFailure !== null) return sweepFailure
+  const idScanFailure = yield* sweep(parts, held, view)
+  if (idScanFailure !== null) return idScanFailure
   swept()
   return endOf('changes', tally.cursor, { complete: true, oneMoment: snapshot })
 }

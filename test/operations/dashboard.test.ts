@@ -36,7 +36,7 @@ const processes: MarqueeProcess[] = []
 let browser: Browser
 
 async function started(lists: string, settings: object = {}): Promise<MarqueeProcess & { directory: FilesDirectory }> {
-  const freshness = { bound: '10s', refreshEvery: '100ms' }
+  const freshness = { maxAge: '10s', refreshEvery: '100ms' }
   const directory = new FilesDirectory(
     { operations: { port: 0 }, freshness, ...settings },
     { events: lists, venues: '[]' },
@@ -273,7 +273,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('shows no count as served where callers get 502, and says what is kept', async () => {
-    const running = await started(events(3, 0), { freshness: { bound: '3s', refreshEvery: '100ms' } })
+    const running = await started(events(3, 0), { freshness: { maxAge: '3s', refreshEvery: '100ms' } })
     const { page } = await opened(PHONE, running)
     await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
     expect(await page.textContent('#card-events')).toContain('Served3Held')

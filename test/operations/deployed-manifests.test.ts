@@ -45,7 +45,7 @@ it('the compose file of several instances mounts what its configuration names, a
   const mounts = new Map(services['marquee-1']?.volumes?.map((volume) => [volume.split(':')[1] ?? '', volume]))
   const files: Readonly<Record<string, string>> = {
     '/etc/marquee/marquee.yaml': textOf('container/instances.yaml'),
-    '/etc/marquee/share-key': 'k'.repeat(64),
+    '/etc/marquee/cluster-key': 'k'.repeat(64),
   }
   const readFile = async (path: string): Promise<Uint8Array> => {
     expect(mounts.has(path)).toBe(true)
@@ -53,9 +53,9 @@ it('the compose file of several instances mounts what its configuration names, a
   }
   const loaded = await loadConfiguration({ path: '/etc/marquee/marquee.yaml', env: {}, readFile })
   if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
-  const { crm, share } = loaded.configuration
+  const { crm, cluster } = loaded.configuration
   expect(mounts.has(crm.directory)).toBe(true)
-  expect(Object.keys(services)).toContain(new URL(share?.url.reveal() ?? '').hostname)
+  expect(Object.keys(services)).toContain(new URL(cluster?.url.reveal() ?? '').hostname)
 })
 
 it('the compose file mounts the configuration where the image looks for it, and the lists where the configuration does', async () => {

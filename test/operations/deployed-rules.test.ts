@@ -37,7 +37,7 @@ describe('the files for Prometheus and Grafana', () => {
     directory = new FilesDirectory({ operations: { port: 0 } }, { events: '[]', venues: '[]' })
     running = await serve('bun', directory.configuration)
     // One that shares has all the others have, and more; that its store is not there is no matter.
-    sharing = new FilesDirectory({ operations: { port: 0 }, share: { url: 'redis://127.0.0.1:1/0' } }, null)
+    sharing = new FilesDirectory({ operations: { port: 0 }, cluster: { url: 'redis://127.0.0.1:1/0' } }, null)
     const other = await serve('bun', sharing.configuration)
     const reply = await askOperations(`${other.listening.operations ?? ''}metrics`)
     await other.child.stop()

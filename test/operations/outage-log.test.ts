@@ -14,7 +14,7 @@ interface Line {
 it.each(['bun', 'node'] as const)(
   'the log says once a list when callers begin to get 502, and why, and once when that is over (on %s)',
   async (runtime) => {
-    const directory = new FilesDirectory({ freshness: { bound: '400ms', refreshEvery: '100ms' } }, LISTS)
+    const directory = new FilesDirectory({ freshness: { maxAge: '400ms', refreshEvery: '100ms' } }, LISTS)
     const { child } = await serve(runtime, directory.configuration)
     const told = (): readonly Line[] =>
       child.stdout

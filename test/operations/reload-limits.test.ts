@@ -12,7 +12,7 @@ const CRMS = {
 }
 
 async function configured(crm: string, bound: string): Promise<Configuration> {
-  const text = `freshness: { bound: ${bound} }\ncrm: ${crm}`
+  const text = `freshness: { maxAge: ${bound} }\ncrm: ${crm}`
   const readFile = (): Promise<never> => Promise.reject(new Error('no file is named'))
   const loaded = await loadConfiguration({ path: 'marquee.yaml', text, env: { URL: 'postgres://me@h/d' }, readFile })
   if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join())
@@ -20,12 +20,12 @@ async function configured(crm: string, bound: string): Promise<Configuration> {
 }
 
 it.each(Object.entries(CRMS))(
-  'a reload gives %s the time for an exchange that the new bound leaves',
+  'a reload gives %s the time for an exchange that the new maximum age leaves',
   async (_, crm) => {
     const marquee = await assemble(await configured(crm, '30s'), systemTime, () => {})
     const before = marquee.crm.events.patienceMs
     await marquee.adopt(await configured(crm, '3s'))
-    // Two exchanges to a page: of 10 s at most, or of a third of the bound.
+    // Two exchanges to a page: of 10 s at most, or of a third of the maximum age.
     expect(before - marquee.crm.events.patienceMs).toBe(2 * 10_000 - 2 * 1000)
     await marquee.crm.close()
   },

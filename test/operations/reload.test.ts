@@ -7,7 +7,7 @@ import { serve } from '../support/marquee-process.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
 const EVENT = { Id: ID, Name: 'Tosca', Start: '2026-07-12T19:30:00Z', Finish: '2026-07-12T21:30:00Z', ShowOnWeb: true }
-const SETTINGS = { operations: { port: 0 }, freshness: { bound: '1h', refreshEvery: '1h' } }
+const SETTINGS = { operations: { port: 0 }, freshness: { maxAge: '1h', refreshEvery: '1h' } }
 
 function configure(directory: FilesDirectory, settings: Readonly<Record<string, unknown>>): void {
   const crm = { kind: 'files', directory: './crm' }
@@ -45,7 +45,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     // Nobody can read the CRM again: what is answered below is what is held.
     renameSync(directory.crm, `${directory.crm}.gone`)
     configure(directory, {
-      freshness: { bound: '30m', refreshEvery: '1h' },
+      freshness: { maxAge: '30m', refreshEvery: '1h' },
       conditionalRequests: true,
       log: { requests: true },
       limits: { idle: '1s', drain: '5s' },
@@ -54,7 +54,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     expect(JSON.parse(await reload(child))).toMatchObject({
       event: 'reloaded',
       changed: [
-        'freshness.bound',
+        'freshness.maxAge',
         'representation.links.event',
         'conditionalRequests',
         'limits.idle',
@@ -69,7 +69,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     expect(after.headers.get('etag')).not.toBe(etag)
     expect((await get({ 'If-None-Match': after.headers.get('etag') ?? '' })).status).toBe(304)
     await child.line((line) => line.includes('"request-answered"'))
-    expect(await (await fetch(`${listening.operations ?? ''}status`)).text()).toContain('"boundMs":1800000')
+    expect(await (await fetch(`${listening.operations ?? ''}status`)).text()).toContain('"maxAgeMs":1800000')
     expect(await child.stop()).toBe(0)
     expect(child.stdout).toContain('"drainMs":5000')
     directory.remove()
@@ -79,7 +79,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     const directory = new FilesDirectory(SETTINGS, { events: JSON.stringify([EVENT]), venues: '[]' })
     const { child, listening } = await serve(runtime, directory.configuration)
     directory.write('events', '[]')
-    configure(directory, { freshness: { bound: '1h', refreshEvery: '50ms', shrinkGuard: 'off' } })
+    configure(directory, { freshness: { maxAge: '1h', refreshEvery: '50ms', shrinkGuard: 'off' } })
     await reload(child)
     await eventually(
       async () => (await fetch(`${listening.address}api/events/${ID}`)).status,
@@ -123,9 +123,9 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
       expect(answer.headers.get('cache-control')).toMatch(/max-age=3[56]/)
       return line
     }
-    configure(directory, { freshness: { bound: '1s' }, timeZone: 'Europe/Berlin', listen: { port: 1 } })
+    configure(directory, { freshness: { maxAge: '1s' }, timeZone: 'Europe/Berlin', listen: { port: 1 } })
     expect(await refused()).toContain('listen.port, timeZone, crm.timeZone have changed')
-    configure(directory, { freshness: { bound: '1s' }, limits: { waiting: -1 }, lisst: true })
+    configure(directory, { freshness: { maxAge: '1s' }, limits: { waiting: -1 }, lisst: true })
     expect(await refused()).toMatch(/limits\.waiting.*lisst/)
     const status = async (): Promise<unknown> => (await fetch(`${listening.operations ?? ''}status`)).json()
     expect(JSON.stringify(await status())).toMatch(
@@ -133,7 +133,7 @@ describe.each(['bun', 'node'] as Runtime[])('SIGHUP on %s', (runtime) => {
     )
     renameSync(directory.configuration, `${directory.configuration}.away`)
     expect(await refused()).toContain('marquee.yaml')
-    configure(directory, { freshness: { bound: '1s' } })
+    configure(directory, { freshness: { maxAge: '1s' } })
     expect(await reload(child)).toContain('"event":"reloaded"')
     expect(await status()).not.toHaveProperty('reload')
     await child.stop()

@@ -37,7 +37,7 @@ function events(count: number, readable = count, Name = 'Tosca'): string {
 function directoryOf(freshness: object): FilesDirectory {
   const settings = {
     operations: { port: 0 },
-    freshness: { bound: '2s', refreshEvery: '200ms', ...freshness },
+    freshness: { maxAge: '2s', refreshEvery: '200ms', ...freshness },
   }
   const directory = new FilesDirectory(settings, { events: events(31), venues: '[]' })
   directories.push(directory)
@@ -59,7 +59,7 @@ async function started(runtime: Runtime, directory: FilesDirectory) {
     if (shrunk === null) throw new Error('it is shrunk')
     return shrunk
   }
-  /** The answer, once it is older than the bound. */
+  /** The answer, once it is older than the maximum age. */
   const untilOld = (number: number): Promise<Response> =>
     eventually(
       () => get(number),
@@ -70,7 +70,7 @@ async function started(runtime: Runtime, directory: FilesDirectory) {
 
 describe.each(['bun', 'node'] as Runtime[])('the shrink guard on %s', (runtime) => {
   it(
-    'serves the old list past the bound, says so everywhere, and goes on after a restart until it is accepted',
+    'serves the old list past the maximum age, says so everywhere, and goes on after a restart until it is accepted',
     async () => {
       const directory = directoryOf({})
       const first = await started(runtime, directory)
@@ -135,7 +135,7 @@ describe.each(['bun', 'node'] as Runtime[])('the shrink guard on %s', (runtime) 
   )
 
   it(
-    'answers 502 past the bound where it is 0s, and believes everything where it is off',
+    'answers 502 past the maximum age where it is 0s, and believes everything where it is off',
     async () => {
       const none = directoryOf({ shrinkGuard: '0s' })
       const strict = await started(runtime, none)

@@ -6,7 +6,7 @@ import { Child, programOf } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { serve, untilListening } from '../support/marquee-process.ts'
 
-const SETTINGS = { operations: { port: 0 }, freshness: { bound: '1h', refreshEvery: '1h' } }
+const SETTINGS = { operations: { port: 0 }, freshness: { maxAge: '1h', refreshEvery: '1h' } }
 
 it.each(['bun', 'node'] as Runtime[])(
   'a start on %s reads each list once, and says that it listens when all answers, the description too',
@@ -29,7 +29,7 @@ it.each([
   ['json', []],
   ['csv', ['csv-parse']],
 ] as const)('a start loads no parser but that of its lists: %s', async (format, parsers) => {
-  const directory = new FilesDirectory({ base: null }, { events: format === 'json' ? '[]' : 'Id\n', venues: '[]' })
+  const directory = new FilesDirectory({ snapshot: null }, { events: format === 'json' ? '[]' : 'Id\n', venues: '[]' })
   if (format === 'csv') renameSync(join(directory.crm, 'events.json'), join(directory.crm, 'events.csv'))
   const hook = `data:text/javascript,${encodeURIComponent(HOOK)}`
   const args = ['--import', hook, 'src/main.ts', 'serve', '--config', directory.configuration]

@@ -17,7 +17,7 @@ function manyRows(): string {
 
 describe.each(['bun', 'node'] as Runtime[])('the operations listener on %s', (runtime) => {
   it('is not ready from the signal on, while what is in flight still gets its answer, and closes last', async () => {
-    const settings = { freshness: { bound: 0, refreshEvery: '1h' }, limits: { drain: '60s', waitFor: '60s' } }
+    const settings = { freshness: { maxAge: 0, refreshEvery: '1h' }, limits: { drain: '60s', waitFor: '60s' } }
     const directory = new FilesDirectory({ operations: { port: 0 }, ...settings }, { events: '[]', venues: '[]' })
     const { child, listening } = await serve(runtime, directory.configuration)
     const ready = `${listening.operations ?? ''}ready`

@@ -27,7 +27,7 @@ function linesOf(text: string): readonly Line[] {
 
 describe('a service whose data is most likely wrong says so (SURFACE: Suspicious)', () => {
   it.each(['bun', 'node'] as const)('%s: in the log, once a kind, and in /status', async (runtime) => {
-    const freshness = { bound: '2s', refreshEvery: '100ms', shrinkGuard: 'off' }
+    const freshness = { maxAge: '2s', refreshEvery: '100ms', shrinkGuard: 'off' }
     const events = [
       event(1, { TicketCapacity: 2, TicketsAvailable: 3 }),
       event(2, { Finish: '2026-07-11 21:30' }),

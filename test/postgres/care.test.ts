@@ -8,7 +8,7 @@ import { SwitchingProxy } from './switching-proxy.ts'
 import type { Running } from './world.ts'
 import { idOf, World } from './world.ts'
 
-const QUICK = { freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { requestTimeout: '300ms' } }
+const QUICK = { freshness: { maxAge: '2s', refreshEvery: '100ms' }, crm: { requestTimeout: '300ms' } }
 
 let world: World
 
@@ -48,8 +48,8 @@ describeWithPostgres('the care for connections', () => {
     await world.query("INSERT INTO crm.venue (venue_id, title) SELECT event_id, 'Hall' FROM crm.event")
     await world.query('UPDATE crm.event SET venue_id = event_id')
     const running = await world.start({
-      freshness: { bound: '4s', refreshEvery: '20ms', fullReadEvery: '30ms' },
-      crm: { sweepEvery: '1ms' },
+      freshness: { maxAge: '4s', refreshEvery: '20ms', fullReadEvery: '30ms' },
+      crm: { idScanEvery: '1ms' },
     })
     const count = () =>
       world.query("SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'marquee'")
@@ -122,7 +122,7 @@ describeWithPostgres('the care for connections', () => {
 
   it('listens again after its connections were ended, and looks once for what it missed', async () => {
     await world.fill(3)
-    const running = await world.start({ freshness: { bound: '30s', refreshEvery: '20s' } })
+    const running = await world.start({ freshness: { maxAge: '30s', refreshEvery: '20s' } })
     await world.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'marquee'")
     await rename(1, 'Unheard')
     await running.until(idOf(1), (event) => event?.Name === 'Unheard', 10_000)

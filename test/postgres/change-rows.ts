@@ -40,9 +40,9 @@ async function upsert(client: World['admin'], id: string, title: string, chance:
   if (offset !== null) await client.query('SET LOCAL session_replication_role = replica')
   const stamp = offset === null ? 'now()' : `now() + interval '${offset}'`
   await client.query(
-    `INSERT INTO crm.event (event_id, title, starts_at, ends_at, on_web, changed_at)
+    `INSERT INTO crm.event (event_id, title, starts_at, ends_at, on_web, updated_at)
      VALUES ($1, $2, now(), now(), true, ${stamp})
-     ON CONFLICT (event_id) DO UPDATE SET title = $2, on_web = true, changed_at = ${stamp}`,
+     ON CONFLICT (event_id) DO UPDATE SET title = $2, on_web = true, updated_at = ${stamp}`,
     [id, title],
   )
   if (chance.happens(0.1)) await new Promise((resolve) => setTimeout(resolve, chance.span(60)))

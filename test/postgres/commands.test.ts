@@ -113,18 +113,18 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     const problemOf = async (more: Record<string, unknown>) =>
       (await check('bun', { crm: { events: { from: 'crm.bare', ...more } } })).report.problems.join()
     expect(await problemOf({ active: null, showOnWeb: null })).toContain(
-      'has no column changed_at; it has id, name, venue_id, ticket_capacity, tickets_available, start, finish, price, tags. Name another in crm.events.changedAt, or null for none',
+      'has no column updated_at; it has id, name, venue_id, ticket_capacity, tickets_available, start, finish, price, tags. Name another in crm.events.updatedAt, or null for none',
     )
-    expect(await problemOf({ changedAt: null, showOnWeb: null })).toContain(
+    expect(await problemOf({ updatedAt: null, showOnWeb: null })).toContain(
       'Name another in crm.events.active, or null for none',
     )
-    expect(await problemOf({ changedAt: null, active: null })).toContain(
+    expect(await problemOf({ updatedAt: null, active: null })).toContain(
       'Name another in crm.events.showOnWeb, or null for none',
     )
     expect(await problemOf({})).toContain(
-      'Name another in crm.events.active and crm.events.showOnWeb and crm.events.changedAt, or null for none',
+      'Name another in crm.events.active and crm.events.showOnWeb and crm.events.updatedAt, or null for none',
     )
-    const fine = { changedAt: null, active: null, showOnWeb: null }
+    const fine = { updatedAt: null, active: null, showOnWeb: null }
     expect(await problemOf({ ...fine, fields: { Price: 'prize', Id: 'key' } })).toContain(
       'Name another in crm.events.fields.Id and crm.events.fields.Price, or null for none',
     )
@@ -138,10 +138,10 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     'check --strict passes for the views of the guide, whose own NULL columns are no slip (%s)',
     async (runtime) => {
       await world.query(`CREATE VIEW crm.whole_events AS SELECT id, name, '${idOf(1)}'::uuid AS venue_id, ticket_capacity,
-        tickets_available, start, finish, price, tags, active, show_on_web, changed_at FROM crm.public_events;
+        tickets_available, start, finish, price, tags, active, show_on_web, updated_at FROM crm.public_events;
       CREATE VIEW crm.whole_venues AS SELECT id, name, 'Street' AS address_street1, NULL AS address_street2, NULL AS "address_street3",
         'Leeds' AS address_city, 'LS1' AS address_postal_code, NULL AS address_state, NULL::text AS address_country, -1.5 AS longitude,
-        53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'x' AS website, active, changed_at FROM crm.public_venues;
+        53.8 AS latitude, '1' AS telephone, nullif(name, name) AS description, 'x' AS website, active, updated_at FROM crm.public_venues;
       GRANT SELECT ON crm.whole_events, crm.whole_venues TO marquee`)
       const crm = { events: { from: 'crm.whole_events' }, venues: { from: 'crm.whole_venues' } }
       const suspicious = [{ kind: 'venue', column: 'description', what: 'is there, and blank in every row', count: 1 }]
@@ -155,7 +155,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
 
   it('check names many missing columns in one sentence, with what to paste', async () => {
     await world.query(
-      `CREATE VIEW crm.short AS SELECT id, name, changed_at FROM crm.public_venues; GRANT SELECT ON crm.short TO marquee`,
+      `CREATE VIEW crm.short AS SELECT id, name, updated_at FROM crm.public_venues; GRANT SELECT ON crm.short TO marquee`,
     )
     const problemOf = async (more: Record<string, unknown>) =>
       (await check('bun', { crm: { venues: { from: 'crm.short', ...more } } })).report.problems.join()
@@ -166,7 +166,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
       .map((field) => `${field}: null`)
       .join(', ')
     expect(await problemOf({})).toEndWith(
-      `it has id, name, changed_at; name other columns, or for fields without one add to crm.venues: fields: { ${nulls} }, active: null`,
+      `it has id, name, updated_at; name other columns, or for fields without one add to crm.venues: fields: { ${nulls} }, active: null`,
     )
     expect(await problemOf({ fields: { Name: 'name', Website: null } })).toEndWith(
       `or for fields without one add to crm.venues.fields: ${nulls.replace(', Website: null', '')}, and add to crm.venues: active: null`,
@@ -178,7 +178,7 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
 
   it('check names idNamespace for keys that are integers, and it helps', async () => {
     await world.query(`CREATE VIEW crm.numbered AS SELECT 7 AS id, name, venue_id, ticket_capacity, tickets_available, start, finish,
-      price, tags, active, show_on_web, changed_at FROM crm.public_events LIMIT 1; GRANT SELECT ON crm.numbered TO marquee`)
+      price, tags, active, show_on_web, updated_at FROM crm.public_events LIMIT 1; GRANT SELECT ON crm.numbered TO marquee`)
     const events = { from: 'crm.numbered' }
     const { report } = await check('bun', { crm: { events } })
     expect(report).toMatchObject({
@@ -216,31 +216,31 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     async (runtime) => {
       await world.query(`CREATE VIEW crm.odd AS SELECT * FROM crm.public_events
       UNION ALL SELECT * FROM crm.public_events WHERE id = '${idOf(2)}'; GRANT SELECT ON crm.odd TO marquee;
-      ALTER TABLE crm.event DISABLE TRIGGER set_changed_at; UPDATE crm.event SET changed_at = now() + interval '1 day'
+      ALTER TABLE crm.event DISABLE TRIGGER set_changed_at; UPDATE crm.event SET updated_at = now() + interval '1 day'
         WHERE event_id = '${idOf(1)}'`)
       const crm = { events: { from: 'crm.odd' } }
       const { status, report } = await check(runtime, { crm })
       expect(status).toBe(0)
-      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: changed_at lies in the future (by 24 h)`)
+      expect(report.warnings.join('\n')).toContain(`crm.odd, id ${idOf(1)}: updated_at lies in the future (by 24 h)`)
       expect(report.events).toBe(2)
       expect(JSON.stringify(report.withheld)).toContain(idOf(2))
       const explain = marquee(runtime, ['explain', idOf(2)], { crm })
       expect(await explain.exited).toBe(1)
       expect(explain.stdout).toContain('has the id of another row')
-      await world.query(`DROP VIEW crm.odd; UPDATE crm.event SET changed_at = now();
+      await world.query(`DROP VIEW crm.odd; UPDATE crm.event SET updated_at = now();
       ALTER TABLE crm.event ENABLE TRIGGER set_changed_at`)
     },
   )
 
   it('check ends with 2 where the stamp is no moment', async () => {
-    const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: 'name' } } })
+    const { status, report } = await check('bun', { crm: { events: { from: 'crm.public_events', updatedAt: 'name' } } })
     expect(status).toBe(2)
     expect(report.problems.join()).toContain('the column name of crm.public_events is of the type text')
-    const zoned = { events: { from: 'crm.public_events', changedAtIn: 'Europe/Berlin' } }
+    const zoned = { events: { from: 'crm.public_events', updatedAtIn: 'Europe/Berlin' } }
     const needless = await check('bun', { crm: zoned })
     expect(needless.status).toBe(2)
     expect(needless.report.problems.join()).toContain(
-      'crm.events.changedAtIn: the column changed_at of crm.public_events is of the type timestamp with time zone, which needs no zone',
+      'crm.events.updatedAtIn: the column updated_at of crm.public_events is of the type timestamp with time zone, which needs no zone',
     )
   })
 
@@ -276,15 +276,15 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(report.warnings).toEqual([
       'the role may write to crm.loose; Marquee only reads: grant it SELECT and nothing else',
       'row-level security applies to crm.loose: rows that a policy hides are not served, and look deleted',
-      'crm.loose has no index that begins with changed_at, so every refresh scans all of it',
+      'crm.loose has no index that begins with updated_at, so every refresh scans all of it',
     ])
     await world.query('DROP TABLE crm.loose')
   })
 
   it('check warns where no column tells of changes', async () => {
-    const { report } = await check('bun', { crm: { events: { from: 'crm.public_events', changedAt: null } } })
+    const { report } = await check('bun', { crm: { events: { from: 'crm.public_events', updatedAt: null } } })
     expect(report.warnings).toEqual([
-      'crm.public_events has no column for crm.events.changedAt, so every refresh reads all of it',
+      'crm.public_events has no column for crm.events.updatedAt, so every refresh reads all of it',
     ])
   })
 })

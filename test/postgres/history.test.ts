@@ -9,7 +9,7 @@ import { faultSeconds, SEED } from '../support/depth.ts'
 
 const ROWS = 60
 const LASTS_MS = 1000 * faultSeconds(8, 18)
-const BOUND_MS = 2000
+const MAX_AGE_MS = 2000
 /** What the event loop and a machine under load may add between an answer and the look at the clock. */
 const SLACK_MS = 250
 
@@ -39,7 +39,7 @@ async function ask(chance: Chance, history: History, running: Running, until: nu
     for (let question = 0; question < 20; question++) {
       if (admissions.ageNow(replica.events) < 0) continue
       const id = idOf(chance.below(ROWS))
-      const fault = history.check(id, running.event(id)?.Name ?? null, performance.now() - BOUND_MS - SLACK_MS)
+      const fault = history.check(id, running.event(id)?.Name ?? null, performance.now() - MAX_AGE_MS - SLACK_MS)
       if (fault !== null) throw new Error(fault)
       answers++
     }
@@ -57,11 +57,11 @@ describeWithPostgres('a history of random changes', () => {
 
   afterAll(() => world.remove())
 
-  it('never shows what was not so within the bound, nor goes back to an older state', async () => {
+  it('never shows what was not so within the maximum age, nor goes back to an older state', async () => {
     const chance = new Chance(SEED)
     const history = new History()
     const running = await world.start({
-      freshness: { bound: `${BOUND_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', shrinkGuard: 'off' },
+      freshness: { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '200ms', fullReadEvery: '6s', shrinkGuard: 'off' },
       crm: { requestTimeout: '400ms' },
     })
     const until = performance.now() + LASTS_MS

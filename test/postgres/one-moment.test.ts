@@ -17,9 +17,9 @@ let reads: Reads
 /** A table and a view of it, and the connector before one of them. */
 async function open(from = 'crm.shown'): Promise<void> {
   await world.query(`CREATE TABLE crm.shown AS SELECT * FROM crm.public_events;
-    ALTER TABLE crm.shown ADD PRIMARY KEY (id); CREATE INDEX ON crm.shown (changed_at);
+    ALTER TABLE crm.shown ADD PRIMARY KEY (id); CREATE INDEX ON crm.shown (updated_at);
     CREATE VIEW crm.seen AS SELECT * FROM crm.shown; ${GRANT}`)
-  reads = await Reads.open(world, { crm: { sweepEvery: '1ms', requestTimeout: '1s', events: { from } } })
+  reads = await Reads.open(world, { crm: { idScanEvery: '1ms', requestTimeout: '1s', events: { from } } })
 }
 
 async function close(): Promise<void> {
@@ -30,7 +30,7 @@ async function close(): Promise<void> {
 /** A read that has brought some pages and has more to tell. */
 async function begin(kind: (typeof KINDS)[number]): Promise<Read> {
   const { cursor } = await reads.full().well()
-  // Each read of changes ends with a sweep.
+  // Each read of changes ends with an id scan.
   const read = kind === 'sweep' ? reads.changes(cursor) : reads.full(kind === 'audit')
   while (read.sizes.reduce((sum, size) => sum + size, 0) < 1000) expect(await read.page()).toBe(true)
   return read
@@ -68,7 +68,7 @@ describeWithPostgres('one read of a list', () => {
   it.each(KINDS)('shows one moment, whatever is deleted, added and changed in its midst (%s)', async (kind) => {
     await open()
     const read = await begin(kind)
-    await world.query("UPDATE crm.shown SET name = 'Later', changed_at = clock_timestamp()")
+    await world.query("UPDATE crm.shown SET name = 'Later', updated_at = clock_timestamp()")
     await world.query(`DELETE FROM crm.shown WHERE NOT (${FIRST_HALF})`)
     await world.query(`INSERT INTO crm.shown
       SELECT gen_random_uuid(), 'New', venue_id, 1, 1, start, finish, 1, tags, true, true, now() FROM crm.shown`)
@@ -86,7 +86,7 @@ describeWithPostgres('one read of a list', () => {
     expect(await read.page()).toBe(true)
     expect(read.sizes).toEqual([125])
     await world.query(`DELETE FROM crm.shown WHERE ${FIRST_HALF}`)
-    await world.query("UPDATE crm.shown SET name = 'Later', changed_at = clock_timestamp()")
+    await world.query("UPDATE crm.shown SET name = 'Later', updated_at = clock_timestamp()")
     expect(await read.well()).toMatchObject({ complete: true, oneMoment: true })
     expect(read.rows.size).toBe(ROWS)
     expect(new Set(read.rows.values()).has('Later')).toBe(false)
@@ -181,8 +181,8 @@ describeWithPostgres('a list of which a policy hides all rows at some moment', (
 
   it('is served whole, at whatever moment that is', async () => {
     const running = await world.start({
-      freshness: { bound: '4s', refreshEvery: '20ms', fullReadEvery: '50ms' },
-      crm: { sweepEvery: '1ms', listen: undefined, events: { from: 'crm.shown' } },
+      freshness: { maxAge: '4s', refreshEvery: '20ms', fullReadEvery: '50ms' },
+      crm: { idScanEvery: '1ms', listen: undefined, events: { from: 'crm.shown' } },
     })
     const { reader } = running.marquee.replica.events
     let least = ROWS

@@ -6,7 +6,7 @@ import { idOf, World } from './world.ts'
 
 const ROWS = 100_000
 /** So rarely that no sweep falls into a measurement, and no refresh but one that a notification asks for. */
-const RARELY = { freshness: { bound: '10m', refreshEvery: '5m' } }
+const RARELY = { freshness: { maxAge: '10m', refreshEvery: '5m' } }
 
 let world: World
 
@@ -47,12 +47,12 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
   afterAll(() => world.remove())
 
   it('costs an idle refresh what a single row costs, from the first one on', async () => {
-    expect(await world.query('SELECT count(DISTINCT changed_at)::int AS stamps FROM crm.event')).toEqual([
+    expect(await world.query('SELECT count(DISTINCT updated_at)::int AS stamps FROM crm.event')).toEqual([
       { stamps: 1 },
     ])
     // Nobody has told the server anything of the new column.
     expect(await world.query("SELECT FROM pg_stats WHERE tablename = 'event'")).toEqual([])
-    const running = await world.start({ freshness: { bound: '10m', refreshEvery: '5m' }, crm: { listen: undefined } })
+    const running = await world.start({ freshness: { maxAge: '10m', refreshEvery: '5m' }, crm: { listen: undefined } })
     const before = await tableReads(running)
     const costs = [await costOf(refreshAgain(running)), await costOf(refreshAgain(running))]
     expect(costs.map(({ rows }) => rows)).toEqual([0, 0])
@@ -97,7 +97,10 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
   }, 60_000)
 
   it('finds within the sweep what is committed late, with a stamp before that of all others', async () => {
-    const running = await world.start({ freshness: { bound: '4s', refreshEvery: '200ms' }, crm: { listen: undefined } })
+    const running = await world.start({
+      freshness: { maxAge: '4s', refreshEvery: '200ms' },
+      crm: { listen: undefined },
+    })
     const late = await world.server.admin()
     await late.query('BEGIN')
     await late.query('UPDATE crm.event SET title = $2 WHERE event_id = $1', [idOf(7), 'Late'])
@@ -110,9 +113,12 @@ describeWithPostgres('a list that got one stamp for all rows, as the guide has i
   }, 60_000)
 
   it('finds within the sweep very many rows that changed and tell of it by an older stamp', async () => {
-    const running = await world.start({ freshness: { bound: '4s', refreshEvery: '200ms' }, crm: { listen: undefined } })
+    const running = await world.start({
+      freshness: { maxAge: '4s', refreshEvery: '200ms' },
+      crm: { listen: undefined },
+    })
     await world.query(`BEGIN; SET LOCAL session_replication_role = replica;
-      UPDATE crm.event SET title = 'Old', changed_at = changed_at - interval '1 day' WHERE event_id < '${idOf(25_000)}'; COMMIT`)
+      UPDATE crm.event SET title = 'Old', updated_at = updated_at - interval '1 day' WHERE event_id < '${idOf(25_000)}'; COMMIT`)
     for (const number of [0, 12_000, 24_999]) await running.until(idOf(number), (event) => event?.Name === 'Old')
     expect(running.reads().filter((read) => !read.endsWith(' ok'))).toEqual([])
   }, 60_000)

@@ -50,7 +50,7 @@ describe.skipIf(!IS_THERE)('PgBouncer before the database', () => {
   it('in session mode takes nothing away: notifications are heard', async () => {
     const given = await pool('session')
     expect(await checked(given)).toEqual({ warnings: [], failures: [] })
-    const running = await world.start({ ...given, freshness: { bound: '10m', refreshEvery: '5m' } })
+    const running = await world.start({ ...given, freshness: { maxAge: '10m', refreshEvery: '5m' } })
     await world.query("UPDATE crm.event SET title = 'Heard' WHERE event_id = $1", [idOf(7)])
     await running.until(idOf(7), (event) => event?.Name === 'Heard')
   })
@@ -63,7 +63,7 @@ describe.skipIf(!IS_THERE)('PgBouncer before the database', () => {
     expect(warnings[0]).toMatch(/^crm\.listen: a notification does not arrive, most likely because of a pooler/)
     const running = await world.start({
       ...given,
-      freshness: { bound: '6s', refreshEvery: '200ms', fullReadEvery: '300ms' },
+      freshness: { maxAge: '6s', refreshEvery: '200ms', fullReadEvery: '300ms' },
     })
     expect(running.served).toBe(ROWS)
     await world.query("UPDATE crm.event SET title = 'Read' WHERE event_id = $1", [idOf(7)])

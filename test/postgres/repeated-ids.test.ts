@@ -19,7 +19,7 @@ describeWithPostgres('an id that a view holds twice', () => {
       CREATE TRIGGER tell_marquee AFTER INSERT OR UPDATE ON crm.archive FOR EACH STATEMENT EXECUTE FUNCTION crm.tell_marquee();
       CREATE VIEW crm.old_events AS SELECT event_id AS id, title AS name, venue_id, seats AS ticket_capacity,
         seats AS tickets_available, starts_at AS start, ends_at AS finish, price, tags, true AS active, true AS show_on_web,
-        changed_at FROM crm.archive;
+        updated_at FROM crm.archive;
       CREATE VIEW crm.both AS SELECT * FROM crm.public_events UNION ALL SELECT * FROM crm.old_events;
       GRANT SELECT ON crm.both TO marquee`)
   })
@@ -33,7 +33,7 @@ describeWithPostgres('an id that a view holds twice', () => {
 
   async function archive(number: number, title: string): Promise<void> {
     await world.query(
-      'INSERT INTO crm.archive (event_id, title, starts_at, ends_at, changed_at) VALUES ($1, $2, now(), now(), clock_timestamp())',
+      'INSERT INTO crm.archive (event_id, title, starts_at, ends_at, updated_at) VALUES ($1, $2, now(), now(), clock_timestamp())',
       [idOf(number), title],
     )
   }
@@ -42,15 +42,15 @@ describeWithPostgres('an id that a view holds twice', () => {
     await world.fill(20)
     await archive(3, 'Old')
     const running = await world.start({
-      freshness: { bound: '2s', refreshEvery: '20ms', fullReadEvery: '300ms' },
-      crm: { events: TWICE, sweepEvery: '100ms' },
+      freshness: { maxAge: '2s', refreshEvery: '20ms', fullReadEvery: '300ms' },
+      crm: { events: TWICE, idScanEvery: '100ms' },
     })
     expect(running.served).toBe(19)
     const seen = new Set<string>()
     const look = setInterval(() => seen.add(running.event(idOf(3))?.Name ?? 'withheld'), 1)
     for (let round = 0; round < 20; round++) {
       const table = round % 2 === 0 ? 'event' : 'archive'
-      await world.query(`UPDATE crm.${table} SET title = $1, changed_at = clock_timestamp() WHERE event_id = $2`, [
+      await world.query(`UPDATE crm.${table} SET title = $1, updated_at = clock_timestamp() WHERE event_id = $2`, [
         `Round ${round}`,
         idOf(3),
       ])
@@ -68,8 +68,8 @@ describeWithPostgres('an id that a view holds twice', () => {
   it('is withdrawn where its second row comes later, by the sweep', async () => {
     await world.fill(20)
     const running = await world.start({
-      freshness: { bound: '10m', refreshEvery: '100ms' },
-      crm: { events: TWICE, sweepEvery: '1s' },
+      freshness: { maxAge: '10m', refreshEvery: '100ms' },
+      crm: { events: TWICE, idScanEvery: '1s' },
     })
     expect(running.served).toBe(20)
     await archive(3, 'Old')

@@ -7,7 +7,7 @@ import { idOf, World } from './world.ts'
 let world: World
 
 /** So rarely that what is seen soon was seen because a notification said so. */
-const RARELY = { freshness: { bound: '10m', refreshEvery: '5m' } }
+const RARELY = { freshness: { maxAge: '10m', refreshEvery: '5m' } }
 
 /** Within a second on an idle machine; that these tests hold on a busy one is worth more than the exact figure. */
 const SOON_MS = 10_000
@@ -139,7 +139,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
 
   it('go within the sweep where notifications come all the time and name nobody', async () => {
     await world.fill(10)
-    const running = await world.start({ ...RARELY, crm: { sweepEvery: '500ms' } })
+    const running = await world.start({ ...RARELY, crm: { idScanEvery: '500ms' } })
     const silent = await world.server.admin()
     await silent.query('SET session_replication_role = replica')
     await silent.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(6)])
@@ -153,10 +153,10 @@ describeWithPostgres('events from a real PostgreSQL', () => {
   it('are served whatever rows without an id are beside them, and those are counted', async () => {
     await world.fill(3000)
     await world.query(`CREATE VIEW crm.partly AS SELECT CASE WHEN id < '${idOf(1100)}' THEN id END AS id, name, venue_id,
-      ticket_capacity, tickets_available, start, finish, price, tags, active, show_on_web, changed_at FROM crm.public_events;
+      ticket_capacity, tickets_available, start, finish, price, tags, active, show_on_web, updated_at FROM crm.public_events;
       GRANT SELECT ON crm.partly TO marquee`)
     const running = await world.start({
-      freshness: { bound: '10m', refreshEvery: '50ms' },
+      freshness: { maxAge: '10m', refreshEvery: '50ms' },
       crm: { listen: undefined, events: { from: 'crm.partly' } },
     })
     const { list } = running.marquee.replica.events
@@ -172,14 +172,17 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.query('DROP VIEW crm.partly')
   })
 
-  it('are seen within the bound where a long transaction commits them late', async () => {
+  it('are seen within the maximum age where a long transaction commits them late', async () => {
     await world.fill(10)
-    const running = await world.start({ freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { listen: undefined } })
+    const running = await world.start({
+      freshness: { maxAge: '2s', refreshEvery: '100ms' },
+      crm: { listen: undefined },
+    })
     const late = await world.server.admin()
     await late.query('BEGIN')
     await late.query('SET LOCAL session_replication_role = replica')
     await late.query(
-      "UPDATE crm.event SET title = 'Late', changed_at = now() - interval '10 minutes' WHERE event_id = $1",
+      "UPDATE crm.event SET title = 'Late', updated_at = now() - interval '10 minutes' WHERE event_id = $1",
       [idOf(5)],
     )
     await world.query("UPDATE crm.event SET title = 'Early' WHERE event_id = $1", [idOf(6)])
@@ -192,7 +195,10 @@ describeWithPostgres('events from a real PostgreSQL', () => {
 
   it('go with the next sweep where they are deleted without a word', async () => {
     await world.fill(10)
-    const running = await world.start({ freshness: { bound: '2s', refreshEvery: '100ms' }, crm: { listen: undefined } })
+    const running = await world.start({
+      freshness: { maxAge: '2s', refreshEvery: '100ms' },
+      crm: { listen: undefined },
+    })
     await world.query('DELETE FROM crm.event WHERE event_id = $1', [idOf(6)])
     await running.until(idOf(6), (event) => event === null, 2000)
     expect(running.ageMs).toBeLessThan(2000)
@@ -201,7 +207,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
 
   it('are read in full by every refresh where no column tells of changes', async () => {
     await world.fill(3)
-    const table = { from: 'crm.public_events', changedAt: null }
+    const table = { from: 'crm.public_events', updatedAt: null }
     const running = await world.start({
       freshness: { refreshEvery: '50ms' },
       crm: { listen: undefined, events: table },
@@ -228,7 +234,7 @@ describeWithPostgres('events from a real PostgreSQL', () => {
     await world.fill(3)
     await world.query('ALTER TABLE crm.event DISABLE TRIGGER set_changed_at')
     // Longer ago than reads of changes go back.
-    await world.query("UPDATE crm.event SET changed_at = now() - interval '1 hour' WHERE event_id = $1", [idOf(1)])
+    await world.query("UPDATE crm.event SET updated_at = now() - interval '1 hour' WHERE event_id = $1", [idOf(1)])
     const running = await world.start({ freshness: { refreshEvery: '50ms', fullReadEvery: '100ms' } })
     await world.query("UPDATE crm.event SET title = 'Silent' WHERE event_id = $1", [idOf(1)])
     await world.query('ALTER TABLE crm.event ENABLE TRIGGER set_changed_at')

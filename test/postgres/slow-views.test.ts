@@ -25,9 +25,9 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
         $$ BEGIN RAISE LOG 'the view is computed'; PERFORM pg_sleep(0.16); RETURN 1; END $$;
       CREATE VIEW crm.slow_events AS
         SELECT e.* FROM (SELECT crm.beat() OFFSET 0) AS waited, (SELECT DISTINCT ON (id) * FROM crm.public_events ORDER BY id) e;
-      CREATE VIEW crm.latest_events AS SELECT DISTINCT ON (id) * FROM crm.public_events ORDER BY id, changed_at DESC;
+      CREATE VIEW crm.latest_events AS SELECT DISTINCT ON (id) * FROM crm.public_events ORDER BY id, updated_at DESC;
       CREATE VIEW crm.renamed_events AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start, finish, price,
-        tags, active, show_on_web, changed_at AS touched FROM crm.public_events WHERE active;
+        tags, active, show_on_web, updated_at AS touched FROM crm.public_events WHERE active;
       GRANT SELECT ON crm.slow_events, crm.latest_events, crm.renamed_events TO marquee;
       ANALYZE crm.event`)
   })
@@ -37,7 +37,7 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
   afterAll(() => world.remove())
 
   it('is computed once for a read, and a few times where rows differ', async () => {
-    const reads = await Reads.open(world, { crm: { events: SLOW, sweepEvery: '1ms' } })
+    const reads = await Reads.open(world, { crm: { events: SLOW, idScanEvery: '1ms' } })
     /** In so many runs of the view. */
     async function within(expected: number, read: Read): ReturnType<Read['well']> {
       const before = runs()
@@ -53,7 +53,7 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
     // The changes, and all ids.
     const { cursor: next } = await within(2, reads.changes(cursor))
     await world.query(`BEGIN; SET LOCAL session_replication_role = replica;
-      UPDATE crm.event SET title = 'Late', changed_at = changed_at - interval '1 hour'; COMMIT`)
+      UPDATE crm.event SET title = 'Late', updated_at = updated_at - interval '1 hour'; COMMIT`)
     // And the rows that differ.
     const sweep = reads.changes(next)
     await within(3, sweep)
@@ -62,7 +62,7 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
   }, 60_000)
 
   it('holds up no request while many of its rows change', async () => {
-    const running = await world.start({ crm: { events: SLOW }, freshness: { bound: '4s', refreshEvery: '500ms' } })
+    const running = await world.start({ crm: { events: SLOW }, freshness: { maxAge: '4s', refreshEvery: '500ms' } })
     const { replica, admissions } = running.marquee
     let tooOld = 0
     const look = setInterval(() => (tooOld += admissions.ageNow(replica.events) < 0 ? 1 : 0), 5)
@@ -88,22 +88,22 @@ describeWithPostgres('a view that takes long, however few rows are asked for', (
     const { warnings } = await readCrm(await world.configuration({ crm: { events: SLOW } }))
     expect(warnings).toHaveLength(2)
     expect(warnings[0]).toBe(
-      'crm.slow_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
+      'crm.slow_events has no index that begins with updated_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
     )
     expect(warnings[1]).toMatch(
       /^crm\.slow_events takes (?:1[6-9]\d|[2-9]\d\d) ms for a refresh even where nothing has changed, and (?:1[6-9]\d|[2-9]\d\d) ms to compare all rows: /,
     )
-    const quick = { crm: { events: SLOW }, freshness: { bound: '1s' } }
+    const quick = { crm: { events: SLOW }, freshness: { maxAge: '1s' } }
     const hurried = await readCrm(await world.configuration(quick))
-    expect(hurried.warnings[1]).toMatch(/; freshness\.bound must be [2-6]s or more for it$/)
+    expect(hurried.warnings[1]).toMatch(/; freshness\.maxAge must be [2-6]s or more for it$/)
   })
 
   it('is told of though an index is there below it, of no use; and not where the index is of use under another name', async () => {
     const latest = await readCrm(await world.configuration({ crm: { events: { from: 'crm.latest_events' } } }))
     expect(latest.warnings).toEqual([
-      'crm.latest_events has no index that begins with changed_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
+      'crm.latest_events has no index that begins with updated_at, or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way), so every refresh scans all of it',
     ])
-    const renamed = { from: 'crm.renamed_events', changedAt: 'touched' }
+    const renamed = { from: 'crm.renamed_events', updatedAt: 'touched' }
     expect((await readCrm(await world.configuration({ crm: { events: renamed } }))).warnings).toEqual([])
   })
 })

@@ -6,8 +6,8 @@ import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'
 
 /** No sweep but the one that a test waits for. */
-const UNSWEPT = { freshness: { bound: '10m' } }
-const SWEPT = { crm: { sweepEvery: '1ms' } }
+const UNSWEPT = { freshness: { maxAge: '10m' } }
+const SWEPT = { crm: { idScanEvery: '1ms' } }
 
 let world: World
 let reads: Reads
@@ -16,7 +16,7 @@ let reads: Reads
 async function stamp(stampedAs: string, from: number, until = from, title = 'Changed'): Promise<void> {
   await world.query(
     `BEGIN; SET LOCAL session_replication_role = replica;
-     UPDATE crm.event SET title = '${title}', changed_at = ${stampedAs}
+     UPDATE crm.event SET title = '${title}', updated_at = ${stampedAs}
        WHERE event_id BETWEEN '${idOf(from)}' AND '${idOf(until)}'; COMMIT`,
   )
 }
@@ -36,7 +36,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     world = await World.create({ TimeZone: 'UTC' })
     await world.query("ALTER ROLE marquee SET TimeZone = 'America/New_York'")
     await world.query(`CREATE VIEW crm.local_events AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start,
-      finish, price, tags, active, show_on_web, changed_at AT TIME ZONE 'Asia/Tokyo' AS changed_at FROM crm.public_events`)
+      finish, price, tags, active, show_on_web, updated_at AT TIME ZONE 'Asia/Tokyo' AS updated_at FROM crm.public_events`)
     await world.query('GRANT SELECT ON crm.local_events TO marquee')
   })
 
@@ -56,7 +56,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     reads = await Reads.open(world, UNSWEPT)
     let { cursor } = await reads.full().well()
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain(`crm.public_events, id ${idOf(3)}: changed_at lies in the future`)
+    expect(reads.notices[0]).toContain(`crm.public_events, id ${idOf(3)}: updated_at lies in the future`)
     expect(reads.notices[0]).toMatch(by)
     for (let round = 0; round < 3; round++) {
       await world.query('UPDATE crm.event SET title = $1 WHERE event_id = $2', [`Round ${round}`, idOf(7)])
@@ -87,7 +87,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
     // And again where there are many more.
     await stamp("now() + interval '1 hour'", 10, 19)
     await changed(again.cursor, 3)
-    expect(reads.notices[1]).toContain(`id ${idOf(3)} and 10 more: changed_at lies in the future`)
+    expect(reads.notices[1]).toContain(`id ${idOf(3)} and 10 more: updated_at lies in the future`)
     expect(reads.notices).toHaveLength(2)
   })
 
@@ -117,14 +117,14 @@ describeWithPostgres('a stamp that is not of its time', () => {
     reads = await Reads.open(world, { ...UNSWEPT, crm: { events } })
     await reads.full().well()
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain('299 more: changed_at lies in the future')
+    expect(reads.notices[0]).toContain('299 more: updated_at lies in the future')
     expect(reads.notices[0]).toContain(
-      "wall time in America/New_York: if it is another zone's, name that in crm.events.changedAtIn",
+      "wall time in America/New_York: if it is another zone's, name that in crm.events.updatedAtIn",
     )
     await reads.close()
     for (const zone of ['configured', 'set for the role']) {
       if (zone !== 'configured') await world.query("ALTER ROLE marquee SET TimeZone = 'Asia/Tokyo'")
-      const named = zone === 'configured' ? { ...events, changedAtIn: 'Asia/Tokyo' } : events
+      const named = zone === 'configured' ? { ...events, updatedAtIn: 'Asia/Tokyo' } : events
       reads = await Reads.open(world, { ...UNSWEPT, crm: { events: named } })
       const { cursor } = await reads.full().well()
       expect(reads.notices).toEqual([])
@@ -147,7 +147,7 @@ describeWithPostgres('a stamp that is not of its time', () => {
       cursor = found.cursor
     }
     expect(reads.notices).toHaveLength(1)
-    expect(reads.notices[0]).toContain(`id ${idOf(3)} and others change with a changed_at that is older`)
+    expect(reads.notices[0]).toContain(`id ${idOf(3)} and others change with a updated_at that is older`)
     expect(reads.notices[0]).toContain('(by 5 h)')
   })
 })

@@ -29,7 +29,7 @@ export function planSeeds(count: number): readonly number[] {
 }
 
 const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
-  'serves past the bound',
+  'serves past the maximum age',
   'removes by absence after half a read',
   'lets an older page win',
   'ignores the brake',

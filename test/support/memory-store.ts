@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/share/store.ts'
-import { StoreFailure } from '../../src/share/store.ts'
+import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/cluster/store.ts'
+import { StoreFailure } from '../../src/cluster/store.ts'
 
 /** How commands travel, and when. */
 export interface Wire {
@@ -22,7 +22,7 @@ export interface Wire {
 interface Saved {
   readonly log: readonly StoredEntry[] | null
   readonly blobs: ReadonlyMap<string, Uint8Array>
-  readonly marks: ReadonlyMap<string, string>
+  readonly nonces: ReadonlyMap<string, string>
   readonly snapshots: ReadonlyMap<string, number>
 }
 
@@ -45,7 +45,7 @@ class MemoryServer {
 export class MemoryStore {
   log: StoredEntry[] | null = null
   blobs: Map<string, Uint8Array> = new Map()
-  marks: Map<string, string> = new Map()
+  nonces: Map<string, string> = new Map()
   snapshots: Map<string, number> = new Map()
   trueMs: () => number = () => 0
   /** Called with each look at the top. */
@@ -118,7 +118,7 @@ export class MemoryStore {
     return {
       log: this.log === null ? null : [...this.log],
       blobs: new Map(this.blobs),
-      marks: new Map(this.marks),
+      nonces: new Map(this.nonces),
       snapshots: new Map(this.snapshots),
     }
   }
@@ -137,17 +137,17 @@ export class MemoryStore {
   }
 
   /** Another server's data lies here now; who is connected notices nothing. */
-  restore({ log, blobs, marks, snapshots }: Saved): void {
+  restore({ log, blobs, nonces, snapshots }: Saved): void {
     this.#clockOffsetMs -= 20_000
     this.log = log === null ? null : [...log]
     this.#stuckAt = '0-0'
     this.blobs = new Map(blobs)
-    this.marks = new Map(marks)
+    this.nonces = new Map(nonces)
     this.snapshots = new Map(snapshots)
   }
 
   empty(): void {
-    this.restore({ log: null, blobs: new Map(), marks: new Map(), snapshots: new Map() })
+    this.restore({ log: null, blobs: new Map(), nonces: new Map(), snapshots: new Map() })
   }
 
   loseTail(entries: number): void {
@@ -366,12 +366,12 @@ class MemoryConnection implements StoreConnection {
     })
   }
 
-  writeMark(instance: string, text: string): Promise<void> {
-    return this.#ask((answer) => answer(this.#store.write(() => this.#store.marks.set(instance, text))))
+  writeNonce(instance: string, text: string): Promise<void> {
+    return this.#ask((answer) => answer(this.#store.write(() => this.#store.nonces.set(instance, text))))
   }
 
-  readMarks(most: number): Promise<ReadonlyMap<string, string> | null> {
-    return this.#ask((answer) => answer(this.#store.marks.size > most ? null : new Map(this.#store.marks)))
+  readNonces(most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#ask((answer) => answer(this.#store.nonces.size > most ? null : new Map(this.#store.nonces)))
   }
 
   noteSnapshot(name: string, chunks: number): Promise<void> {
@@ -397,9 +397,9 @@ class MemoryConnection implements StoreConnection {
     return this.#ask((answer) => answer(true))
   }
 
-  dropMarks(instances: readonly string[]): Promise<void> {
+  dropNonces(instances: readonly string[]): Promise<void> {
     return this.#ask((answer) => {
-      for (const instance of instances) this.#store.marks.delete(instance)
+      for (const instance of instances) this.#store.nonces.delete(instance)
       answer()
     })
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import Negotiator from 'negotiator'
 import { MEDIA_TYPES } from '../../../src/formats/media-types.ts'
 
-/** What the two framework apps share: the lists in a Map, and each answer rendered when it is asked for. */
+/** What the two framework apps cluster: the lists in a Map, and each answer rendered when it is asked for. */
 export interface Row {
   readonly Id: string
   readonly Name: string

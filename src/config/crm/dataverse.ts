@@ -28,7 +28,7 @@ export const dataverse = section({
     .default('https://login.microsoftonline.com')
     .says('Where tokens come from; another cloud has another.'),
   requestTimeout: duration({ leastMs: 10 })
-    .optional('a third of the bound, at most `10s`')
+    .optional('a third of the maximum age, at most `10s`')
     .says('The longest a request may take, its whole answer included.'),
   labels: wholeNumber(1, 65_535).default(1033).says('The language (LCID) of labels.'),
   proxy: proxyUrl()

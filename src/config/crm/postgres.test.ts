@@ -23,12 +23,12 @@ describe('the configuration of PostgreSQL', () => {
     expect(crm).toMatchObject({
       kind: 'postgres',
       listen: null,
-      sweepEveryMs: null,
+      idScanEveryMs: null,
       requestTimeoutMs: null,
       ca: null,
       idNamespace: null,
-      events: { from: 'crm.public_events', changedAt: 'changed_at', fields: {} },
-      venues: { from: 'venues', changedAt: 'changed_at', fields: {} },
+      events: { from: 'crm.public_events', updatedAt: 'updated_at', fields: {} },
+      venues: { from: 'venues', updatedAt: 'updated_at', fields: {} },
     })
   })
 
@@ -42,7 +42,7 @@ describe('the configuration of PostgreSQL', () => {
 ca: ./ca.pem
 events:
   from: events
-  changedAt: null
+  updatedAt: null
   fields:
     Id: event_id
     Name: title
@@ -58,7 +58,7 @@ venues: { from: venues }`)
     expect(crm).toMatchObject({
       ca: '/etc/ca.pem',
       events: {
-        changedAt: null,
+        updatedAt: null,
         fields: {
           Id: { kind: 'column', column: 'event_id' },
           Name: { kind: 'column', column: 'title', whenBlank: null },
@@ -103,11 +103,11 @@ venues: { from: venues }`)
   })
 
   it('takes the zone of stamps that have none', async () => {
-    const venues = LEAST.replace('from: venues', 'from: venues, changedAtIn: europe/berlin')
-    expect((await load(venues)).crm).toMatchObject({ venues: { changedAtIn: { id: 'Europe/Berlin' } } })
-    const { problems } = await load(LEAST.replace('from: venues', 'from: venues, changedAtIn: Europe/Berlim'))
+    const venues = LEAST.replace('from: venues', 'from: venues, updatedAtIn: europe/berlin')
+    expect((await load(venues)).crm).toMatchObject({ venues: { updatedAtIn: { id: 'Europe/Berlin' } } })
+    const { problems } = await load(LEAST.replace('from: venues', 'from: venues, updatedAtIn: Europe/Berlim'))
     expect(problems).toEqual([
-      'crm.venues.changedAtIn must be an IANA time zone such as UTC or Europe/London; did you mean Europe/Berlin?',
+      'crm.venues.updatedAtIn must be an IANA time zone such as UTC or Europe/London; did you mean Europe/Berlin?',
     ])
   })
 
@@ -115,8 +115,8 @@ venues: { from: venues }`)
     [
       'url: { env: DATABASE_URL }',
       [
-        'crm.events is missing; it must be a mapping with the keys from, changedAt, changedAtIn, active, showOnWeb, fields',
-        'crm.venues is missing; it must be a mapping with the keys from, changedAt, changedAtIn, active, fields',
+        'crm.events is missing; it must be a mapping with the keys from, updatedAt, updatedAtIn, active, showOnWeb, fields',
+        'crm.venues is missing; it must be a mapping with the keys from, updatedAt, updatedAtIn, active, fields',
       ],
     ],
     [`${LEAST}\nurl2: x`, ['crm.url2 is not a known key; did you mean url?']],
@@ -135,8 +135,8 @@ venues: { from: venues }`)
       ['crm.venues.from must be the name of a table or view, or schema.name'],
     ],
     [
-      `${LEAST}\nsweepEvery: 31s`,
-      ['crm.sweepEvery is longer than freshness.bound: every answer would have to wait for its own sweep'],
+      `${LEAST}\nidScanEvery: 31s`,
+      ['crm.idScanEvery is longer than freshness.maxAge: every answer would have to wait for its own id scan'],
     ],
     [`${LEAST}\nidNamespace: x`, ['crm.idNamespace must be a UUID that is not all zeros']],
     [

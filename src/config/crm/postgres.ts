@@ -25,13 +25,13 @@ const table = {
   from: text('the name of a table or view, or schema.name', isTable).says(
     'What is read, as `name` or `schema.name`; case-sensitive. A view is best: see docs/crm/postgres.md.',
   ),
-  changedAt: text('the name of a column', isName)
+  updatedAt: text('the name of a column', isName)
     .orNull()
-    .default('changed_at')
+    .default('updated_at')
     .says('The `timestamptz` that moves when a row changes; without it every refresh is a full read.'),
-  changedAtIn: timeZone()
+  updatedAtIn: timeZone()
     .optional('the `TimeZone` that the database has for the role')
-    .says('Where `changedAt` is a `timestamp` without time zone: the zone of those who write it.'),
+    .says('Where `updatedAt` is a `timestamp` without time zone: the zone of those who write it.'),
   active: condition('Which rows are active; stock: `{ active: [true] }`. Null: all are.'),
 }
 
@@ -42,11 +42,11 @@ export const postgres = section({
   listen: text('the name of a channel, of at most 63 bytes', (name) => isName(name) && Buffer.byteLength(name) <= 63)
     .optional()
     .says('The NOTIFY channel that says read now.'),
-  sweepEvery: duration()
-    .optional('half the bound')
-    .says('How often all ids and stamps are compared; what a record’s age counts from. At most the bound.'),
+  idScanEvery: duration()
+    .optional('half the maximum age')
+    .says('How often all ids and stamps are compared; what a record’s age counts from. At most the maximum age.'),
   requestTimeout: duration({ leastMs: 10 })
-    .optional('a third of the bound, at most `10s`')
+    .optional('a third of the maximum age, at most `10s`')
     .says('The longest a connection, a statement or a lock may take, by this machine’s clock.'),
   ca: path('the path of a PEM file').optional().says('Certificates to trust, where the URL names none.'),
   idNamespace: guid()

@@ -45,7 +45,7 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
         sourceLagMs: 0,
         changes: slice.map(({ change }) => change),
         whereIs: (index) => `${from}, id ${slice[index]?.change.id ?? 'unknown'}`,
-        changedAtMs: (index) => reader.table.rows.changedAtMs(slice[index]?.row),
+        updatedAtMs: (index) => reader.table.rows.updatedAtMs(slice[index]?.row),
       }
     }
     const { nextLink } = page

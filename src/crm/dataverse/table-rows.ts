@@ -56,7 +56,7 @@ export class TableRows implements RowAccess<CellObject> {
   }
 
   /** When the row was changed, wall ms; NaN where it does not say. */
-  changedAtMs(row: CellObject | undefined): number {
+  updatedAtMs(row: CellObject | undefined): number {
     const cell = row?.[CHANGE_TIME] ?? null
     return typeof cell === 'string' ? Date.parse(cell) : Number.NaN
   }

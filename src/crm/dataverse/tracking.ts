@@ -89,14 +89,14 @@ export type Turn =
   /** It is not, but the limits allow no other yet. */
   | { readonly kind: 'wait'; readonly waitMs: number }
 
-/** How often a table without change tracking is read in full: as often as the bound needs, and as the limits allow. */
+/** How often a table without change tracking is read in full: as often as the maximum age needs, and as the limits allow. */
 export class FullReadPace {
-  readonly #limits: Pick<CrmLimits, 'boundMs'>
+  readonly #limits: Pick<CrmLimits, 'maxAgeMs'>
   readonly #time: Time
   #last: { readonly begunAt: Moment; readonly requests: number; readonly cursor: Cursor } | null = null
   #count = 0
 
-  constructor(limits: Pick<CrmLimits, 'boundMs'>, time: Time) {
+  constructor(limits: Pick<CrmLimits, 'maxAgeMs'>, time: Time) {
     this.#limits = limits
     this.#time = time
   }
@@ -104,15 +104,15 @@ export class FullReadPace {
   /** `cursor` is what the replica kept of the last read: of one that it did not believe, nothing. */
   turn(cursor: Cursor | null): Turn {
     const last = this.#last
-    const { boundMs } = this.#limits
+    const { maxAgeMs } = this.#limits
     if (last === null) return { kind: 'read' }
     const ageMs = elapsedMs(last.begunAt, this.#time.now())
     const leastMs = last.requests * MS_PER_REQUEST
-    if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= boundMs)) {
+    if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= maxAgeMs)) {
       return { kind: 'wait', waitMs: leastMs - ageMs }
     }
-    // Twice within the bound, then the next one has ended before this one is too old.
-    const rests = cursor === last.cursor && ageMs < Math.max(leastMs, boundMs / 2)
+    // Twice within the maximum age, then the next one has ended before this one is too old.
+    const rests = cursor === last.cursor && ageMs < Math.max(leastMs, maxAgeMs / 2)
     return rests ? { kind: 'rest', asOf: last.begunAt } : { kind: 'read' }
   }
 

@@ -25,7 +25,7 @@ export interface FileSourceSettings<Item> extends Pick<ConnectorSurroundings, 't
   readonly isClosed: () => boolean
 }
 
-export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'boundMs' | 'memoryBytes'>
+export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
 const MOST_ATTEMPTS = 5
 // A clock that stamps files may tick as slowly as this, so a change soon after another may leave no trace.
@@ -244,8 +244,8 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
 }
 
 /** Tells whether any later change will show in the file's times. */
-function isSettled({ changedAtMs }: FoundFile, begunAt: Moment): boolean {
-  return begunAt.wallMs - changedAtMs >= SETTLING_MS
+function isSettled({ updatedAtMs }: FoundFile, begunAt: Moment): boolean {
+  return begunAt.wallMs - updatedAtMs >= SETTLING_MS
 }
 
 function withoutChangeTime(fingerprint: string): string {

@@ -47,7 +47,12 @@ beforeEach(() => {
     venues: plain,
   } as const
   const observe = (observation: Observation): unknown => observed.push(observation)
-  crm = openFilesCrm(settings, { showIn: london, time, observe, limits: { requestTimeoutMs: 10_000, boundMs: 30_000 } })
+  crm = openFilesCrm(settings, {
+    showIn: london,
+    time,
+    observe,
+    limits: { requestTimeoutMs: 10_000, maxAgeMs: 30_000 },
+  })
 })
 
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -17,7 +17,7 @@ export interface FoundFile {
   readonly inode: string
   readonly sizeBytes: number
   /** Wall ms: when anything about it changed last, its name too; and when its bytes were written, which a copy may keep. */
-  readonly changedAtMs: number
+  readonly updatedAtMs: number
   readonly writtenAtMs: number
 }
 
@@ -64,7 +64,7 @@ export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stat
     fingerprint: fingerprintOf(name, stats),
     inode: inodeOf(stats),
     sizeBytes: Number(stats.size),
-    changedAtMs: Number(stats.ctimeNs / 1_000_000n),
+    updatedAtMs: Number(stats.ctimeNs / 1_000_000n),
     writtenAtMs: Number(stats.mtimeNs / 1_000_000n),
   }
 }

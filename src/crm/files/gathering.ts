@@ -101,7 +101,7 @@ export class Gathering<Item> {
         sourceLagMs: 0,
         changes: all.length <= limit ? all : all.slice(from, from + limit),
         whereIs: (index) => placeOf(found, before + index, lines[from + index] ?? 0),
-        changedAtMs: () => found.writtenAtMs,
+        updatedAtMs: () => found.writtenAtMs,
         ...(isTold && before < PAGE_ROWS ? { rowsInAll: this.#rowsInAll() } : {}),
       })
     }

@@ -43,12 +43,12 @@ const OPEN_ENDED: ReadonlySet<FileFormat> = new Set(['csv', 'ndjson'])
  */
 export class HalfWritten {
   readonly #list: string
-  readonly #limits: { readonly boundMs: number }
+  readonly #limits: { readonly maxAgeMs: number }
   #inode: string | null = null
   #watched: Watched | null = null
   #usualReadMs = SHORTEST_READ_MS
 
-  constructor(list: string, limits: { readonly boundMs: number }) {
+  constructor(list: string, limits: { readonly maxAgeMs: number }) {
     this.#list = list
     this.#limits = limits
   }
@@ -110,7 +110,7 @@ export class HalfWritten {
   }
 
   get #standstillMs(): number {
-    return Math.min(this.#limits.boundMs / 2, LONGEST_STANDSTILL_MS)
+    return Math.min(this.#limits.maxAgeMs / 2, LONGEST_STANDSTILL_MS)
   }
 
   #stillAtMs({ sinceMs }: Watched): number {

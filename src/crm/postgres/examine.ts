@@ -24,7 +24,7 @@ const NEVER = stampOf(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
 const SLOW_MS = 50
 
 export interface Examining {
-  readonly boundMs: number
+  readonly maxAgeMs: number
   readonly time: Time
   readonly warn: (warning: string) => void
 }
@@ -32,8 +32,8 @@ export interface Examining {
 /** Warns, a sentence each, of what an operator should know about a table that can be read all the same. */
 export async function examineTable<Item>(
   opened: Opened<Item>,
-  { name, table, changedAt }: ListTable<Item>,
-  { boundMs, time, warn }: Examining,
+  { name, table, updatedAt }: ListTable<Item>,
+  { maxAgeMs, time, warn }: Examining,
 ): Promise<Fault | null> {
   const { transaction } = opened
   const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
@@ -46,8 +46,8 @@ export async function examineTable<Item>(
   } else if (narrowedBelow === 't') {
     warn(`a table below ${written} has row-level security: rows that it hides from the view look deleted`)
   }
-  if (changedAt === null) {
-    warn(`${written} has no column for crm.${name}.changedAt, so every refresh reads all of it`)
+  if (updatedAt === null) {
+    warn(`${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`)
     return null
   }
   const isIndexed = await usesIndex(opened)
@@ -55,9 +55,9 @@ export async function examineTable<Item>(
   if (!isIndexed) {
     const orUseless =
       isView === 't' ? ', or cannot use it (a DISTINCT, GROUP BY, window or expression is in the way)' : ''
-    warn(`${written} has no index that begins with ${changedAt}${orUseless}, so every refresh scans all of it`)
+    warn(`${written} has no index that begins with ${updatedAt}${orUseless}, so every refresh scans all of it`)
   }
-  const slow = await slowness(opened, time, boundMs)
+  const slow = await slowness(opened, time, maxAgeMs)
   if (slow instanceof Fault) return slow
   if (slow !== null) warn(`${written} ${slow}`)
   return null
@@ -80,7 +80,7 @@ async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<bo
 async function slowness<Item>(
   { transaction, known }: Opened<Item>,
   time: Time,
-  boundMs: number,
+  maxAgeMs: number,
 ): Promise<string | null | Fault> {
   const moments = [time.now().monotonicMs]
   // The first tells how far away the server is.
@@ -98,11 +98,11 @@ async function slowness<Item>(
   }
   // Of a refresh that finds nothing, less the way to the server and back; then of all ids and stamps.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
-  const sweepMs = Math.round(time.now().monotonicMs - refreshed)
-  const leastBoundMs = Math.ceil((refreshMs + sweepMs) / 250) * 1000
-  if (refreshMs <= SLOW_MS && leastBoundMs <= boundMs) return null
-  const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${sweepMs} ms to compare all rows`
+  const idScanMs = Math.round(time.now().monotonicMs - refreshed)
+  const leastMaxAgeMs = Math.ceil((refreshMs + idScanMs) / 250) * 1000
+  if (refreshMs <= SLOW_MS && leastMaxAgeMs <= maxAgeMs) return null
+  const figures = `takes ${refreshMs} ms for a refresh even where nothing has changed, and ${idScanMs} ms to compare all rows`
   const follows = 'a change is served that much later, and each notification costs the database as much'
-  const bound = leastBoundMs <= boundMs ? '' : `; freshness.bound must be ${leastBoundMs / 1000}s or more for it`
+  const bound = leastMaxAgeMs <= maxAgeMs ? '' : `; freshness.maxAge must be ${leastMaxAgeMs / 1000}s or more for it`
   return `${figures}: ${follows}${bound}`
 }

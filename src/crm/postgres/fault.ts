@@ -30,7 +30,7 @@ const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['42P01', ['misconfigured', 'a table or view is missing']],
   ['42703', ['misconfigured', 'a column is missing']],
   ['3F000', ['misconfigured', 'a schema is missing']],
-  ['42883', ['misconfigured', 'the id or changedAt column is of a type that cannot be compared']],
+  ['42883', ['misconfigured', 'the id or updatedAt column is of a type that cannot be compared']],
   ['42809', ['misconfigured', 'what `from` names is neither a table nor a view']],
   ['57014', ['timeout', 'a statement took longer than crm.requestTimeout']],
   ['55P03', ['timeout', 'a lock on the table was held for longer than crm.requestTimeout']],

@@ -52,9 +52,9 @@ export class KnownTable<Item> {
     this.zone = zone
     this.idColumn = reading.columns[0] ?? ''
     this.idType = shape.columns.get(this.idColumn) ?? ''
-    this.stampColumn = list.changedAt ?? ''
+    this.stampColumn = list.updatedAt ?? ''
     this.#arrays = shape.arrays
-    this.#stampAt = list.changedAt === null ? -1 : reading.columns.indexOf(list.changedAt)
+    this.#stampAt = list.updatedAt === null ? -1 : reading.columns.indexOf(list.updatedAt)
   }
 
   /** The statement that reads columns of all rows; conditions go behind it. */
@@ -97,7 +97,7 @@ export class KnownTable<Item> {
     const changes = rows.map(({ change }) => change)
     return {
       ...this.pageOfIds(snapshot, changes, (index) => rows[index]?.id ?? null, pass),
-      changedAtMs: (index) => ((rows[index]?.version ?? Number.NaN) - this.#offset) / 1000,
+      updatedAtMs: (index) => ((rows[index]?.version ?? Number.NaN) - this.#offset) / 1000,
     }
   }
 

@@ -24,11 +24,11 @@ export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
   /** The column that moves when a row changes; null where there is none. */
-  readonly changedAt: string | null
+  readonly updatedAt: string | null
   /** The configuration has `fields` for it. */
   readonly saysFields: boolean
   /** In which zone that column is wall time, where the configuration says so. */
-  readonly changedAtIn: string | null
+  readonly updatedAtIn: string | null
   /** How its rows become records, now that it is known which columns there are. */
   rowReading(shape: Columns): RowReading<Item>
 }
@@ -48,12 +48,12 @@ export function listTable<Item extends { readonly Id: Guid }>(
   settings: TableSettings,
   surroundings: MappingSurroundings,
 ): ListTable<Item> {
-  const { from, changedAt, changedAtIn } = settings
+  const { from, updatedAt, updatedAtIn } = settings
   return {
     name: kind.table.list,
     table: tableName(from),
-    changedAt,
-    changedAtIn: changedAtIn?.id ?? null,
+    updatedAt,
+    updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
     rowReading({ columns, nulls }) {
       const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
@@ -62,11 +62,11 @@ export function listTable<Item extends { readonly Id: Guid }>(
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
       const mapping = listMapping<Cells, Item>(kind, setting, access, surroundings)
-      if (changedAt !== null) access.cell(changedAt)
+      if (updatedAt !== null) access.cell(updatedAt)
       return {
         columns: access.columns,
         keyOf(column) {
-          if (column === changedAt) return 'changedAt'
+          if (column === updatedAt) return 'updatedAt'
           const key = mappedColumns(setting).find((mapped) => mapped.column === column)?.key ?? 'fields'
           // A condition is replaced as a whole.
           return key.startsWith('fields.') ? key : (key.split('.')[0] ?? key)

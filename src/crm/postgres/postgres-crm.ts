@@ -1,5 +1,5 @@
 // Two tables or views of PostgreSQL. A read (table-source.ts) is one transaction on a lane (lane.ts), which is one connection:
-// changes by their stamps, a sweep of all ids and stamps now and then, or all rows (reads.ts). Notifications are hints
+// changes by their stamps, an id scan of all ids and stamps now and then, or all rows (reads.ts). Notifications are hints
 // (listening.ts), and name rows that may be gone (suspects.ts).
 
 import { resolve } from 'node:path'
@@ -21,7 +21,7 @@ import { TableSource } from './table-source.ts'
  * that waits for the other waits for its refreshes, and those for nobody's connection but their own.
  */
 export function openPostgresCrm(
-  { url, ca, folder, listen, sweepEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
+  { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
   { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: ConnectorSurroundings,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
@@ -44,9 +44,9 @@ export function openPostgresCrm(
     return listening?.hints.add(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
-  // Half of the bound that holds now.
-  const sweepsEveryMs = (): number => sweepEveryMs ?? Math.floor(limits.boundMs / 2)
-  const shared = { auditLane, time, sweepsEveryMs, limits, onHint, notice }
+  // Half of the maximum age that holds now.
+  const idScansEveryMs = (): number => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2)
+  const shared = { auditLane, time, idScansEveryMs, limits, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,

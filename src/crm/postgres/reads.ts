@@ -6,7 +6,7 @@ import { type KnownTable, emptyPage } from './known-table.ts'
 import { quote } from './list-table.ts'
 import { type StampWindow, microsOf, stampOf } from './stamp.ts'
 import { type Suspicion, heldOf } from './suspects.ts'
-import type { Strays } from './sweeps.ts'
+import type { Strays } from './id-scans.ts'
 import type { Opened } from './table-reader.ts'
 
 interface Scanning<Item> {

@@ -14,7 +14,7 @@ export function microsOf(text: string | null): number {
   if (text === null) return NONE
   const day = isCommon(text) ? text.slice(0, 10) : null
   if (day === null) return parse(text)
-  // A sweep reads the stamps of all rows, and many are of one day.
+  // An id scan reads the stamps of all rows, and many are of one day.
   if (day !== lastDay) [lastDay, lastDayMicros] = [day, parse(day)]
   const seconds = digitsAt(text, 11) * 3600 + digitsAt(text, 14) * 60 + digitsAt(text, 17)
   return (
@@ -67,7 +67,7 @@ export function stampOf(micros: number): string {
  * after them, and for stamps of whole seconds. What is later still is found by the sweep.
  */
 const OVERLAP_MICROS = 5_000_000
-/** The clocks of those who write may be this much ahead of the server's. What is stamped later than that is the sweep's. */
+/** The clocks of those who write may be this much ahead of the server's. What is stamped later than that is the id-scan's. */
 const AHEAD_MICROS = 5_000_000
 /** Stream that many rows again with each refresh costs nothing worth avoiding. */
 const FEW_ROWS = 200

@@ -48,7 +48,7 @@ export async function tableShape(transaction: Transaction, table: TableName, key
   return { columns, arrays, nulls }
 }
 
-type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'changedAt' | 'changedAtIn' | 'saysFields'>
+type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAt' | 'updatedAtIn' | 'saysFields'>
 
 /** What is wrong with the columns the configuration names, all of it in one sentence; null where nothing is. */
 export function columnFault(
@@ -100,21 +100,21 @@ function manyMissing(
 
 /** Whether the column that tells of changes is a moment: anything else cannot be compared with one. */
 export function stampFault(shape: TableShape, list: Named): Fault | null {
-  const { name, table, changedAt, changedAtIn } = list
-  const type = shape.columns.get(changedAt ?? '')
+  const { name, table, updatedAt, updatedAtIn } = list
+  const type = shape.columns.get(updatedAt ?? '')
   if (type === undefined) return null
   const isMoment = type.startsWith('timestamp')
-  if (isMoment && (changedAtIn === null || isWallTime(shape, list))) return null
-  const column = `the column ${changedAt} of ${table.written} is of the type ${type}`
+  if (isMoment && (updatedAtIn === null || isWallTime(shape, list))) return null
+  const column = `the column ${updatedAt} of ${table.written} is of the type ${type}`
   const message = isMoment
-    ? `crm.${name}.changedAtIn: ${column}, which needs no zone; leave it out`
-    : `crm.${name}.changedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
+    ? `crm.${name}.updatedAtIn: ${column}, which needs no zone; leave it out`
+    : `crm.${name}.updatedAt: ${column}; it must be a timestamp with or without time zone, or null for none`
   return new Fault('misconfigured', message, null, false)
 }
 
 /** Whether the column that tells of changes is the wall time of some zone. */
-export function isWallTime(shape: TableShape, { changedAt }: Named): boolean {
-  return shape.columns.get(changedAt ?? '') === 'timestamp without time zone'
+export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
+  return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }
 
 /** The zone whose wall time the server writes where nobody says another: the role's, the database's or its own setting. */

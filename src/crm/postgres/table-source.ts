@@ -18,7 +18,7 @@ import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
 import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'
 import { type Suspects, type Suspicion, NO_SUSPICION } from './suspects.ts'
-import { StrayNotices, Strays, SweepSchedule } from './sweeps.ts'
+import { StrayNotices, Strays, IdScanSchedule } from './id-scans.ts'
 import { type Opened, TableReader } from './table-reader.ts'
 
 export interface TableSourceSettings<Item> {
@@ -28,7 +28,7 @@ export interface TableSourceSettings<Item> {
   readonly auditLane: Lane
   readonly time: Time
   /** How often all ids and stamps are compared with what is held. */
-  readonly sweepsEveryMs: () => number
+  readonly idScansEveryMs: () => number
   readonly limits: CrmLimits
   readonly suspects: Suspects
   readonly onHint: (callback: () => void) => () => void
@@ -40,11 +40,11 @@ export interface TableSourceSettings<Item> {
 const LOCK_NOT_AVAILABLE = '55P03'
 
 const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const
-/** A read of changes by their stamps alone: what they do not tell is the sweep's. */
+/** A read of changes by their stamps alone: what they do not tell is the id-scan's. */
 const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 
 /**
- * One list of the database: read in full, or by the stamps of its changes with a sweep of all ids now and then. Each read is
+ * One list of the database: read in full, or by the stamps of its changes with an id scan of all ids now and then. Each read is
  * one transaction and so of one moment.
  */
 export class TableSource<Item> implements Source<Item> {
@@ -54,19 +54,19 @@ export class TableSource<Item> implements Source<Item> {
   readonly #settings: TableSourceSettings<Item>
   readonly #refreshes: TableReader<Item>
   readonly #audits: TableReader<Item>
-  readonly #schedule: SweepSchedule
+  readonly #schedule: IdScanSchedule
   readonly #notices: StrayNotices
   /** The last refresh did not get a lock: perhaps behind somebody who waits for an audit to end, to alter the table. */
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
-    const { list, lane, auditLane, time, sweepsEveryMs, notice } = settings
+    const { list, lane, auditLane, time, idScansEveryMs, notice } = settings
     this.#settings = settings
     this.#refreshes = new TableReader(list, lane, time)
     this.#audits = new TableReader(list, auditLane, time)
-    this.#schedule = new SweepSchedule(sweepsEveryMs)
-    this.#notices = new StrayNotices(sweepsEveryMs, notice)
-    this.reportsChanges = list.changedAt !== null
+    this.#schedule = new IdScanSchedule(idScansEveryMs)
+    this.#notices = new StrayNotices(idScansEveryMs, notice)
+    this.reportsChanges = list.updatedAt !== null
   }
 
   get patienceMs(): number {
@@ -95,11 +95,11 @@ export class TableSource<Item> implements Source<Item> {
   /** Looks whether the table and its columns are there, and what is to be known of them. */
   async examine(): Promise<Examination> {
     const { list, time, limits } = this.#settings
-    const { boundMs } = limits
+    const { maxAgeMs } = limits
     const opened = await this.#refreshes.openNow()
     if (opened instanceof Fault) return { problems: [opened.failure], warnings: [] }
     const warnings: string[] = []
-    const fault = await examineTable(opened, list, { boundMs, time, warn: (warning) => void warnings.push(warning) })
+    const fault = await examineTable(opened, list, { maxAgeMs, time, warn: (warning) => void warnings.push(warning) })
     await opened.transaction.end()
     if (fault !== null) warnings.push(`${list.table.written} could not be examined: ${fault.failure.message}`)
     return { problems: [], warnings }

@@ -4,7 +4,7 @@ import { showLists } from './lists.js'
 import { showDay } from './day.js'
 import { showReads } from './reads.js'
 import { filterWithheld, followWithheld, startWithheld } from './withheld.js'
-import { clockText, dayText, reloadText, shareText, stateOf } from './words.js'
+import { clockText, dayText, reloadText, clusterText, stateOf } from './words.js'
 
 const EVERY_MS = 3000
 const PATIENCE_MS = 5000
@@ -35,8 +35,8 @@ async function poll() {
     lastAnswer = new Date().toISOString()
     lastStatus = status
     showState(...stateOf(status))
-    byId('share').hidden = status.share === undefined
-    if (status.share !== undefined) say(byId('share'), shareText(status.share))
+    byId('cluster').hidden = status.cluster === undefined
+    if (status.cluster !== undefined) say(byId('cluster'), clusterText(status.cluster))
     byId('reload').hidden = status.reload === undefined
     if (status.reload !== undefined) say(byId('reload'), reloadText(status.reload))
     showLists(status, askToAccept)

@@ -59,12 +59,12 @@ export function lossText(name, { until, absent, unreadable }) {
 export function stateOf(status) {
   if (status.stopping) return ['warn', 'The service is stopping.']
   const lists = Object.entries(status.lists)
-  const bound = spanText(status.settings.boundMs)
+  const bound = spanText(status.settings.maxAgeMs)
   const silent = lists.filter(([, list]) => !list.answers)
   if (silent.length > 0) {
     const names = silent.map(([name]) => name).join(' and ')
     const why = silent.map(([, list]) => list.lastError).find((message) => message !== null)
-    const reason = status.share?.lastError ?? why ?? 'the CRM has not been read in full yet'
+    const reason = status.cluster?.lastError ?? why ?? 'the CRM has not been read in full yet'
     return ['bad', `Callers get 502 for ${names}: ${reason}.`]
   }
   const shrunk = lists.filter(([, list]) => list.shrunk !== null)
@@ -103,14 +103,14 @@ export function reloadText({ at, problems }) {
 }
 
 /** Who reads the CRM where several instances share it, and who this one is among them. */
-export function shareText({ role, instance, reader, instances, standsIn, connected, lastError }) {
+export function clusterText({ role, instance, leader, instances, candidates, connected, lastError }) {
   const roles = {
-    reader: 'It reads the CRM for all',
-    follower: `It follows ${reader ?? 'one that is not known'}, which reads the CRM`,
+    leader: 'It reads the CRM for all',
+    follower: `It follows ${leader ?? 'one that is not known'}, which reads the CRM`,
     alone: 'It reads the CRM for itself',
     waiting: 'It has nothing to answer from yet',
   }
-  const others = standsIn.filter((name) => name !== instance).join(', ')
+  const others = candidates.filter((name) => name !== instance).join(', ')
   const inTurn = others === '' ? '' : ` Next in turn: ${others}.`
   const store = connected ? '' : ' The store does not answer.'
   const why = lastError === null ? '' : ` ${lastError}.`

@@ -1,0 +1,187 @@
+import type { Time } from '../replica/time.ts'
+import { pause, within } from '../replica/waiting.ts'
+import type { LogPosition } from './entries.ts'
+import { follow } from './follow.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
+import { Following } from './follower.ts'
+import { lead } from './lead.ts'
+import { Member } from './member.ts'
+import type { Role, ClusterOptions } from './options.ts'
+import { commandLimitMs, Session } from './session.ts'
+import { StoreFailure } from './store.ts'
+import { Traffic } from './traffic.ts'
+
+/** A session that lived so long was no failure of its beginning. */
+const SETTLED_MS = 1000
+/** Whoever may claim has done so by then, and knows whether that is allowed. */
+const PROVEN_SILENCES = 4
+const EXAMINE_AGAIN_MS = 10_000
+const LAST_WORDS_MS = 1000
+const REFUSED_MS = 5000
+
+/** One instance among several that share what one of them reads. `served` is what callers get now. */
+export class Cluster {
+  isConnected = false
+  readonly traffic: Traffic = new Traffic()
+  readonly #options: ClusterOptions
+  readonly member: Member
+  readonly #time: Time
+  readonly #ended = new AbortController()
+  /** Even who has last words has said them. */
+  readonly #hurries = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #failures = 0
+  #session: Session | null = null
+  /** Why the store is lost, as it was told; null while it is not. Nothing is told at first. */
+  #toldLost: string | null = ''
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+    this.#time = options.time
+    this.member = new Member(options)
+  }
+
+  get instance(): string {
+    return this.member.instance
+  }
+
+  get served(): ServedLists {
+    return this.member.swap.served
+  }
+
+  get role(): Role {
+    return this.member.role
+  }
+
+  /** The last entry that was written or taken here; null where nothing is followed. */
+  get position(): LogPosition | null {
+    return (this.member.publisher ?? this.member.target)?.position ?? null
+  }
+
+  /** What the leader has not yet brought into the log. */
+  get outbox(): number {
+    return this.member.publisher?.owes ?? 0
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#run(), this.#examine(), this.#tick()])
+  }
+
+  /** Whoever reads the CRM for all says that it goes; resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#ended.abort()
+    if (this.member.publisher === null) this.#hurries.abort()
+    else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
+    await this.#running
+    this.member.own?.end()
+    if (this.isConnected) await within(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
+  }
+
+  /** Nobody counts on who has gone. By another connection: the last one may wait for what comes. */
+  async #takeNonceAway(): Promise<void> {
+    try {
+      const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)
+      await session.ask((store) => store.dropNonces([this.instance])).finally(() => session.close())
+    } catch {
+      // It goes with those that stand still.
+    }
+  }
+
+  async #examine(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
+      await pause(EXAMINE_AGAIN_MS, this.#time, signal)
+    }
+    this.member.isFit = true
+  }
+
+  /** What depends on nobody's answer. */
+  async #tick(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      await pause(this.#options.heartbeat.ms, this.#time, signal)
+      this.member.goAloneIfDue(this.isConnected)
+      this.member.offer()
+      this.#tellFound()
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      const begunMs = this.#time.now().monotonicMs
+      let isRefused = false
+      try {
+        await this.#hold()
+      } catch (cause) {
+        this.#lost(cause)
+        isRefused = cause instanceof StoreFailure && cause.fault === 'refused'
+      }
+      if (this.#time.now().monotonicMs - begunMs > SETTLED_MS) this.#failures = 0
+      if (!signal.aborted) await pause(this.#backOffMs(isRefused), this.#time, signal)
+    }
+  }
+
+  /** One session, for as long as it answers. */
+  async #hold(): Promise<void> {
+    const { store, settings } = this.#options
+    const { signal } = this.#ended
+    const member = this.member
+    const session = await Session.open(store, this.#time, commandLimitMs(settings), this.#hurries.signal, this.traffic)
+    try {
+      await member.nonce(session, true)
+      this.#session = session
+      this.#connected(true)
+      member.silence.heard()
+      // A leader that ends has last words.
+      while (!signal.aborted || member.publisher !== null) {
+        const { publisher } = member
+        await (publisher === null ? follow(member, session, signal) : lead(member, publisher, session, signal))
+      }
+    } finally {
+      this.#session = null
+      session.close()
+    }
+  }
+
+  /** Once a change: a store may take each new connection and refuse what is asked then. */
+  #tellFound(): void {
+    const { openedAtMs = 0, isProven = false } = this.#session ?? {}
+    if (this.#session === null || this.#toldLost === null) return
+    const heldMs = this.#time.now().monotonicMs - openedAtMs
+    if (!isProven && heldMs < PROVEN_SILENCES * this.member.silence.lengthMs) return
+    this.#toldLost = null
+    this.#options.tell({ kind: 'store-found' })
+  }
+
+  #lost(cause: unknown): void {
+    if (this.#ended.signal.aborted) return
+    const why = cause instanceof Error ? cause.message : 'the connection failed'
+    // The first try after a session is made at once.
+    if (this.isConnected && this.#failures === 0) return
+    this.#connected(false)
+    if (why === this.#toldLost) return
+    this.#toldLost = why
+    this.#options.tell({ kind: 'store-lost', why })
+  }
+
+  #connected(connected: boolean): void {
+    this.isConnected = connected
+    for (const followed of [this.member.target, this.served]) {
+      if (followed instanceof Following) followed.isLost = !connected
+    }
+  }
+
+  /**
+   * At once first; then as `Cycle` does, but a try costs nobody a read: the leader, whom all wait for, and who has nothing yet try
+   * again within a heartbeat, the others within a silence. Where an operator has to act there is more time.
+   */
+  #backOffMs(isRefused: boolean): number {
+    const { settings, heartbeat } = this.#options
+    const { publisher, silence, swap } = this.member
+    const soonMs = publisher !== null || swap.isNew ? heartbeat.ms : silence.lengthMs
+    const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings.maxAgeMs / 4)) : soonMs
+    const failures = this.#failures++
+    return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)
+  }
+}

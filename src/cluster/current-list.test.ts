@@ -1,0 +1,98 @@
+import { expect, it } from 'bun:test'
+import { VirtualTime } from '../../test/model/virtual-time.ts'
+import type { EventRecord } from '../domain/event.ts'
+import { Formatter } from '../formats/format.ts'
+import { Admissions } from '../replica/admission.ts'
+import type { Source } from '../replica/port.ts'
+import { newLists, Replica } from '../replica/replica.ts'
+import { type Time, systemTime } from '../replica/time.ts'
+import { CurrentList } from './current-list.ts'
+import type { ListState } from './entries.ts'
+import { FollowedList } from './followed-list.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
+import { Swap } from './swap.ts'
+
+const WHOLE: ListState = {
+  cursor: null,
+  whole: true,
+  served: 0,
+  withheld: 0,
+  extras: [],
+  shrunk: null,
+  lost: 0,
+  accepting: false,
+  lastError: null,
+  failures: 0,
+  nextTryMs: 0,
+  askedMs: 0,
+}
+
+const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const BOUNDS = { maxAgeMs: 30_000, staleIfErrorMs: 0, shrinkGuardMs: 86_400_000 }
+const LIMITS = { waiting: 10, waitForMs: 3_600_000 }
+
+function followed(
+  isReached: boolean,
+  time: Time = systemTime,
+): ServedLists & { readonly events: FollowedList<EventRecord> } {
+  const lists = newLists(formatter)
+  const events = new FollowedList(lists.events, WHOLE, time, { ms: 100 })
+  const venues = new FollowedList(lists.venues, WHOLE, time, { ms: 100 })
+  events.isReached = venues.isReached = isReached
+  return { events, venues }
+}
+
+it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
+  const swap = new Swap(followed(false), systemTime)
+  const current = new CurrentList(() => swap.served.events, false)
+  const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
+  const admitted = admissions.wait([current], systemTime.now())
+  const next = followed(true)
+  next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
+  expect(swap.offer(next)).toBe(true)
+  expect((await admitted).ok).toBe(true)
+})
+
+it('answers who waits for a read that hangs as soon as another list may be answered from', async () => {
+  const time = new VirtualTime(1)
+  const hangs = <Item>(): Source<Item> => ({
+    reportsChanges: true,
+    availabilityEveryMs: null,
+    repeatedId: 'serves-later',
+    patienceMs: 10_000,
+    // oxlint-disable-next-line require-yield -- it never comes to that
+    async *read() {
+      return await new Promise<never>(() => {})
+    },
+  })
+  const replica = new Replica({
+    crm: { events: hangs(), venues: hangs(), close: () => Promise.resolve() },
+    formatter,
+    settings: { ...BOUNDS, refreshEveryMs: 5000, fullReadEveryMs: 900_000 },
+    limits: { memoryBytes: Infinity },
+    time,
+    observe: () => {},
+    pause: () => Promise.resolve(),
+  })
+  const swap = new Swap(replica, time)
+  const current = new CurrentList(() => swap.served.events, false)
+  const admitted = new Admissions(BOUNDS, LIMITS, time).wait([current], time.now())
+  const next = followed(true, time)
+  next.events.confirm(time.now(), { details: 0, availability: 0, audited: 0 })
+  expect(swap.offer(next)).toBe(true)
+  expect((await admitted).ok).toBe(true)
+})
+
+it('tells of the list that is served what its leader told', () => {
+  const swap = new Swap(followed(false), systemTime)
+  const current = new CurrentList(() => swap.served.events, true)
+  expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
+  const next = followed(true)
+  next.events.tell({ ...WHOLE, extras: [0, 2, 1], lastError: 'the CRM is down' })
+  swap.offer(next)
+  expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
+  expect(Array.from(current.extraCounts)).toEqual([0, 2, 1])
+  expect(current.lastFailure).toEqual({ message: 'the CRM is down' })
+  next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
+  expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])
+})

@@ -1,0 +1,240 @@
+import { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
+import { fieldsOf } from '../replica/frames.ts'
+import type { ToldShrunk } from '../replica/shrink-guard.ts'
+import { BODY_CEILING, pack, unpack } from './frame-body.ts'
+import type { Signing } from './signing.ts'
+import type { StoredEntry } from './store.ts'
+
+/** Where an entry stands in the log, and in whose claimId: an id alone may come again after a store was lost. */
+export interface LogPosition {
+  readonly epoch: number
+  readonly number: number
+  /** 16 hex digits, drawn with each claim. */
+  readonly claimId: string
+}
+
+export interface Ages {
+  /** Milliseconds, null: never. */
+  readonly details: number | null
+  readonly availability: number | null
+  readonly audited: number | null
+}
+
+/** What the leader knows of a list besides its rows. */
+export interface ListState {
+  /** Null where there is none, or where it is of use to nobody else. */
+  readonly cursor: string | null
+  /** It was read in full once. */
+  readonly whole: boolean
+  readonly served: number
+  readonly withheld: number
+  /** How many rows have no place of their own, in the order of the faults. */
+  readonly extras: readonly number[]
+  /** What the shrink guard does not believe, and for how long it has not; null while the list is believed. */
+  readonly shrunk: ToldShrunk | null
+  /** How many records have left the web as unreadable since the last full read that was believed. */
+  readonly lost: number
+  readonly accepting: boolean
+  readonly lastError: string | null
+  /** How many reads in a row have failed. */
+  readonly failures: number
+  readonly nextTryMs: number
+  /** How long the CRM asked that nobody reads the list; 0 where it did not. */
+  readonly askedMs: number
+}
+
+/** What an entry says. Of another release's kinds nothing is done. */
+export type Head =
+  | {
+      readonly kind: 'claim'
+      readonly instance: string
+      readonly version: string
+      /** Nothing in the log is gone on from; `after` is the last entry that the claimant's own rows include. */
+      readonly anew: boolean
+      readonly after: LogPosition | null
+    }
+  /** `updatedAtMs`: when the CRM says that it changed what this tells, by its own clock; for a metric alone. */
+  | { readonly kind: 'rows'; readonly updatedAtMs: readonly number[] }
+  | ({ readonly kind: 'read'; readonly list: ListName } & ListState)
+  | {
+      readonly kind: 'heartbeat'
+      readonly instance: string
+      readonly ages: Readonly<Record<ListName, Ages>>
+      readonly instances: number
+      readonly candidates: readonly string[]
+      readonly versions: readonly string[]
+      readonly refreshEveryMs: number
+      /** How often the leader says so; null where its release does not tell. */
+      readonly heartbeatMs: number | null
+      /** The entries that told of a list which is not believed, where an operator has accepted it. */
+      readonly accepted: readonly string[]
+    }
+  | { readonly kind: 'leave'; readonly why: string }
+  | { readonly kind: 'unknown' }
+
+export type HeartbeatEntry = Extract<Head, { readonly kind: 'heartbeat' }>
+
+export interface LogEntry {
+  readonly position: LogPosition
+  readonly head: Head
+  readonly body: Buffer
+}
+
+/** An entry that must not be believed; why. */
+export interface RefusedEntry {
+  readonly refused: string
+}
+
+export const HEAD_CEILING: number = 64 * 1024
+/** An epoch above it leaves none to claim. */
+const HIGHEST = Number.MAX_SAFE_INTEGER - 1
+
+export const NO_BODY: Buffer = Buffer.alloc(0)
+
+export function idOf({ epoch, number }: Pick<LogPosition, 'epoch' | 'number'>): string {
+  return `${epoch}-${number}`
+}
+
+export function isSame(left: LogPosition | null, right: LogPosition | null): boolean {
+  if (left === null || right === null) return false
+  return idOf(left) === idOf(right) && left.claimId === right.claimId
+}
+
+/** Below 0 where `left` stands before `right` in a log. */
+export function compareIds(
+  left: Pick<LogPosition, 'epoch' | 'number'>,
+  right: Pick<LogPosition, 'epoch' | 'number'>,
+): number {
+  return left.epoch - right.epoch || left.number - right.number
+}
+
+/** Whether an id in the store stands below a position, be it one of ours or not. */
+export function isBelow(id: string, position: Pick<LogPosition, 'epoch' | 'number'>): boolean {
+  const [epoch = 0, number = 0] = id.split('-').map(Number)
+  return compareIds({ epoch, number }, position) < 0
+}
+
+export function encodeEntry({ position, head, body }: LogEntry, signing: Signing): StoredEntry {
+  const id = idOf(position)
+  const h = JSON.stringify({ ...head, claimId: position.claimId })
+  const b = body.length === 0 ? null : pack(body)
+  return { id, h, b, s: signing.sign('log', id, h, b ?? NO_BODY) }
+}
+
+export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
+  // Before it is signed: that of a body without a ceiling takes its time.
+  if (b !== null && b.length > BODY_CEILING)
+    return { refused: `entry ${id} has a body of ${b.length} bytes, which is too large` }
+  if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
+  try {
+    if (h.length > HEAD_CEILING) throw new Error('the head is too large')
+    const given = fieldsOf(JSON.parse(h))
+    const [, epoch, number] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? []
+    const position = { epoch: Number(epoch), number: Number(number), claimId: textAt(given, 'claimId') }
+    if (!(position.epoch <= HIGHEST && position.number <= HIGHEST)) throw new Error('no id stands above its own')
+    return { position, head: headOf(given), body: b === null ? NO_BODY : unpack(Buffer.from(b)) }
+  } catch (cause) {
+    return { refused: `entry ${id} cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}` }
+  }
+}
+
+type Fields = Partial<Record<string, unknown>>
+
+function headOf(given: Fields): Head {
+  switch (given['kind']) {
+    case 'claim':
+      return {
+        kind: 'claim',
+        instance: textAt(given, 'instance'),
+        version: textAt(given, 'version'),
+        anew: given['anew'] === true,
+        after: logPositionOf(given['after']),
+      }
+    case 'rows':
+      return { kind: 'rows', updatedAtMs: texts(given, 'updatedAtMs').map(Number) }
+    case 'read':
+      return { kind: 'read', list: given['list'] === 'events' ? 'events' : 'venues', ...listStateOf(given) }
+    case 'heartbeat': {
+      const ages = fieldsOf(given['ages'])
+      return {
+        kind: 'heartbeat',
+        instance: textAt(given, 'instance'),
+        ages: { events: agesOf(ages['events']), venues: agesOf(ages['venues']) },
+        instances: numberAt(given, 'instances'),
+        candidates: texts(given, 'candidates'),
+        versions: texts(given, 'versions'),
+        refreshEveryMs: numberAt(given, 'refreshEveryMs'),
+        heartbeatMs: given['heartbeatMs'] === undefined ? null : numberAt(given, 'heartbeatMs'),
+        accepted: texts(given, 'accepted'),
+      }
+    }
+    case 'leave':
+      return { kind: 'leave', why: textAt(given, 'why') }
+    default:
+      return { kind: 'unknown' }
+  }
+}
+
+export function listStateOf(value: unknown): ListState {
+  const given = fieldsOf(value)
+  return {
+    cursor: textOrNullAt(given, 'cursor'),
+    whole: given['whole'] === true,
+    served: numberAt(given, 'served'),
+    withheld: numberAt(given, 'withheld'),
+    extras: texts(given, 'extras').map(Number),
+    shrunk: shrunkOf(given['shrunk']),
+    lost: given['lost'] === undefined ? 0 : numberAt(given, 'lost'),
+    accepting: given['accepting'] === true,
+    lastError: textOrNullAt(given, 'lastError'),
+    failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
+    nextTryMs: numberAt(given, 'nextTryMs'),
+    // A release that does not tell may mean either.
+    askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
+  }
+}
+
+function shrunkOf(value: unknown): ToldShrunk | null {
+  if (value === null || value === undefined) return null
+  const given = fieldsOf(value)
+  return {
+    forMs: numberAt(given, 'forMs'),
+    absent: numberAt(given, 'absent'),
+    unreadable: numberAt(given, 'unreadable'),
+  }
+}
+
+export function logPositionOf(value: unknown): LogPosition | null {
+  if (value === null || value === undefined) return null
+  const given = fieldsOf(value)
+  return { epoch: numberAt(given, 'epoch'), number: numberAt(given, 'number'), claimId: textAt(given, 'claimId') }
+}
+
+function agesOf(value: unknown): Ages {
+  const given = fieldsOf(value)
+  const age = (name: string): number | null => (given[name] === null ? null : numberAt(given, name))
+  return { details: age('details'), availability: age('availability'), audited: age('audited') }
+}
+
+export function numberAt(given: Fields, name: string): number {
+  const value = given[name]
+  if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${name} must be a number, 0 or more`)
+  return value
+}
+
+export function textAt(given: Fields, name: string): string {
+  const value = given[name]
+  if (typeof value !== 'string') throw new Error(`${name} must be a text`)
+  return value
+}
+
+export function textOrNullAt(given: Fields, name: string): string | null {
+  return given[name] === null ? null : textAt(given, name)
+}
+
+function texts(given: Fields, name: string): readonly string[] {
+  const value = given[name]
+  if (!Array.isArray(value)) throw new Error(`${name} must be a list`)
+  return value.map((item) => String(item))
+}

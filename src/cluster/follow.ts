@@ -1,0 +1,176 @@
+import { delaysOf } from '../replica/time.ts'
+import { pause } from '../replica/waiting.ts'
+import type { LogEntry, LogPosition } from './entries.ts'
+import { compareIds, decodeEntry, encodeEntry, idOf, isBelow, isSame, NO_BODY } from './entries.ts'
+import type { Following } from './follower.ts'
+import { type Member, MOST_ENTRIES } from './member.ts'
+import { claimableAt } from './election.ts'
+import type { Session } from './session.ts'
+import type { StoredEntry } from './store.ts'
+
+/** A follower's work for a heartbeat: says that it is there, takes what is new, and claims the reading where nobody has it. */
+export async function follow(member: Member, session: Session, signal: AbortSignal): Promise<void> {
+  const { time, heartbeat } = member.options
+  await member.nonce(session)
+  if (member.unusable.why !== null) return lookAgain(member, session, signal)
+  const { target } = member
+  if (target !== null) {
+    const entries = await readAfter(member, session, idOf(target.position))
+    let isTaken = true
+    for (const stored of entries) isTaken &&= await take(member, session, target, stored)
+    target.help()
+    if (!isTaken) return
+  } else {
+    member.target = await member.resync.load(session, () => member.nonce(session))
+    if (member.target !== null) return
+    await watch(member, session)
+    await pause(heartbeat.ms, time, signal)
+  }
+  member.offer()
+  if (member.publisher === null) await claimIfDue(member, session)
+}
+
+/** Reads what follows, fewer entries at once while that takes long. */
+async function readAfter(member: Member, session: Session, id: string): Promise<readonly StoredEntry[]> {
+  const { time, heartbeat } = member.options
+  const count = member.entriesAtOnce
+  const begunMs = time.now().monotonicMs
+  // One that does not come in time is only known to be too large if it was asked for alone.
+  member.entriesAtOnce = 1
+  const waitMs = heartbeat.ms
+  const asked = session.readAfter(id, waitMs, count)
+  const entries = await (count === 1 ? member.reading(asked) : asked)
+  const isSlow = time.now().monotonicMs - begunMs > waitMs + session.limitMs / 4
+  member.entriesAtOnce = isSlow ? Math.max(1, count >> 1) : Math.min(MOST_ENTRIES, count + 1)
+  return entries
+}
+
+/** The log cannot be used: whether anybody leads it is seen by whether it moves. One that nobody leads is replaced. */
+async function lookAgain(member: Member, session: Session, signal: AbortSignal): Promise<void> {
+  const { unusable, silence, target, options } = member
+  const why = unusable.why ?? ''
+  const fate = await unusable.look(session, options.heartbeat.ms, isDue(member), signal)
+  member.offer()
+  if (fate === 'led') {
+    silence.heard()
+    const at = target === null ? null : idOf(target.position)
+    if (target !== null && at === member.unreadAt) member.lose(target, why)
+    member.unreadAt = at
+  }
+  if (fate !== 'abandoned') return
+  await member.dropLog(session)
+  await claim(member, session, null)
+}
+
+/** Whether to go on with the next one. */
+async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
+  if (member.target !== target) return false
+  const entry = member.decode(stored)
+  if (entry === null) {
+    member.lose(target, 'an entry of the log is not believed')
+    return false
+  }
+  const { claimed } = member
+  const isOurs = claimed !== null && isSame(entry.position, claimed.position)
+  if (isOurs && claimed.anew) {
+    // It was sent, and nothing heard of it.
+    member.takeOver(entry.position, true)
+    return false
+  }
+  const isTaken = await target.take(entry, (position) => isInLog(member, session, position))
+  if (member.target !== target) return false
+  if (entry.head.kind === 'leave') member.silence.vacant()
+  else member.silence.heard()
+  if (!isTaken) {
+    member.lose(target, target.gap)
+    return false
+  }
+  tell(member, target, entry)
+  member.follow(target, entry)
+  if (!session.isProven && entry.head.kind === 'heartbeat')
+    session.isProven = member.wroteSince(session.openedAtMs, entry)
+  if (!isOurs) return true
+  // All before our own claim is held now.
+  member.takeOver(entry.position, false)
+  return false
+}
+
+/** What operators are told of an entry that was taken. */
+function tell({ options, swap, heartbeat }: Member, target: Following, { head }: LogEntry): void {
+  if (head.kind === 'rows' && swap.served === target) {
+    const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
+    if (delaysMs.length > 0) options.tell({ kind: 'published', delaysMs })
+  }
+  if (head.kind !== 'heartbeat' || head.refreshEveryMs === heartbeat?.refreshEveryMs) return
+  const { maxAgeMs } = options.settings
+  if (maxAgeMs >= 2 * head.refreshEveryMs) return
+  const why = `it is ${maxAgeMs / 1000} s, and the leader reads every ${head.refreshEveryMs / 1000} s: twice that is the least`
+  options.tell({ kind: 'max-age-too-short', why })
+}
+
+async function isInLog(member: Member, session: Session, position: LogPosition): Promise<boolean> {
+  const [stored] = await member.reading(session.ask((store) => store.readFrom(idOf(position), 1)))
+  const entry = stored === undefined ? null : decodeEntry(stored, member.options.signing)
+  return entry !== null && 'position' in entry && isSame(entry.position, position)
+}
+
+/** Nothing can be followed: whether anybody writes is seen by the top alone. */
+async function watch(member: Member, session: Session): Promise<void> {
+  const { stored, entry } = await member.top(session)
+  const seen = stored?.id ?? ''
+  if (seen === member.topSeen) return
+  member.topSeen = seen
+  if (entry?.head.kind === 'leave') member.silence.vacant()
+  else if (entry !== null) member.silence.heard()
+}
+
+/** Whether it is for this instance to claim the reading. */
+function isDue(member: Member): boolean {
+  const { instance, silence, options, target, own } = member
+  const now = options.time.now()
+  if (!member.isFit || now.monotonicMs < member.restsUntilMs) return false
+  const isConfirmed = ((target ?? own?.replica)?.events.ageMs(now) ?? null) !== null
+  const holdsNothing = target === null && own === null
+  const isNew = holdsNothing && !member.hasSeenLog && member.topSeen === '' && member.resync.foundNone
+  return silence.isOver(instance, member.candidates, isConfirmed, isNew)
+}
+
+async function claimIfDue(member: Member, session: Session): Promise<void> {
+  const { silence, target, claimed } = member
+  if (claimed !== null && claimed.anew) {
+    // It was sent, and nothing heard of it.
+    const { entry } = await member.top(session)
+    if (isSame(entry?.position ?? null, claimed.position)) return member.takeOver(claimed.position, true)
+    member.claimed = null
+  }
+  if (!isDue(member)) return
+  const { stored, entry: top } = await member.top(session)
+  if (stored !== null && top === null) return
+  const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
+  if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
+    // Somebody writes, and what there is to follow may come yet.
+    member.topSeen = stored?.id ?? ''
+    return silence.heard()
+  }
+  await claim(member, session, top)
+}
+
+async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
+  const { instance, silence, options, target, own } = member
+  const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
+  // With a snapshot to begin with there is more to go on from than nothing.
+  if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
+  const claimable = claimableAt(top?.position ?? null, held, own !== null)
+  if (claimable === null) return
+  const position = member.nextClaim(top?.position ?? null)
+  const { version, signing } = options
+  const head = { kind: 'claim', instance, version, ...claimable } as const
+  member.claimed = { position, anew: claimable.anew }
+  const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claimable.anew)
+  silence.heard()
+  if (appended === 'added') return member.won({ position, anew: claimable.anew })
+  member.claimed = null
+  if (appended !== 'refused') return
+  const last = await session.ask((store) => store.top())
+  if (last !== null && isBelow(last.id, position)) member.isStuckAt(position, last.id)
+}

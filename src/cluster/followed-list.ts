@@ -1,0 +1,148 @@
+import { Freshness } from '../replica/freshness.ts'
+import type { Carried } from '../replica/snapshot.ts'
+import type { ServedList } from '../replica/held-lists.ts'
+import { PackedRows } from '../replica/packed-withheld.ts'
+import { cursorOf, failureOf } from '../replica/port.ts'
+import type { RecordList } from '../replica/record-list.ts'
+import type { Shrunk } from '../replica/shrink-guard.ts'
+import { type Moment, type Time, earlierBy, elapsedMs } from '../replica/time.ts'
+import type { Ages, ListState } from './entries.ts'
+import type { Heartbeat } from './election.ts'
+
+/** What its leader found is that one's to tell. */
+const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
+
+/** A list that is brought up to date by the log. Operators get what its leader told. */
+export class FollowedList<Item> implements ServedList<Item> {
+  readonly list: RecordList<Item>
+  readonly freshness: Freshness = new Freshness()
+  /** The store cannot be read: nothing will help soon. */
+  isLost = false
+  /** Its snapshot is complete. */
+  isReached = false
+  #state: ListState
+  #told: Moment
+  /** As of when its leader was last heard of. */
+  #heardAt: Moment
+  readonly #time: Time
+  readonly #heartbeat: Heartbeat
+  #helped = Promise.withResolvers<void>()
+  #loadedAtMs: number | null = null
+  readonly drift: ServedList<unknown>['drift'] = NO_DRIFT
+
+  constructor(list: RecordList<Item>, state: ListState, time: Time, heartbeat: Heartbeat) {
+    this.list = list
+    this.#state = state
+    this.#time = time
+    this.#told = this.#heardAt = time.now()
+    this.#heartbeat = heartbeat
+    list.extras = PackedRows.counted(state.extras)
+  }
+
+  get state(): ListState {
+    return this.#state
+  }
+
+  tell(state: ListState): void {
+    this.#state = state
+    this.list.extras = PackedRows.counted(state.extras)
+    this.#told = this.#time.now()
+  }
+
+  /** The leader is heard of as of `noted`, by when the list had these ages. */
+  confirm(noted: Moment, { details, availability, audited }: Ages): void {
+    this.#heardAt = noted
+    if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
+    if (availability !== null) this.freshness.confirmAvailability(earlierBy(noted, availability), 0)
+    if (audited !== null) this.freshness.audit(earlierBy(noted, audited), 0)
+  }
+
+  get shrunk(): Shrunk | null {
+    const { shrunk } = this.#state
+    return shrunk === null ? null : { ...shrunk, since: earlierBy(this.#told, shrunk.forMs), heardAt: this.#heardAt }
+  }
+
+  get lastFailure(): { readonly message: string } | null {
+    const message = this.#state.lastError
+    return message === null ? null : { message }
+  }
+
+  get isLoaded(): boolean {
+    return this.isReached && this.#state.whole
+  }
+
+  /** When its snapshot was loaded: no row has been as it is for longer. */
+  get loadedAtMs(): number {
+    return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
+  }
+
+  get extraCounts(): readonly number[] {
+    return this.#state.extras
+  }
+
+  /** What a leader goes on from that begins with these rows. */
+  get carried(): Carried {
+    const { whole, cursor, extras, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
+    const sinceToldMs = elapsedMs(this.#told, this.#time.now())
+    return {
+      freshness: this.freshness,
+      isLoaded: whole,
+      cursor: cursor === null ? null : cursorOf(cursor),
+      extras,
+      lost,
+      shrunk: shrunk === null ? null : { ...shrunk, forMs: shrunk.forMs + sinceToldMs },
+      accepting,
+      failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
+      failures,
+    }
+  }
+
+  /** Who waits looks again. */
+  help(): void {
+    this.#helped.resolve()
+    this.#helped = Promise.withResolvers()
+  }
+
+  get isFailing(): boolean {
+    return this.isLost || this.#state.shrunk !== null || this.lastFailure !== null
+  }
+
+  get isBackingOff(): boolean {
+    return this.isLost || (this.#state.lastError !== null && this.nextReadInMs > 0)
+  }
+
+  /** The leader's next try of this list. */
+  get nextReadInMs(): number {
+    return this.#leftOf(this.#state.nextTryMs)
+  }
+
+  /** What was told in milliseconds from then on. */
+  #leftOf(toldMs: number): number {
+    return Math.max(0, toldMs - elapsedMs(this.#told, this.#time.now()))
+  }
+
+  get nextTryInMs(): number {
+    return this.nextReadInMs + this.#heartbeat.ms
+  }
+
+  ageMs(now: Moment): number | null {
+    return this.isLoaded ? this.freshness.confirmedAgeMs(now) : null
+  }
+
+  isConfirmedSince(moment: Moment): boolean {
+    return this.isLoaded && this.freshness.isConfirmedSince(moment)
+  }
+
+  /** No request makes the leader read: it waits for the next heartbeat that helps. */
+  readOnce(): Promise<void> {
+    return this.#helped.promise
+  }
+}
+
+function earliestChange<Item>({ shards }: RecordList<Item>): number {
+  let earliestMs = Number.POSITIVE_INFINITY
+  for (const { slots, updatedAt } of shards) {
+    for (let slot = 0; slot < slots; slot++) earliestMs = Math.min(earliestMs, updatedAt[slot] ?? earliestMs)
+  }
+  return earliestMs
+}

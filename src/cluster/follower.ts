@@ -1,0 +1,184 @@
+import type { EventRecord } from '../domain/event.ts'
+import type { ListName } from '../domain/field.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import { type Frame, type RecordLists, applyFrame, wholeFrames } from '../replica/frames.ts'
+import type { ServedLists } from '../replica/held-lists.ts'
+import type { Moment, Time } from '../replica/time.ts'
+import { type LogEntry, type ListState, type LogPosition, compareIds, isSame } from './entries.ts'
+import { FollowedList } from './followed-list.ts'
+import type { OwnNonces } from './nonces.ts'
+import type { Heartbeat } from './election.ts'
+
+const UNREAD: ListState = {
+  cursor: null,
+  whole: false,
+  served: 0,
+  withheld: 0,
+  extras: [],
+  shrunk: null,
+  lost: 0,
+  accepting: false,
+  lastError: null,
+  failures: 0,
+  nextTryMs: 0,
+  askedMs: 0,
+}
+
+const MISSING = 'entries of the log are missing'
+const BROKEN = 'the rows of an entry of the log cannot be read'
+
+export interface FollowingOptions {
+  readonly lists: RecordLists
+  readonly time: Time
+  readonly nonces: OwnNonces
+  readonly heartbeat: Heartbeat
+  /** Where it goes on from. */
+  readonly position: LogPosition
+  /** Nothing is served before this entry. */
+  readonly until: LogPosition
+  readonly states?: Readonly<Record<ListName, ListState>>
+}
+
+/** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
+export class Following implements ServedLists {
+  readonly events: FollowedList<EventRecord>
+  readonly venues: FollowedList<VenueRecord>
+  readonly lists: RecordLists
+  position: LogPosition
+  /** The last entry that told of a list that shrank, or said so beside the snapshot. */
+  shrunkToldAt: LogPosition | null
+  /** Why the last entry could not be taken. */
+  gap: string = MISSING
+  /** When the last heartbeat came that carried our nonce. */
+  heartbeatAt: Moment
+  readonly #until: LogPosition
+  readonly #time: Time
+  readonly #nonces: OwnNonces
+  /** Something was taken for which it is worth while to look again. */
+  #hasNews = false
+
+  constructor(options: FollowingOptions) {
+    const { lists, time, nonces, heartbeat, position, until, states } = options
+    this.lists = lists
+    this.#time = time
+    this.#nonces = nonces
+    this.#until = until
+    this.position = position
+    this.shrunkToldAt = states === undefined ? null : position
+    this.heartbeatAt = time.now()
+    this.events = new FollowedList(lists.events, states?.events ?? UNREAD, time, heartbeat)
+    this.venues = new FollowedList(lists.venues, states?.venues ?? UNREAD, time, heartbeat)
+    this.#reach()
+  }
+
+  get isReached(): boolean {
+    return this.events.isReached
+  }
+
+  /** The lists that the shrink guard does not believe. */
+  get shrunk(): readonly ListName[] {
+    return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map(({ list }) => list.kind.name)
+  }
+
+  set isLost(lost: boolean) {
+    for (const list of [this.events, this.venues]) {
+      list.isLost = lost
+      if (lost) list.help()
+    }
+  }
+
+  /** Who waits looks again, now that all is taken that came at once: behind the word that a read failed may stand a heartbeat that helps. */
+  help(): void {
+    if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
+    this.#hasNews = false
+  }
+
+  /** Takes the entry, in one turn; false where something may be missing between it and what is held. `isInLog`: whether an entry still is. */
+  async take(entry: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
+    // Nothing goes back.
+    if (compareIds(entry.position, this.position) <= 0) return true
+    if (!(await this.#follows(entry, isInLog))) return false
+    const { head } = entry
+    // The rows that a list had when its first read ended are in a snapshot alone.
+    if (head.kind === 'read' && head.whole && !this[head.list].state.whole) return false
+    if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
+      return false
+    }
+    const frames = this.#framesIn(entry)
+    if (frames === null) {
+      this.gap = BROKEN
+      return false
+    }
+    this.#apply(entry, frames)
+    this.position = entry.position
+    this.#reach()
+    return true
+  }
+
+  async #follows({ position, head }: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
+    if (head.kind === 'claim' && position.epoch > this.position.epoch) {
+      return head.anew ? this.isGoneOnFrom(head.after) : isInLog(this.position)
+    }
+    return this.isNext(position)
+  }
+
+  /** A claim that goes on from nothing in the log goes on from what is held here, to the entry. */
+  isGoneOnFrom(after: LogPosition | null): boolean {
+    return isSame(after, this.position)
+  }
+
+  isNext({ epoch, number, claimId }: LogPosition): boolean {
+    const { position } = this
+    return epoch === position.epoch && number === position.number + 1 && claimId === position.claimId
+  }
+
+  #reach(): void {
+    if (this.isReached || !isSame(this.position, this.#until)) return
+    this.events.isReached = this.venues.isReached = true
+  }
+
+  /** Null if they cannot be read: then none of them is written. */
+  #framesIn({ head, body }: LogEntry): readonly Frame[] | null {
+    try {
+      return head.kind === 'rows' ? wholeFrames(this.lists, body) : []
+    } catch {
+      return null
+    }
+  }
+
+  /** With broken rows: nobody who begins before the entry gets past it. */
+  get isBroken(): boolean {
+    return this.gap === BROKEN
+  }
+
+  #apply({ position, head, body }: LogEntry, frames: readonly Frame[]): void {
+    switch (head.kind) {
+      case 'rows': {
+        const nowMs = this.#time.now().monotonicMs
+        for (const frame of frames) applyFrame(this.lists, frame, nowMs)
+        return
+      }
+      case 'read':
+        this[head.list].tell(head)
+        this.#hasNews ||= this[head.list].isFailing
+        if (head.shrunk !== null) this.shrunkToldAt = position
+        return
+      case 'heartbeat': {
+        const noted = this.#nonces.notedIn(body)
+        if (noted === null) return
+        this.heartbeatAt = this.#time.now()
+        this.#hasNews = true
+        this.events.confirm(noted, head.ages.events)
+        this.venues.confirm(noted, head.ages.venues)
+        return
+      }
+      case 'claim':
+      case 'leave':
+      case 'unknown':
+        return
+      default:
+        unreachable(head)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { within } from '../replica/waiting.ts'
+import { isBelow } from './entries.ts'
+import type { Member } from './member.ts'
+import type { LogStanding, Publisher } from './publisher.ts'
+import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
+
+/** What came within so long goes in one entry. */
+const COALESCED_MS = 2
+
+/** The leader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
+export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
+  const { time, heartbeat } = member.options
+  const found = await standing(member, publisher, session, signal)
+  if (found === 'deposed') return member.resign('another has claimed the reading')
+  if (found === 'anew') {
+    await publisher.claimAnew(session, member.nextClaim(null))
+    member.makeBases(null)
+  }
+  await member.findSnapshot(session)
+  for (let heartbeatAt = { monotonicMs: Number.NEGATIVE_INFINITY }; ;) {
+    const now = time.now()
+    if (signal.aborted) {
+      await publisher.leave(session, 'it stops')
+      return member.resign('it stops')
+    }
+    if (now.monotonicMs - heartbeatAt.monotonicMs >= heartbeat.ms) {
+      heartbeatAt = now
+      await sendHeartbeat(member, publisher, session)
+      if (member.publisher !== publisher) return
+    } else await publisher.sendOutbox(session)
+    const leftMs = Math.max(0, heartbeatAt.monotonicMs + heartbeat.ms - time.now().monotonicMs)
+    const owed = new Promise<void>((resolve) => {
+      publisher.outbox.onOwed(() => time.after(COALESCED_MS, resolve))
+    })
+    await within(time, publisher.owes > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
+  }
+}
+
+/** How the log stands. One that cannot be read or written is dropped, once it is certain that nobody else leads it. */
+async function standing(
+  member: Member,
+  publisher: Publisher,
+  session: Session,
+  signal: AbortSignal,
+): Promise<LogStanding> {
+  const { unusable, options } = member
+  for (;;) {
+    if (unusable.why === null) {
+      const { refused } = publisher
+      const { stored, entry } = await member.top(session, refused !== null)
+      if (stored === null || entry !== null) {
+        const found = publisher.standingOf(entry?.position ?? null)
+        const isStuck = stored !== null && refused !== null && isBelow(stored.id, refused)
+        if (found === 'deposed' || !isStuck) {
+          publisher.refused = null
+          return found
+        }
+        member.isStuckAt(refused, stored.id)
+      }
+    }
+    if (signal.aborted) throw new StoreFailure('lost', 'the log cannot be used')
+    await member.nonce(session)
+    const fate = await unusable.look(session, options.heartbeat.ms, true, signal)
+    if (fate === 'waits') continue
+    publisher.refused = null
+    if (fate === 'led') continue
+    await member.dropLog(session)
+    return 'anew'
+  }
+}
+
+async function sendHeartbeat(member: Member, publisher: Publisher, session: Session): Promise<void> {
+  const { time, settings } = member.options
+  await member.nonce(session)
+  member.heartbeat = await publisher.heartbeat(session)
+  // In one turn: what changes once a snapshot is begun is told of.
+  if (publisher.outbox.followLoaded()) member.snapshots?.want()
+  member.snapshots?.tick(session)
+  const now = time.now()
+  const isRested = now.monotonicMs >= member.restsUntilMs
+  const hasOthers = publisher.nonces.fit(member.instance, 1).length > 0
+  if (publisher.failsForMs(now) < settings.maxAgeMs / 2 || !isRested || !hasOthers) return
+  // Once a maximum age at most: the CRM is tried as often as by one.
+  member.restsUntilMs = now.monotonicMs + settings.maxAgeMs
+  await publisher.leave(session, 'it cannot read the CRM')
+  member.resign('the CRM cannot be read from here')
+}

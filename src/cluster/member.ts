@@ -1,0 +1,357 @@
+import { elapsedMs, type Moment, type Time } from '../replica/time.ts'
+import { Accepting } from './accepting.ts'
+import { SnapshotMaker } from './snapshot-maker.ts'
+import { type HeartbeatEntry, decodeEntry, idOf, type LogEntry, type LogPosition } from './entries.ts'
+import { Following } from './follower.ts'
+import { drawName, OwnNonces, SeenNonces } from './nonces.ts'
+import type { Role, ClusterOptions } from './options.ts'
+import { OwnReading } from './own-reading.ts'
+import { Publisher } from './publisher.ts'
+import { Resync } from './resync.ts'
+import { Silence } from './election.ts'
+import { commandLimitMs, Session } from './session.ts'
+import { type StoredEntry, StoreFailure } from './store.ts'
+import { type Manifest, sizeOf } from './store-snapshot.ts'
+import { Swap } from './swap.ts'
+import { UnusableLog } from './unusable-log.ts'
+
+/** So many entries are read at once, at most: a body may have 4 MB. */
+export const MOST_ENTRIES = 16
+/** One late answer may be that of a store which was stopped meanwhile. */
+const LEAST_LATE = 2
+const MENDED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
+const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
+const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
+
+/** What one instance is to the others, and how it becomes something else. */
+export class Member {
+  readonly instance: string
+  readonly options: ClusterOptions
+  readonly silence: Silence
+  readonly resync: Resync
+  readonly swap: Swap
+  isFit = false
+  /** What follows the log, be it served or not yet; null while a snapshot is looked for. */
+  target: Following | null = null
+  /** What reads the CRM here, for all or for this instance alone. */
+  own: OwnReading | null = null
+  publisher: Publisher | null = null
+  snapshots: SnapshotMaker | null = null
+  /** What was claimed, and is not known to be in the log. */
+  claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
+  /** By the monotonic clock: it has just left. */
+  restsUntilMs: number = Number.NEGATIVE_INFINITY
+  readonly unusable: UnusableLog
+  /** Where an entry that cannot be read follows, though somebody leads the log. */
+  unreadAt: string | null = null
+  /** Of entries so many are read at once, fewer while that takes long. */
+  entriesAtOnce: number = MOST_ENTRIES
+  /** The id of the last entry that was seen while nothing was followed. */
+  topSeen = ''
+  /** The last one that was taken or written here. */
+  heartbeat: HeartbeatEntry | null = null
+  readonly accepting: Accepting
+  readonly #time: Time
+  readonly #nonces: OwnNonces
+  #highestEpoch = 0
+  #markedAt: Moment | null = null
+  #heartbeatAt: Moment
+  /** Why the last entry that was read is not believed. */
+  #refused: string | null = null
+  /** Why the snapshot could not be written. */
+  #snapshotFailure: string | null = null
+  readonly #begun: Moment
+
+  constructor(options: ClusterOptions) {
+    this.options = options
+    const { time, draw, signing, settings, heartbeat, newLists, tell } = options
+    this.#time = time
+    this.accepting = new Accepting(time)
+    this.#heartbeatAt = this.#begun = time.now()
+    this.instance = drawName(draw)
+    const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
+    this.silence = new Silence(time, settings, heartbeat)
+    this.unusable = new UnusableLog(
+      time,
+      () => Session.open(options.store, time, commandLimitMs(settings), new AbortController().signal),
+      () => this.silence.lengthMs,
+      (why) => tell({ kind: 'log-unusable', why }),
+    )
+    const ignored = (why: string): void => tell({ kind: 'snapshot-ignored', why })
+    this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
+    const until = { ...NOWHERE, number: 1 }
+    this.swap = new Swap(new Following({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }), time)
+  }
+
+  get role(): Role {
+    if (this.publisher !== null) return 'leader'
+    if (this.own !== null) return 'standalone'
+    return this.target?.isReached === true ? 'follower' : 'waiting'
+  }
+
+  /** One above all that were ever seen. */
+  nextClaim(top: LogPosition | null): LogPosition {
+    this.#highestEpoch = Math.max(this.#highestEpoch, top?.epoch ?? 0) + 1
+    return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.options.draw) }
+  }
+
+  /** An entry of this log was read here since the start. */
+  get hasSeenLog(): boolean {
+    return this.#highestEpoch > 0
+  }
+
+  get candidates(): readonly string[] {
+    return this.heartbeat?.candidates ?? []
+  }
+
+  /** The entry, null where it must not be believed: said once until another is. */
+  decode(stored: StoredEntry): LogEntry | null {
+    const entry = decodeEntry(stored, this.options.signing)
+    if ('refused' in entry) {
+      if (this.#refused === null) this.options.tell({ kind: 'entry-refused', why: entry.refused })
+      this.#refused = entry.refused
+      return null
+    }
+    this.#refused = null
+    this.unusable.read()
+    if (entry.head.kind === 'heartbeat') this.silence.heartbeats(entry.head.heartbeatMs)
+    this.#highestEpoch = Math.max(this.#highestEpoch, entry.position.epoch)
+    return entry
+  }
+
+  /** Writes a fresh nonce where the last one is a heartbeat old, or was written on another connection. */
+  async nonce(session: Session, isNew = false): Promise<void> {
+    const { version } = this.options
+    const heartbeatMs = this.options.heartbeat.ms
+    const now = this.#time.now()
+    if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < heartbeatMs) return
+    this.#markedAt = now
+    const accepts = this.accepting.entryFor(this.#reached)
+    const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
+    const nonce = this.#nonces.next(notes)
+    // A leader drops what lies there instead; without one nobody needs the nonce.
+    await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
+  }
+
+  /**
+   * The last entry of the log, and what it says if it is believed. What keeps it from being read is noted.
+   * @param isOdd something else is wrong with the log
+   */
+  async top(
+    session: Session,
+    isOdd = false,
+  ): Promise<{ readonly stored: StoredEntry | null; readonly entry: LogEntry | null }> {
+    const stored = await this.reading(
+      session.ask((store) => store.top()),
+      isOdd,
+    )
+    const entry = stored === null ? null : this.decode(stored)
+    if (stored !== null && entry === null) {
+      this.unusable.found(`the last entry of the log, ${stored.id}, is not believed`, (other) =>
+        this.#isTopUnread(other),
+      )
+    }
+    return { stored, entry }
+  }
+
+  /** Entries that are being read; if they cannot be, that is noted. */
+  async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
+    return asked.catch((cause: unknown) => {
+      this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isTopUnread(other))
+      throw cause
+    })
+  }
+
+  async #isTopUnread(session: Session): Promise<boolean> {
+    try {
+      const stored = await session.ask((store) => store.top())
+      return stored !== null && 'refused' in decodeEntry(stored, this.options.signing)
+    } catch (cause) {
+      return cause instanceof StoreFailure && (cause.fault === 'late' || cause.fault === 'foreign')
+    }
+  }
+
+  /** The log takes nothing above the last entry that it shows. */
+  isStuckAt(position: LogPosition, lastId: string): void {
+    const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
+    this.unusable.found(why, async (session) => {
+      const isPrimary = await session.ask((store) => store.isPrimary())
+      const top = await session.ask((store) => store.top())
+      return isPrimary && top?.id === lastId
+    })
+  }
+
+  /** Nobody leads the log that is of no use. */
+  async dropLog(session: Session): Promise<void> {
+    const why = this.unusable.why ?? ''
+    await session.ask((store) => store.drop('log'))
+    this.unusable.clear()
+    this.#refused = null
+    this.options.tell({ kind: 'log-replaced', why })
+  }
+
+  /** The heartbeat carries a nonce that was written since then, by the monotonic clock. */
+  wroteSince(sinceMs: number, { body }: LogEntry): boolean {
+    return (this.#nonces.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
+  }
+
+  /** An entry was taken. */
+  follow(target: Following, { head }: LogEntry): void {
+    if (target.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = target.heartbeatAt
+    if (head.kind !== 'heartbeat') return
+    this.heartbeat = head
+    this.accepting.told(head.accepted, target.shrunk)
+  }
+
+  /** An operator says that the shorter lists are right; returns those that were held back, null where no leader answered. */
+  async accept(): Promise<readonly string[] | null> {
+    return this.own === null ? this.accepting.say() : this.#acceptHere(this.own)
+  }
+
+  #acceptHere({ replica }: OwnReading): readonly string[] {
+    const lists = replica.acceptShorter()
+    for (const list of lists) this.publisher?.outbox.tell(list)
+    return lists
+  }
+
+  #readFrom(): OwnReading {
+    const own = (this.own = new OwnReading(this.options, this.#reached))
+    if (this.accepting.isSaid) this.accepting.answer(this.#acceptHere(own))
+    return own
+  }
+
+  /** What was followed can be followed no longer. */
+  lose(target: Following, why: string): void {
+    this.swap.look()
+    if (this.target === target) this.target = null
+    this.claimed = null
+    if (!target.isReached) return this.resync.reject(why)
+    if (target.isBroken) this.resync.reject(why)
+    this.options.tell({ kind: 'resynced', why })
+    this.resync.begin(this.#canAnswer())
+  }
+
+  #canAnswer(): boolean {
+    const { events, venues } = this.swap.served
+    const now = this.#time.now()
+    return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
+  }
+
+  /** The claim is followed up: all before it is held. */
+  takeOver(position: LogPosition, anew: boolean): void {
+    const { options, instance } = this
+    const { time, signing, tell } = options
+    const own = this.own ?? this.#readFrom()
+    const publisher = new Publisher({
+      ...options,
+      instance,
+      replica: own.replica,
+      position,
+      effects: own.effects,
+      nonces: new SeenNonces(signing, time, options.heartbeat),
+      trimsBefore: () => this.snapshots?.trimsBefore ?? null,
+      isLogFull: () => this.snapshots?.isLogFull ?? false,
+    })
+    own.onTold = (observation) => publisher.note(observation)
+    this.publisher = publisher
+    this.target = this.claimed = null
+    this.unusable.clear()
+    this.#refused = null
+    this.resync.needsSnapshot = false
+    if (anew) this.makeBases(null)
+    this.offer()
+    tell({ kind: 'became-leader', epoch: position.epoch, anew })
+  }
+
+  /** The claim was accepted: what it goes on from is read before anything else. */
+  won({ position, anew }: { readonly position: LogPosition; readonly anew: boolean }): void {
+    if (anew) this.takeOver(position, true)
+  }
+
+  /** What is wrong with what the store holds, and what becomes of it; null if nothing is. */
+  get trouble(): string | null {
+    const { unusable, publisher, role, resync } = this
+    if (unusable.why !== null) return `${unusable.why}; ${MENDED}`
+    if (this.#refused !== null) return `${this.#refused}: see who else writes to the store`
+    if (publisher !== null) return this.#snapshotFailure ?? publisher.refusedNonces
+    if (role !== 'waiting') return null
+    if (resync.why !== null) return `${resync.why}; the leader was asked for another`
+    if (elapsedMs(this.#begun, this.#time.now()) < this.silence.lengthMs) return null
+    return this.isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
+  }
+
+  get #reached(): Following | null {
+    return this.target?.isReached === true ? this.target : null
+  }
+
+  /** Makes snapshots where none is made yet, beginning with the one in the store. */
+  async findSnapshot(session: Session): Promise<void> {
+    if (this.snapshots !== null) return
+    const manifest = await this.resync.read(session)
+    const last = typeof manifest === 'string' ? null : manifest
+    if (last !== null) this.resync.knows(last)
+    this.makeBases(last)
+  }
+
+  /** Begins with the snapshot that the log still leads on from; with none where those in the store do not. */
+  makeBases(last: Manifest | null): void {
+    const { publisher } = this
+    if (publisher === null) return
+    this.snapshots?.end()
+    const made = (manifest: Manifest): void => {
+      this.resync.knows(manifest)
+      this.#snapshotFailure = null
+      this.options.tell({ kind: 'snapshot-written', ...sizeOf(manifest) })
+    }
+    const failed = (cause: unknown): void => {
+      // What is wrong with the connection is told of that.
+      if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.#snapshotFailure) return
+      this.#snapshotFailure = cause.message
+      this.options.tell({ kind: 'snapshot-failed', why: cause.message })
+    }
+    this.snapshots = new SnapshotMaker({ ...this.options, publisher, made, failed }, last)
+  }
+
+  /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */
+  resign(why: string): void {
+    this.own?.end()
+    this.snapshots?.end()
+    this.own = this.publisher = this.snapshots = null
+    this.#heartbeatAt = this.#time.now()
+    this.resync.begin(this.#canAnswer())
+    this.options.tell({ kind: 'lost-leadership', why })
+  }
+
+  /** Nobody was heard of for half the maxAge: those that the leader named then, or all, read for themselves; who holds nothing yet, and has no store, soon. */
+  goAloneIfDue(isConnected: boolean): void {
+    const { own, isFit, instance } = this
+    const { settings, readersWhenLost, tell, time } = this.options
+    const now = time.now()
+    if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
+    if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(instance)) return
+    const hasNothing = !isConnected && this.swap.isNew
+    if (elapsedMs(this.#heartbeatAt, now) < (hasNothing ? this.silence.lengthMs : settings.maxAgeMs / 2)) return
+    this.#readFrom()
+    this.target = null
+    // What is read here lacks what stands in the log before a claim that goes on from it.
+    if (this.claimed?.anew === false) this.claimed = null
+    this.resync.begin(false)
+    this.offer()
+    tell({ kind: 'reads-alone' })
+  }
+
+  /** Serves what is brought up to date now, once that may be. */
+  offer(): void {
+    const { own, publisher, target, swap } = this
+    if (publisher === null && target !== null && this.#reached !== null) {
+      if (!swap.offer(target) || own === null) return
+      // The log is followed again: nothing is read for this instance alone.
+      own.end()
+      this.own = null
+    } else if (own !== null) swap.offer(own.replica)
+  }
+}
+
+function onlyForeign(cause: unknown): void {
+  if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
+}

@@ -1,0 +1,50 @@
+import type { ListName } from '../domain/field.ts'
+import type { RefreshSettings } from '../replica/list-replica.ts'
+import type { Time } from '../replica/time.ts'
+import type { Draw } from './nonces.ts'
+import type { ReplicaMaker } from './own-reading.ts'
+import type { Heartbeat } from './election.ts'
+import type { Signing } from './signing.ts'
+import type { Store } from './store.ts'
+
+/** What an operator is told, once a change. */
+export type ClusterNews =
+  | { readonly kind: 'became-leader'; readonly epoch: number; readonly anew: boolean }
+  | { readonly kind: 'lost-leadership'; readonly why: string }
+  | { readonly kind: 'store-lost'; readonly why: string }
+  | { readonly kind: 'store-found' }
+  | { readonly kind: 'resynced'; readonly why: string }
+  | { readonly kind: 'reads-alone' }
+  | { readonly kind: 'snapshot-written'; readonly rows: number; readonly bytes: number }
+  | { readonly kind: 'snapshot-failed'; readonly why: string }
+  | { readonly kind: 'snapshot-ignored'; readonly why: string }
+  | { readonly kind: 'entry-refused'; readonly why: string }
+  | { readonly kind: 'nonces-refused'; readonly why: string }
+  /** The log cannot be read, verified or written. */
+  | { readonly kind: 'log-unusable'; readonly why: string }
+  /** Nobody led it, and it was dropped here. */
+  | { readonly kind: 'log-replaced'; readonly why: string }
+  | { readonly kind: 'max-age-too-short'; readonly why: string }
+  | { readonly kind: 'accepted'; readonly lists: readonly ListName[] }
+  /** What follows the log shows these changes, each so long after the CRM says that it was made. */
+  | { readonly kind: 'published'; readonly delaysMs: readonly number[] }
+
+export interface ClusterOptions extends ReplicaMaker {
+  readonly store: Store
+  readonly signing: Signing
+  readonly settings: RefreshSettings
+  readonly limits: { readonly memoryBytes: number }
+  readonly heartbeat: Heartbeat
+  /** The leader counts; infinite: all. */
+  readonly readersWhenLost: number
+  /** Of Marquee. */
+  readonly version: string
+  readonly time: Time
+  readonly draw: Draw
+  readonly pause: () => Promise<void>
+  readonly tell: (news: ClusterNews) => void
+  /** Whether the CRM can be read from here; asked again until it can. */
+  readonly examine: () => Promise<boolean>
+}
+
+export type Role = 'leader' | 'follower' | 'standalone' | 'waiting'

@@ -1,0 +1,46 @@
+import type { ListName } from '../domain/field.ts'
+import type { Observation } from '../observe/observation.ts'
+import { Effects } from '../replica/effects.ts'
+import type { RecordLists } from '../replica/frames.ts'
+import type { Carried } from '../replica/snapshot.ts'
+import type { Replica } from '../replica/replica.ts'
+import type { LogPosition } from './entries.ts'
+import type { Following } from './follower.ts'
+
+export interface ReplicaMaker {
+  readonly newLists: () => RecordLists
+  /** Reads the CRM into these lists, from what was known of them, and tells what it observes. */
+  readonly newReplica: (
+    lists: RecordLists,
+    carried: Readonly<Record<ListName, Carried>> | null,
+    told: (observation: Observation) => void,
+  ) => Replica
+}
+
+/** Reads the CRM here, going on from what was followed: for all, or for this instance alone. What it changes is owed to the log. */
+export class OwnReading {
+  readonly replica: Replica
+  /** What it changed since `after`, of the lists that were read in full by then. */
+  readonly effects: Partial<Record<ListName, Effects>> = {}
+  /** The last entry of a log that its rows include. */
+  readonly after: LogPosition | null
+  onTold: (observation: Observation) => void = () => {}
+
+  constructor({ newLists, newReplica }: ReplicaMaker, from: Following | null) {
+    this.after = from?.position ?? null
+    const carried = from === null ? null : { events: from.events.carried, venues: from.venues.carried }
+    const lists = from?.lists ?? newLists()
+    this.replica = newReplica(lists, carried, (observation) => this.onTold(observation))
+    for (const list of [lists.venues, lists.events]) {
+      const { name } = list.kind
+      if (this.replica[name].reader.isLoaded) this.effects[name] = new Effects(list)
+    }
+    this.replica.start()
+  }
+
+  /** Begins no further read; what one under way changes still, nobody is told. */
+  end(): void {
+    for (const effects of Object.values(this.effects)) effects.end()
+    void this.replica.stop()
+  }
+}

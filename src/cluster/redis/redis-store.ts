@@ -1,0 +1,313 @@
+import { Buffer } from 'node:buffer'
+import { createClient, RESP_TYPES } from '@redis/client'
+import type { Appended, Store, StoreConnection, StoredEntry, StoreKey } from '../store.ts'
+import { StoreFailure } from '../store.ts'
+import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
+import { readTrusted } from './trusted.ts'
+
+/** A text that nothing shows; its source may replace it. */
+export interface StoreAddress {
+  reveal(): string
+  refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
+}
+
+export interface RedisSettings {
+  /** `rediss://user:password@host:6379/0`, the primary. */
+  readonly url: StoreAddress
+  /** Whether one that was read again may be used. */
+  readonly mayUse?: (url: StoreAddress) => boolean
+  /** The file of the certificates to trust, PEM; null: those of the system. */
+  readonly ca: string | null
+  /** Tells several Marquees in one store apart. */
+  readonly name: string
+  /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no log is named for it. */
+  readonly isProbe?: boolean
+  /** A clock that is never set. */
+  readonly nowMs?: () => number
+}
+
+/** What is left behind goes of itself a day after a leader last wrote: hygiene, nothing relies on it. */
+const EXPIRES_MS = 24 * 3_600_000
+const PROBE_EXPIRES_MS = 60_000
+/** Of how long keys are kept, so much may pass before that is renewed. */
+const RENEWED_PART = 1 / 24
+/** Of a hash so many fields are asked for at once. */
+const SCAN_FIELDS = '1000'
+
+const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
+/** More than so many other logs are not looked at. */
+const MOST_OTHERS = 50
+
+const UNUSABLE =
+  'cluster.url was read again, and may not be used: it must be as at a start, rediss://user:password@host:6379/0'
+
+type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
+
+/**
+ * Redis or Valkey from 6.2 on. The client neither reconnects, queues nor sends again: all three would tell of a store that is
+ * no longer there, or write twice. It keeps no time either (a server that says nothing hangs it for ever): the session does.
+ */
+export class RedisStore implements Store {
+  readonly #settings: RedisSettings
+  readonly #logName: string
+  #url: StoreAddress
+
+  constructor(settings: RedisSettings, logName: string) {
+    this.#settings = settings
+    this.#logName = logName
+    this.#url = settings.url
+  }
+
+  async connect(): Promise<RedisConnection> {
+    try {
+      return await this.#open()
+    } catch (cause) {
+      // The password may have been replaced by another since, and the store have moved.
+      const read = await this.#url.refresh()
+      if (!read.ok || read.secret === this.#url) throw storeFailureOf(cause)
+      const { mayUse = () => true } = this.#settings
+      if (!mayUse(read.secret)) throw new StoreFailure('refused', UNUSABLE)
+      this.#url = read.secret
+      return this.#open().catch((again: unknown) => Promise.reject(storeFailureOf(again)))
+    }
+  }
+
+  async #open(): Promise<RedisConnection> {
+    const { ca, name } = this.#settings
+    const url = this.#url.reveal()
+    const trusted = ca === null ? {} : { ca: await readTrusted(ca) }
+    const tls = url.startsWith('rediss:') ? { tls: true as const, ...trusted } : {}
+    const client = createClient({
+      url,
+      RESP: 2,
+      socket: { reconnectStrategy: false, connectTimeout: 0, ...tls },
+      disableOfflineQueue: true,
+      // Neither is among the rights that an operator has to give.
+      disableClientInfo: true,
+      maintNotifications: 'disabled',
+    })
+    // Told by the commands that fail for it; an error that nobody listens for would end the process.
+    client.on('error', () => {})
+    const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+    const connection = new RedisConnection(
+      (parts) => bytes.sendCommand<RawReply>([...parts]),
+      () => client.destroy(),
+      name,
+      this.#logName,
+      this.#settings,
+    )
+    try {
+      await client.connect()
+      // A server that hangs, and one of another kind, take connections too.
+      await connection.greet()
+    } catch (cause) {
+      connection.destroy()
+      throw cause
+    }
+    return connection
+  }
+}
+
+export class RedisConnection implements StoreConnection {
+  readonly #send: Command
+  readonly #end: () => void
+  readonly #name: string
+  readonly #logName: string
+  readonly #prefix: string
+  readonly #log: string
+  readonly #nonces: string
+  readonly #snapshots: string
+  readonly #isProbe: boolean
+  readonly #expiresMs: string
+  readonly #nowMs: () => number
+  #renewedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(
+    send: Command,
+    end: () => void,
+    name: string,
+    logName: string,
+    { isProbe = false, nowMs = () => performance.now() }: Pick<RedisSettings, 'isProbe' | 'nowMs'>,
+  ) {
+    this.#send = send
+    this.#end = end
+    this.#name = name
+    this.#logName = logName
+    this.#isProbe = isProbe
+    this.#nowMs = nowMs
+    this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
+    // The braces keep all of it in one slot of a cluster.
+    this.#prefix = `${name}:{${logName}}`
+    this.#log = `${this.#prefix}:log`
+    this.#nonces = `${this.#prefix}:nonces`
+    this.#snapshots = `${this.#prefix}:snapshots`
+  }
+
+  async greet(): Promise<void> {
+    if (textIn(await this.#command('PING')) !== 'PONG') throw strange()
+  }
+
+  async append({ id, h, b, s }: StoredEntry, mayCreate: boolean): Promise<Appended> {
+    const fields = ['h', h, ...(b === null ? [] : ['b', bufferOf(b)]), ...(s === null ? [] : ['s', s])]
+    const create = mayCreate ? [] : ['NOMKSTREAM']
+    try {
+      const added = await this.#command('XADD', this.#log, ...create, id, ...fields)
+      if (added === null) return 'no-log'
+      if (textIn(added) !== id) throw strange()
+    } catch (cause) {
+      // XADD says so of an id that is not above the top: it is how exactly one of many claims is accepted.
+      if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
+      throw cause
+    }
+    const nowMs = this.#nowMs()
+    // By time: the heartbeats of a leader may be minutes apart.
+    if (nowMs - this.#renewedAtMs >= EXPIRES_MS * RENEWED_PART) {
+      await this.#renew()
+      this.#renewedAtMs = nowMs
+    }
+    return 'added'
+  }
+
+  async #renew(): Promise<void> {
+    const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, this.#expiresMs)
+    for (const key of [this.#log, this.#nonces]) await expire(key)
+    if (this.#isProbe) return
+    // For `check` alone; in a cluster it may lie elsewhere.
+    const scopes = `${this.#name}:scopes`
+    await Promise.all([this.#command('HSET', scopes, this.#logName, '1'), expire(scopes)]).catch(() => {})
+  }
+
+  async readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
+    // 0 would be for ever.
+    const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
+    const streams = await this.#command('XREAD', 'COUNT', String(count), ...block, 'STREAMS', this.#log, id)
+    const [stream] = listOf(streams)
+    return entriesOf(listOf(stream)[1])
+  }
+
+  async moves(waitMs: number): Promise<boolean> {
+    return (await this.readAfter('$', waitMs, 1)).length > 0
+  }
+
+  async readFrom(id: string, count: number): Promise<readonly StoredEntry[]> {
+    return entriesOf(await this.#command('XRANGE', this.#log, id, '+', 'COUNT', String(count)))
+  }
+
+  top(): Promise<StoredEntry | null> {
+    return this.#lastOf(this.#log)
+  }
+
+  async #lastOf(log: string): Promise<StoredEntry | null> {
+    const [last] = entriesOf(await this.#command('XREVRANGE', log, '+', '-', 'COUNT', '1'))
+    return last ?? null
+  }
+
+  async trimBefore(id: string): Promise<void> {
+    await this.#command('XTRIM', this.#log, 'MINID', id)
+  }
+
+  async drop(key: StoreKey): Promise<void> {
+    await this.#command('UNLINK', `${this.#prefix}:${key}`)
+  }
+
+  async putBlob(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#command('SET', `${this.#prefix}:${name}`, bufferOf(bytes), 'PX', this.#expiresMs)
+  }
+
+  async getBlob(name: string): Promise<Uint8Array | null> {
+    const bytes = await this.#command('GET', `${this.#prefix}:${name}`)
+    return Buffer.isBuffer(bytes) ? bytes : null
+  }
+
+  async countBlobs(names: readonly string[]): Promise<number> {
+    return Number(await this.#command('EXISTS', ...names.map((name) => `${this.#prefix}:${name}`)))
+  }
+
+  async dropBlobs(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#command('UNLINK', ...names.map((name) => `${this.#prefix}:${name}`))
+  }
+
+  async writeNonce(instance: string, text: string): Promise<void> {
+    await this.#command('HSET', this.#nonces, instance, text)
+  }
+
+  readNonces(most: number): Promise<ReadonlyMap<string, string> | null> {
+    return this.#fieldsOf(this.#nonces, most)
+  }
+
+  async dropNonces(instances: readonly string[]): Promise<void> {
+    if (instances.length > 0) await this.#command('HDEL', this.#nonces, ...instances)
+  }
+
+  async noteSnapshot(name: string, chunks: number): Promise<void> {
+    const noted = this.#command('HSET', this.#snapshots, name, String(chunks))
+    await Promise.all([noted, this.#command('PEXPIRE', this.#snapshots, this.#expiresMs)])
+  }
+
+  async readSnapshots(most: number): Promise<ReadonlyMap<string, number> | null> {
+    const fields = await this.#fieldsOf(this.#snapshots, most)
+    return fields === null ? null : new Map([...fields].map(([name, chunks]) => [name, Number(chunks)]))
+  }
+
+  async forgetSnapshots(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#command('HDEL', this.#snapshots, ...names)
+  }
+
+  /** Of a hash with more fields than `most` no more are read than show that. */
+  async #fieldsOf(key: string, most: number): Promise<ReadonlyMap<string, string> | null> {
+    const found = new Map<string, string>()
+    let cursor = '0'
+    do {
+      const [next, fields] = listOf(await this.#command('HSCAN', key, cursor, 'COUNT', SCAN_FIELDS))
+      const flat = listOf(fields).map(textIn)
+      for (let at = 0; at + 1 < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '')
+      cursor = textIn(next)
+    } while (cursor !== '0' && found.size <= most)
+    return found.size > most ? null : found
+  }
+
+  /** All keys of this log but the chunks of a snapshot, as far as the rights go. */
+  async cleanUp(fields: readonly string[]): Promise<void> {
+    await this.dropNonces(fields).catch(() => {})
+    await this.dropBlobs(['log', 'nonces', 'snapshots', 'snapshot']).catch(() => {})
+  }
+
+  async ping(): Promise<void> {
+    await this.greet()
+  }
+
+  async isPrimary(): Promise<boolean> {
+    return namedIn(await this.#command('INFO', 'replication')).get('role') === 'master'
+  }
+
+  /** What the server says of itself, by name. */
+  async info(): Promise<ReadonlyMap<string, string>> {
+    return namedIn(await this.#command('INFO'))
+  }
+
+  /** The logs besides this one that are under the same name, with the id of the last entry of each. */
+  async otherLogs(): Promise<ReadonlyMap<string, string>> {
+    const fields = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
+    const named = fields.filter((name, at) => at % 2 === 0 && name !== this.#logName && LOG_NAME.test(name))
+    const tops = new Map<string, string>()
+    for (const name of named.slice(0, MOST_OTHERS)) {
+      // In a cluster it may lie elsewhere, and anything may lie there.
+      const top = await this.#lastOf(`${this.#name}:{${name}}:log`).catch(() => null)
+      if (top !== null) tops.set(name, top.id)
+    }
+    return tops
+  }
+
+  destroy(): void {
+    this.#end()
+  }
+
+  async #command(...parts: readonly (string | Buffer)[]): Promise<RawReply> {
+    try {
+      return await this.#send(parts)
+    } catch (cause) {
+      const key = parts.find((part) => typeof part === 'string' && part.startsWith(`${this.#name}:`))
+      throw storeFailureOf(cause, String(key))
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { Buffer } from 'node:buffer'
+import { ClientClosedError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client'
+import { codeOf, whyNotReached } from '../../observe/system-error.ts'
+import { HEAD_CEILING } from '../entries.ts'
+import { type StoredEntry, StoreFailure } from '../store.ts'
+
+/** A raw reply, its texts as bytes. */
+export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]
+
+export function listOf(reply: RawReply): readonly RawReply[] {
+  return typeof reply !== 'object' || reply === null || Buffer.isBuffer(reply) ? [] : reply
+}
+
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+export function textIn(reply: RawReply): string {
+  return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
+}
+
+/** Of lines `name:value` each value by its name. */
+export function namedIn(reply: RawReply): ReadonlyMap<string, string> {
+  const found = textIn(reply).matchAll(/^([^:\r\n]+):(.*?)\r?$/gm)
+  return new Map(Array.from(found, ([, name = '', value = '']) => [name, value]))
+}
+
+function bytesIn(reply: RawReply): number {
+  return Buffer.isBuffer(reply) ? reply.length : textIn(reply).length
+}
+
+/** An entry with other fields than ours, or a head that is too large, is one that has no head: what reads it refuses it. */
+export function entriesOf(reply: RawReply): readonly StoredEntry[] {
+  return listOf(reply).map((entry) => {
+    const [id, given] = listOf(entry)
+    const fields = listOf(given)
+    const field = (name: string): RawReply => {
+      const at = fields.findIndex((one, index) => index % 2 === 0 && bytesIn(one) === 1 && textIn(one) === name)
+      return at === -1 ? null : fields[at + 1]
+    }
+    const [h, b, s] = [field('h'), field('b'), field('s')]
+    const isLong = bytesIn(h) > HEAD_CEILING || bytesIn(s) > HEAD_CEILING
+    return {
+      id: textIn(id),
+      h: isLong ? '' : textIn(h),
+      b: Buffer.isBuffer(b) ? b : null,
+      s: s === null || isLong ? null : textIn(s),
+    }
+  })
+}
+
+/** The replies of a server that does not let us do what we ask: trying again does not help, an operator does. */
+const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
+/** Those of one that has no room, in memory or on its disk. */
+const FULL = ['OOM', 'MISCONF']
+
+export function strange(): StoreFailure {
+  return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
+}
+
+/** @param key the one that was asked for */
+export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
+  if (cause instanceof StoreFailure) return cause
+  if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
+  // What was sent may be repeated in it, the password too.
+  const message = cause.message
+    .replaceAll(/\s+/g, ' ')
+    .replace(/,? with args beginning with.*/, '')
+    .slice(0, 200)
+  if (!(cause instanceof ErrorReply)) return new StoreFailure('lost', whyLost(cause))
+  const begins = (words: readonly string[]): boolean => words.some((word) => message.startsWith(word))
+  if (begins(FULL)) return new StoreFailure('full', `the store takes no more: ${message}`)
+  if (begins(['WRONGTYPE'])) {
+    const todo = 'name another cluster.name, or delete that key where nobody needs it'
+    return new StoreFailure('foreign', `the key ${key} holds what another application wrote (WRONGTYPE): ${todo}`)
+  }
+  if (begins(REFUSALS)) return new StoreFailure('refused', `the store refuses: ${message}`)
+  if (/^ERR unknown command/i.test(message))
+    return new StoreFailure('refused', `the store does not know a command: ${message}`)
+  return new StoreFailure('lost', message)
+}
+
+function whyLost(cause: Error): string {
+  const code = codeOf(cause)
+  const why = code === null ? null : whyNotReached(code)
+  if (why !== null) return `the store ${why}`
+  if (code !== null && CERTIFICATE.test(code)) {
+    return `the store's certificate is not trusted (${code}): name its issuer's in cluster.ca, and the host it is made out to in cluster.url`
+  }
+  if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
+    return 'the store closed the connection'
+  // What its errors are called, all of which have the name Error.
+  return `the connection to the store failed (${code ?? cause.constructor.name})`
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/

@@ -1,0 +1,28 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { codeOf } from '../../observe/system-error.ts'
+import { StoreFailure } from '../store.ts'
+
+/** The certificates of `cluster.ca`; Bun takes a text without one for none, and Node for a broken one. */
+export async function readTrusted(path: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new StoreFailure(
+      'lost',
+      `the certificates of cluster.ca cannot be read (${codeOf(cause) ?? 'unknown reason'})`,
+    )
+  }
+  if (isPem(text)) return text
+  throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
+}
+
+/** Whether it begins with a certificate that can be read. */
+function isPem(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== ''
+  } catch {
+    return false
+  }
+}

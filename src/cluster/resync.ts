@@ -1,0 +1,124 @@
+import { decodeEntry, idOf, isSame } from './entries.ts'
+import { LISTS } from './list-states.ts'
+import { Following } from './follower.ts'
+import type { OwnNonces } from './nonces.ts'
+import type { ClusterOptions } from './options.ts'
+import type { Session } from './session.ts'
+import { StoreFailure } from './store.ts'
+import { loadChunks, type Manifest, readManifest, sizeOf } from './store-snapshot.ts'
+
+/** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
+const LEAST_ROW_BYTES = 64
+
+export interface ResyncOptions extends Pick<
+  ClusterOptions,
+  'time' | 'heartbeat' | 'newLists' | 'signing' | 'limits' | 'settings' | 'pause'
+> {
+  readonly nonces: OwnNonces
+  readonly ignored: (why: string) => void
+  /** Entries that are being read: what keeps them from that is noted. */
+  readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>
+}
+
+/** Begins to follow with the snapshot in the store; where there is none of use, says so in the next nonce. */
+export class Resync {
+  needsSnapshot = false
+  /** Why the one in the store is of no use. */
+  why: string | null = null
+  /** There is none in the store, of whatever use. */
+  foundNone = false
+  /** The one in the store, and since when it is known here. */
+  known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
+  readonly #options: ResyncOptions
+  #notBeforeMs = Number.NEGATIVE_INFINITY
+  /** The snapshot that was tried last, and led nowhere. */
+  #useless = ''
+  #tried = ''
+  /** The manifest did not come in time, on the session before this one. */
+  #late: string | null = null
+  #lost = ''
+
+  constructor(options: ResyncOptions) {
+    this.#options = options
+  }
+
+  /** What was followed is no longer. Where callers still get answers there is time: a hundred followers are a hundred snapshots to send. */
+  begin(canAnswer: boolean): void {
+    // Begun with it twice, and lost: what is wrong may be in the log behind it.
+    if (this.#tried !== '' && this.#tried === this.#lost) {
+      this.#useless = this.#tried
+      this.needsSnapshot = true
+    }
+    this.#lost = this.#tried
+    const partMs = canAnswer ? (this.#options.time.random() * this.#options.settings.maxAgeMs) / 6 : 0
+    this.#notBeforeMs = this.#options.time.now().monotonicMs + partMs
+  }
+
+  /** The snapshot that was loaded last does not lead to the end of the log. */
+  reject(why: string): void {
+    this.#useless = this.#tried
+    this.needsSnapshot = true
+    this.why = why
+    this.#options.ignored(why)
+  }
+
+  knows(manifest: Manifest): void {
+    this.known = { ...sizeOf(manifest), atMs: this.#options.time.now().monotonicMs }
+  }
+
+  /** What is known of the snapshot in the store, or why that is of no use: it may be too large to be read, and is made again then. */
+  async read(session: Session): Promise<Manifest | string | null> {
+    const late = this.#late
+    this.#late = null
+    if (late !== null) return `the snapshot could not be read: ${late}`
+    return readManifest(session, this.#options.signing).catch((cause: unknown) => {
+      if (cause instanceof StoreFailure && cause.fault === 'late') this.#late = cause.message
+      throw cause
+    })
+  }
+
+  async load(session: Session, between: () => Promise<void>): Promise<Following | null> {
+    if (this.#options.time.now().monotonicMs < this.#notBeforeMs) return null
+    const { newLists, signing, limits, pause } = this.#options
+    const manifest = await this.read(session)
+    this.foundNone = manifest === null
+    if (manifest === null) {
+      this.needsSnapshot = true
+      return null
+    }
+    this.#tried = JSON.stringify(manifest)
+    if (this.#tried === this.#useless) return null
+    if (typeof manifest === 'string') {
+      this.reject(manifest)
+      return null
+    }
+    const { from, to, lists: states } = manifest
+    const [first] = await this.#options.reading(session.ask((store) => store.readFrom(idOf(from), 1)))
+    const begin = first === undefined ? null : decodeEntry(first, signing)
+    if (begin === null || 'refused' in begin || !isSame(begin.position, from)) {
+      this.reject('the log does not begin where the snapshot ends')
+      return null
+    }
+    const lists = newLists()
+    const { memoryBytes } = limits
+    const nowMs = this.#options.time.now().monotonicMs
+    const goOn = async (): Promise<void> => {
+      await between()
+      await pause()
+    }
+    for (const name of LISTS) {
+      const { served, withheld } = states[name]
+      const rows = Math.min(memoryBytes / LEAST_ROW_BYTES, sizeOf(manifest).rows, served + withheld)
+      for (const _ of lists[name].roomFor(rows)) await goOn()
+    }
+    const why = await loadChunks(session, manifest, lists, { memoryBytes, nowMs, between: goOn })
+    if (why !== null) {
+      this.reject(why)
+      return null
+    }
+    this.needsSnapshot = false
+    this.why = null
+    this.knows(manifest)
+    return new Following({ ...this.#options, lists, position: from, until: to, states })
+  }
+}

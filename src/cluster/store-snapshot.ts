@@ -1,0 +1,162 @@
+import { Buffer } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { ListName } from '../domain/field.ts'
+import { SNAPSHOT_FORMAT } from '../replica/snapshot.ts'
+import { fieldsOf, type Frame, type RecordLists } from '../replica/frames.ts'
+import { applyChunk, chunksOf } from './snapshot-chunks.ts'
+import { type ChunkSum, isChunkSum } from './snapshot-head.ts'
+import type { ListState, LogPosition } from './entries.ts'
+import { idOf, listStateOf, numberAt, logPositionOf, textAt, textOrNullAt } from './entries.ts'
+import type { Session } from './session.ts'
+import type { Signing } from './signing.ts'
+import { StoreFailure } from './store.ts'
+
+const MANIFEST = 'snapshot'
+
+/** What a snapshot is made of: all rows, fuzzy, to which the log is applied from `from`. It is a state that there was only from `to` on. */
+export interface Manifest {
+  readonly from: LogPosition
+  readonly to: LogPosition
+  readonly lists: Readonly<Record<ListName, ListState>>
+  readonly chunks: readonly ChunkSum[]
+}
+
+export function sizeOf({ chunks }: Manifest): { readonly rows: number; readonly bytes: number } {
+  const sum = (of: 'rows' | 'bytes'): number => chunks.reduce((total, chunk) => total + chunk[of], 0)
+  return { rows: sum('rows'), bytes: sum('bytes') }
+}
+
+function chunkNames({ from, chunks }: Manifest): readonly string[] {
+  return chunks.map((_, index) => chunkName(idOf(from), index))
+}
+
+/** Whether all of the snapshot is in the store: it may throw away what it has no room for. */
+export async function isThere(session: Session, manifest: Manifest): Promise<boolean> {
+  const names = [MANIFEST, ...chunkNames(manifest)]
+  return (await session.ask((store) => store.countBlobs(names))) === names.length
+}
+
+function chunkName(snapshot: string, index: number): string {
+  return `${MANIFEST}:${snapshot}:${index}`
+}
+
+/** Of more snapshots than so many, or more chunks, none was entered by an instance. */
+const MOST_SNAPSHOTS = 1000
+const MOST_CHUNKS = 100_000
+const DROPPED_AT_ONCE = 1000
+
+/**
+ * Removes the chunks of all snapshots that were entered, but of those that are still of use and the one that the manifest names.
+ * @param ofUse asked once it is known what was entered: one that is begun meanwhile is not among those
+ */
+export async function dropSnapshotsBut(
+  session: Session,
+  ofUse: () => readonly (LogPosition | undefined)[],
+  signing: Signing,
+): Promise<void> {
+  const entered = await session.ask((store) => store.readSnapshots(MOST_SNAPSHOTS)).catch(ifForeign)
+  if (entered === null) return session.ask((store) => store.drop('snapshots'))
+  const manifest = await readManifest(session, signing)
+  const named = typeof manifest === 'object' && manifest !== null ? [manifest.from] : []
+  const kept = new Set([...ofUse(), ...named].flatMap((from) => (from === undefined ? [] : [idOf(from)])))
+  for (const [name, chunks] of entered) {
+    if (kept.has(name)) continue
+    const count = Number.isSafeInteger(chunks) ? Math.min(MOST_CHUNKS, chunks) : 0
+    for (let at = 0; at < count; at += DROPPED_AT_ONCE) {
+      const names = Array.from({ length: Math.min(DROPPED_AT_ONCE, count - at) }, (_, index) =>
+        chunkName(name, at + index),
+      )
+      await session.ask((store) => store.dropBlobs(names))
+    }
+    await session.ask((store) => store.forgetSnapshots([name]))
+  }
+}
+
+function ifForeign(cause: unknown): null {
+  if (cause instanceof StoreFailure && cause.fault === 'foreign') return null
+  throw cause
+}
+
+/** Enters the snapshot before its first chunk, and each chunk before it is written: who takes over knows what to remove. */
+async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
+  const note = (): Promise<void> => session.ask((store) => store.noteSnapshot(idOf(from), chunks))
+  await note().catch(async (cause: unknown) => {
+    ifForeign(cause)
+    await session.ask((store) => store.drop('snapshots'))
+    await note()
+  })
+}
+
+/** Writes rows as chunks. Whose rows they are goes on changing: the log tells how. */
+export async function writeChunks(
+  session: Session,
+  from: LogPosition,
+  frames: Iterable<Frame>,
+  pause: () => Promise<void>,
+): Promise<readonly ChunkSum[]> {
+  const chunks: ChunkSum[] = []
+  for await (const { body, rows } of chunksOf(frames, pause)) {
+    // In this order, without a wait between.
+    const entered = enter(session, from, chunks.length + 1)
+    await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])
+    chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
+  }
+  return chunks
+}
+
+export async function setManifest(session: Session, manifest: Manifest, signing: Signing): Promise<void> {
+  const told = JSON.stringify({ format: SNAPSHOT_FORMAT, ...manifest })
+  const sealed = JSON.stringify({ manifest: told, s: signing.sign(MANIFEST, told) })
+  await session.putBlob(MANIFEST, Buffer.from(sealed))
+}
+
+/** The manifest in the store; why it is of no use, or null where there is none. */
+export async function readManifest(session: Session, signing: Signing): Promise<Manifest | string | null> {
+  const bytes = await session.getBlob(MANIFEST)
+  if (bytes === null) return null
+  try {
+    const sealed = fieldsOf(JSON.parse(Buffer.from(bytes).toString()))
+    const told = textAt(sealed, 'manifest')
+    if (!signing.believes(textOrNullAt(sealed, 's'), MANIFEST, told)) return 'the snapshot has a wrong signature'
+    const given = fieldsOf(JSON.parse(told))
+    if (numberAt(given, 'format') !== SNAPSHOT_FORMAT) return 'the snapshot has the format of another release'
+    const [from, to] = [logPositionOf(given['from']), logPositionOf(given['to'])]
+    const lists = fieldsOf(given['lists'])
+    const chunks = given['chunks']
+    if (from === null || to === null || !Array.isArray(chunks) || !chunks.every(isChunkSum))
+      return 'the snapshot is not whole'
+    return {
+      from,
+      to,
+      lists: { events: listStateOf(lists['events']), venues: listStateOf(lists['venues']) },
+      chunks,
+    }
+  } catch (cause) {
+    return `the snapshot cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+  }
+}
+
+/** Loads the rows of a snapshot into empty lists; why that cannot be, or null where it is done. */
+export async function loadChunks(
+  session: Session,
+  { from, chunks }: Manifest,
+  lists: RecordLists,
+  limits: { readonly memoryBytes: number; readonly nowMs: number; readonly between: () => Promise<void> },
+): Promise<string | null> {
+  for (const [index, { rows, sha256 }] of chunks.entries()) {
+    const bytes = await session.getBlob(chunkName(idOf(from), index))
+    if (bytes === null) return 'a chunk of the snapshot is missing'
+    // The manifest is signed, and names the digest of each chunk.
+    if (hash('sha256', bytes) !== sha256) return 'a chunk of the snapshot is another'
+    try {
+      await applyChunk(lists, { body: Buffer.from(bytes), rows }, limits.nowMs, limits.between)
+    } catch (cause) {
+      return `a chunk of the snapshot cannot be read: ${cause instanceof Error ? cause.message : 'it is broken'}`
+    }
+    if (lists.events.sizeBytes + lists.venues.sizeBytes > limits.memoryBytes) {
+      return 'the snapshot is larger than limits.memory'
+    }
+    await limits.between()
+  }
+  return null
+}

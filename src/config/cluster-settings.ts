@@ -1,0 +1,83 @@
+import { Buffer } from 'node:buffer'
+import { isLoopback } from './addresses.ts'
+import { leaf, Wrong } from './key.ts'
+import { IN_THE_FILE, Secret } from './secret.ts'
+import { section } from './section.ts'
+import { duration, flag, path, secretText, text } from './values.ts'
+
+const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
+
+function isStore({ hostname, protocol }: URL): boolean {
+  return hostname !== '' && (protocol === 'rediss:' || protocol === 'redis:')
+}
+
+const url = leaf(URL_ALLOWED, ({ value, reference }) => {
+  const given = typeof value === 'string' ? URL.parse(value.trim()) : null
+  if (typeof value !== 'string' || given === null || !isStore(given)) return null
+  if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
+    return new Wrong('must end with the number of a database, such as /0', true)
+  if (given.search !== '' || given.hash !== '')
+    return new Wrong(
+      'must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+      true,
+    )
+  if (/%(?![\da-f]{2})/i.test(given.username + given.password))
+    return new Wrong('holds a % without two hex digits; write %25', true)
+  // It mostly holds a password.
+  return new Secret(value.trim(), reference ?? IN_THE_FILE)
+})
+
+const readers = leaf('a whole number from 1 on, or all', ({ value }) => {
+  if (value === 'all') return Number.POSITIVE_INFINITY
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : null
+})
+
+const KEY_BYTES = 32
+
+const KEY_ALLOWED = `one line of at least ${KEY_BYTES} bytes`
+
+function isKey(given: string): boolean {
+  return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
+}
+
+/** The store that several instances share. */
+export const cluster = section({
+  url: url.says('The primary of a Redis or Valkey, 6.2 or later; `rediss:` is with TLS.'),
+  key: secretText(KEY_ALLOWED, isKey)
+    .optional('none: the store is trusted as a database is')
+    .says(
+      'Signs what is in the store, and is part of the name of the log: instances with another key cluster nothing with this one.',
+    ),
+  name: text('letters, digits, _ and -, such as marquee', (given) => /^[\w-]{1,64}$/.test(given))
+    .default('marquee')
+    .says('Keeps several Marquees in one store apart.'),
+  ca: path('the path of a PEM file').optional('the certificates of the system').says('Certificates to trust.'),
+  heartbeat: duration({ leastMs: 50 })
+    .optional('a twentieth of the maximum age, `50ms` to `500ms`')
+    .says(
+      'How often the leader says how old its data is, and the others that they are there; at most a tenth of the maximum age.',
+    ),
+  readersWhenLost: readers
+    .default(3)
+    .says(
+      'How many instances read the CRM while the store is lost, the leader included; `all` for two or three machines.',
+    ),
+  allowInsecure: flag()
+    .default(false)
+    .says('Takes `redis:` to another machine, which is neither encrypted nor verified.'),
+})
+
+/** Whether what is sent to the store can be read on the way. */
+export function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+  return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
+}
+
+export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
+  return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
+}
+
+/** Whether what was read again for `cluster.url` may be used as it may at a start. */
+export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
+  const parsed = URL.parse(given.reveal())
+  return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))
+}

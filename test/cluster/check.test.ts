@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { clusterScope } from '../../src/commands/keep-snapshot.ts'
+import { loadConfiguration } from '../../src/config/load-configuration.ts'
+import { logNameOf } from '../../src/cluster/signing.ts'
+import type { Runtime } from '../support/child.ts'
+import { Child, programOf } from '../support/child.ts'
+import { FilesDirectory } from '../support/files-directory.ts'
+import { RedisServer } from '../support/redis-server.ts'
+import { describeWithRedis } from './needs-redis.ts'
+
+const LISTS = { events: '[]', venues: JSON.stringify([{ Id: 'f0000000-0000-4000-8000-000000000000', Name: 'Hall' }]) }
+const RIGHTS =
+  'resetkeys ~marquee:* resetchannels -@all +xadd +xread +xrange +xrevrange +xtrim +hset +hgetall +hscan +hdel +get +set +unlink +exists +pexpire +ping +info'
+
+let redis: RedisServer
+
+beforeEach(async () => {
+  redis = await RedisServer.start()
+})
+
+afterEach(() => redis.remove())
+
+interface Checked {
+  readonly status: unknown
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+async function check(
+  url: string,
+  more: object = {},
+  runtime: Runtime = 'bun',
+  env: Readonly<Record<string, string>> = {},
+  before: (log: string) => void = () => {},
+): Promise<Checked> {
+  const folder = new FilesDirectory({ snapshot: null, cluster: { url: { env: 'STORE' } }, ...more }, LISTS)
+  try {
+    before(await logOf(folder.configuration, { STORE: url, ...env }))
+    const args = ['src/main.ts', 'check', '--json', '--config', folder.configuration]
+    const child = new Child(programOf(runtime), args, { env: { STORE: url, ...env } })
+    const status = await child.exited
+    const { problems, warnings } = JSON.parse(child.stdout) as Checked
+    return { status, problems, warnings: warnings.filter((warning) => warning.startsWith('cluster.')) }
+  } finally {
+    folder.remove()
+  }
+}
+
+/** The name of the log of instances with this configuration; empty if it is wrong. */
+async function logOf(path: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const text = readFileSync(path, 'utf8')
+  const loaded = await loadConfiguration({ path, text, env, readFile: () => Promise.reject(new Error('none')) })
+  if (!loaded.ok) return ''
+  return logNameOf(clusterScope(loaded.configuration), loaded.configuration.cluster?.key?.reveal() ?? null)
+}
+
+function withRights(rights: string): string {
+  redis.ask('ACL', 'SETUSER', 'one', 'reset', 'on', '>the-password', ...rights.split(' '))
+  return redis.url.replace('//', '//one:the-password@')
+}
+
+describeWithRedis('check looks at the store that instances share', () => {
+  it.each(['bun', 'node'] as const)(
+    'finds nothing wrong with one that has the rights of the page, on %s',
+    async (runtime) => {
+      const url = withRights(RIGHTS)
+      expect(await check(url, {}, runtime)).toEqual({ status: 0, problems: [], warnings: [] })
+      expect(redis.ask('KEYS', '*')).toBe('')
+      expect(redis.ask('ACL', 'LOG')).toBe('')
+    },
+  )
+
+  it.each(RIGHTS.split(' ').filter((right) => right.startsWith('+') && right !== '+exists' && right !== '+ping'))(
+    'names the right that lacks: %s',
+    async (right) => {
+      const { status, problems } = await check(
+        withRights(RIGHTS.replace(`${right} `, '').replace(/ \+info$/, right === '+info' ? '' : ' +info')),
+      )
+      expect(status).toBe(1)
+      const [problem = ''] = problems
+      expect(problem).toMatch(/^cluster\.url: the store refuses: NOPERM/)
+      expect(problem).toContain(`'${right.slice(1)}'`)
+      // What it may not take away goes of itself.
+      for (const key of redis.ask('KEYS', '*').split('\n').filter(Boolean)) {
+        expect([key, Number(redis.ask('PTTL', key)) > 0 && Number(redis.ask('PTTL', key)) <= 60_000]).toEqual([
+          key,
+          true,
+        ])
+      }
+      expect(redis.ask('EXISTS', 'marquee:scopes')).toBe('0')
+    },
+  )
+
+  it('tells of one that cannot be reached, of a wrong password and of a replica, and shows none', async () => {
+    const replica = await RedisServer.start(['--replicaof', '127.0.0.1', String(redis.port)])
+    try {
+      const told = [
+        await check('redis://127.0.0.1:1/0'),
+        await check(withRights(RIGHTS).replace('the-password', 'another')),
+        await check(replica.url),
+      ]
+      expect(told.map(({ status }) => status)).toEqual([1, 1, 1])
+      expect(told.map(({ problems: [problem] }) => problem)).toEqual([
+        'cluster.url: the store refused the connection',
+        'cluster.url: the store refuses: WRONGPASS invalid username-password pair or user is disabled.',
+        'cluster.url: this is a replica of 127.0.0.1; name the primary',
+      ])
+    } finally {
+      await replica.remove()
+    }
+  })
+
+  it('warns of a server that throws keys away', async () => {
+    redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    const { status, problems, warnings } = await check(redis.url)
+    expect([status, problems]).toEqual([0, []])
+    expect(warnings).toEqual([
+      "cluster.url: the store's maxmemory-policy is allkeys-lru: it may throw the snapshot away; noeviction does not",
+    ])
+  })
+
+  it.each(['bun', 'node'] as const)(
+    'names on %s the logs under the same name that move, and none that stands still',
+    async (runtime) => {
+      const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' } }
+      const env = { KEY: 'our key, which is long enough for this' }
+      let [scope, timer] = ['', setInterval(() => {}, 1000)]
+      const { status, problems, warnings } = await check(redis.url, { cluster }, runtime, env, (own) => {
+        scope = own.slice(0, 12)
+        const moving = ['ffffffffffff', `${scope}-00000000`, 'check-aaaaaaaaaaaa']
+        const write = (name: string): void =>
+          void redis.ask('XADD', `marquee:{${name}}:log`, `1-${++entries}`, 'h', '{}')
+        let entries = 0
+        for (const name of [...moving, 'eeeeeeeeeeee']) {
+          redis.ask('HSET', 'marquee:scopes', name, '1')
+          write(name)
+        }
+        timer = setInterval(() => moving.forEach(write), 200)
+      })
+      clearInterval(timer)
+      expect([status, problems]).toEqual([0, []])
+      const [release, key] = [
+        'another release, CRM or mapping; within a roll-out that is as it should be',
+        'another cluster.key; give all instances the same',
+      ]
+      const told = [`${scope}-00000000 too: ${key}`, `ffffffffffff too: ${release}`]
+      expect(warnings).toEqual(told.map((one) => `cluster.name: marquee is in use by the log ${one}`))
+    },
+  )
+
+  it.each(['bun', 'node'] as const)('says on %s what is wrong with a log, and what becomes of it', async (runtime) => {
+    let timer = setInterval(() => {}, 1000)
+    const told: (readonly string[])[] = []
+    for (const deed of [
+      (log: string) => redis.ask('XADD', `marquee:{${log}}:log`, '7-0', 'temperature', '20'),
+      (log: string) => {
+        const nonce = (number: number): void => void redis.ask('HSET', `marquee:{${log}}:nonces`, 'a', `${number}`)
+        let nonces = 0
+        redis.ask('DEL', `marquee:{${log}}:log`)
+        nonce(0)
+        timer = setInterval(() => nonce(++nonces), 200)
+      },
+    ]) {
+      const { status, warnings } = await check(redis.url, {}, runtime, {}, deed)
+      clearInterval(timer)
+      expect(status).toBe(0)
+      told.push(warnings)
+    }
+    expect(told).toEqual([
+      [expect.stringMatching(/^cluster\.name: entry 7-0 cannot be read: .*replace a log that nobody leads/) as string],
+      [expect.stringMatching(/^cluster\.name: instances are there, and none leads: there is no log/) as string],
+    ])
+  })
+
+  it('names the key where another application has written', async () => {
+    const { status, problems } = await check(redis.url, {}, 'bun', {}, (log) => {
+      redis.ask('SET', `marquee:{${log}}:log`, 'a text')
+    })
+    expect(status).toBe(1)
+    expect(problems.join()).toMatch(
+      /^cluster\.url: the key marquee:\{\w{12}\}:log holds what another application wrote/,
+    )
+  })
+
+  it('says at a server that hangs that it did not answer', async () => {
+    redis.freeze()
+    const { status, problems } = await check(redis.url)
+    expect([status, problems]).toEqual([1, ['cluster.url: the store did not answer within 5 s']])
+  })
+
+  it('ends with 2 where the settings do not go together', async () => {
+    const { status, problems } = await check(redis.url, { freshness: { maxAge: '500ms' } })
+    expect(status).toBe(2)
+    expect(problems.join()).toContain('freshness.maxAge must be at least 1s if cluster is set')
+  })
+})

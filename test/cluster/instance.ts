@@ -1,0 +1,163 @@
+import { Buffer } from 'node:buffer'
+import type { EventRecord } from '../../src/domain/event.ts'
+import type { VenueRecord } from '../../src/domain/venue.ts'
+import { Admissions } from '../../src/replica/admission.ts'
+import type { Crm } from '../../src/replica/port.ts'
+import { newLists, Replica } from '../../src/replica/replica.ts'
+import { CurrentList } from '../../src/cluster/current-list.ts'
+import { isSame, NO_BODY } from '../../src/cluster/entries.ts'
+import { Following } from '../../src/cluster/follower.ts'
+import type { ClusterNews } from '../../src/cluster/options.ts'
+import { Cluster } from '../../src/cluster/cluster.ts'
+import { Signing } from '../../src/cluster/signing.ts'
+import type { Chance } from '../model/chance.ts'
+import { formatter } from '../model/records.ts'
+import type { Setting } from '../model/setting.ts'
+import type { StoredEntry } from '../../src/cluster/store.ts'
+import type { MemoryStore, Wire } from '../support/memory-store.ts'
+import type { Machine } from './machine.ts'
+
+export interface InstanceOptions {
+  readonly name: string
+  readonly machine: Machine
+  readonly chance: Chance
+  readonly store: MemoryStore
+  readonly setting: Setting
+  readonly heartbeatMs: number
+  readonly readersWhenLost: number
+  readonly crm: Crm
+  readonly storeDelayMs: number
+  /** It is of a release to come, whose entries say more than this one understands. */
+  readonly isNewer?: boolean
+  readonly key: string
+  /** How long requests pass between two slices of work. */
+  readonly sliceMs?: number
+  /** Begins to read the CRM: whether all of a list is yet to be read. */
+  readonly reads?: (isFromNothing: boolean) => void
+  readonly tell?: (news: ClusterNews) => void
+}
+
+/** One Marquee of the model: a machine, its way to the store and to the CRM, and what it holds. */
+export class Instance {
+  readonly machine: Machine
+  readonly cluster: Cluster
+  readonly admissions: Admissions
+  /** What a caller waits for, whatever is served by then. */
+  readonly current: { readonly events: CurrentList<EventRecord>; readonly venues: CurrentList<VenueRecord> }
+  /** All replicas that read the CRM here, one after the other. */
+  readonly replicas: Replica[] = []
+  readonly key: string
+  readonly heartbeat: { ms: number }
+  isCut = false
+  answersLost = 0
+  slowness = 1
+  /** What reads of the CRM brought here. */
+  rowsRead = 0
+  isShrunk = false
+  /** How often a slice of work has ended. */
+  slices = 0
+
+  constructor(options: InstanceOptions) {
+    const {
+      machine,
+      chance,
+      store,
+      setting,
+      heartbeatMs,
+      readersWhenLost,
+      crm,
+      storeDelayMs,
+      name,
+      isNewer = false,
+      key,
+      sliceMs = 0,
+      reads = () => {},
+      tell = () => {},
+    } = options
+    const signing = new Signing('model', key)
+    this.machine = machine
+    this.key = key
+    this.heartbeat = { ms: heartbeatMs }
+    this.admissions = new Admissions(setting, setting, machine)
+    const isCut = (): boolean => this.isCut
+    const wire: Wire = {
+      name,
+      delayMs: () => chance.span(storeDelayMs) * this.slowness,
+      losesAnswer: () => chance.happens(this.answersLost),
+      inTheWorld: (delayMs, then) => machine.inTheWorld(delayMs, then),
+      here: (delayMs, then) => void machine.after(delayMs, then),
+      get isCut() {
+        return isCut()
+      },
+      ...(isNewer ? { rewritten: (entry) => rewritten(entry, signing, chance) } : {}),
+    }
+    this.cluster = new Cluster({
+      store: { connect: () => store.connect(wire) },
+      signing,
+      settings: setting,
+      limits: { memoryBytes: Number.POSITIVE_INFINITY },
+      heartbeat: this.heartbeat,
+      readersWhenLost,
+      version: isNewer ? '0.2.0' : '0.1.0',
+      time: machine,
+      draw: (bytes) => Buffer.from(Array.from({ length: bytes }, () => chance.below(256))),
+      pause: () => {
+        this.slices++
+        if (sliceMs === 0) return Promise.resolve()
+        return new Promise((resolve) => void machine.after(sliceMs, resolve))
+      },
+      tell,
+      newLists: () => newLists(formatter),
+      newReplica: (lists, carried, told) => {
+        reads(carried?.events.isLoaded !== true || !carried.venues.isLoaded)
+        const replica = new Replica({
+          crm,
+          formatter,
+          settings: setting,
+          limits: { memoryBytes: Number.POSITIVE_INFINITY },
+          time: machine,
+          observe: (observation) => {
+            if (observation.kind === 'shrunk') this.isShrunk = true
+            if (observation.kind === 'read-ended') this.rowsRead += observation.read.rows
+            told(observation)
+          },
+          pause: () => Promise.resolve(),
+          lists,
+          ...(carried === null ? {} : { carried }),
+        })
+        this.replicas.push(replica)
+        return replica
+      },
+      examine: () => Promise.resolve(true),
+    })
+    const { cluster } = this
+    this.current = {
+      events: new CurrentList(() => cluster.served.events, false),
+      venues: new CurrentList(() => cluster.served.venues, false),
+    }
+  }
+
+  /** What is answered is what the log follows, or what follows the log. */
+  get isServedByLog(): boolean {
+    const { served, position, role } = this.cluster
+    if (served instanceof Following) return served.isReached && isSame(served.position, position)
+    return role === 'leader' && served === this.replicas.at(-1)
+  }
+
+  /** It reads the CRM, and not all of it yet. */
+  get isLoading(): boolean {
+    const replica = this.replicas.at(-1)
+    return replica !== undefined && !(replica.events.isLoaded && replica.venues.isLoaded)
+  }
+
+  get isRunning(): boolean {
+    return this.machine.isRunning
+  }
+}
+
+/** The entry with fields that this release does not know; one heartbeat in ten is of a kind that it does not know. */
+function rewritten({ id, h, b }: StoredEntry, signing: Signing, chance: Chance): StoredEntry {
+  const isOther = h.includes('"heartbeat"') && chance.happens(0.1)
+  const said = `{"outlook":{"is":[1]},${isOther ? h.replace('"heartbeat"', '"forecast"').slice(1) : h.slice(1)}`
+  return { id, h: said, b, s: signing.sign('log', id, said, b ?? NO_BODY) }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'bun:test'
+import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
+import { Fleet } from './fleet.ts'
+import { planSeeds } from '../support/depth.ts'
+
+const SEEDS = planSeeds(20)
+const setting = { ...token, readersWhenLost: Number.POSITIVE_INFINITY }
+
+function loseStore(fleet: Fleet): void {
+  fleet.store.state = 'down'
+  fleet.store.breakConnections()
+}
+
+describe('a process that is started amid faults (instances: Goals)', () => {
+  it('answers within three heartbeats where the store has just come back empty, or as it was: the leader is back by then', async () => {
+    for (const isEmpty of [true, false]) {
+      for (const seed of SEEDS) {
+        const fleet = new Fleet(setting, seed)
+        await begun(fleet)
+        await follower(fleet)
+        const saved = fleet.store.save()
+        await fleet.pass(MAX_AGE_MS)
+        loseStore(fleet)
+        await fleet.pass(2 * MAX_AGE_MS)
+        if (isEmpty) fleet.store.empty()
+        else fleet.store.restore(saved)
+        fleet.store.state = 'up'
+        // What the process itself takes before it connects.
+        await fleet.pass(300)
+        const late = fleet.start()
+        await must(fleet, () => fleet.answers(late), 3 * token.heartbeatMs)
+        expect(fleet.checker.wrong).toEqual([])
+      }
+    }
+  }, 60_000)
+
+  it('does not wait until what it loaded and never answered from is outdone by a later read', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      const first = await begun(fleet)
+      const saved = fleet.store.save()
+      await fleet.pass(MAX_AGE_MS)
+      loseStore(fleet)
+      first.machine.stop(MAX_AGE_MS)
+      fleet.store.restore(saved)
+      fleet.store.state = 'up'
+      const late = fleet.start()
+      await must(fleet, () => late.cluster.member.target?.isReached === true, 1000)
+      const { target } = late.cluster.member
+      first.machine.wake()
+      await must(fleet, () => fleet.answers(late), 3 * token.heartbeatMs)
+      expect(late.cluster.member.target).not.toBe(target)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+
+  it('reads the CRM for itself after a silence where there is no store, and not before half the maximum age where it lost one', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS / 3)
+      loseStore(fleet)
+      const third = fleet.start()
+      await must(
+        fleet,
+        () => third.cluster.role === 'standalone',
+        third.cluster.member.silence.lengthMs + token.heartbeatMs,
+      )
+      expect(second.cluster.role).toBe('follower')
+      await must(fleet, () => fleet.answers(third), MAX_AGE_MS / 3)
+      await must(fleet, () => second.cluster.role === 'standalone', MAX_AGE_MS)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 60_000)
+})

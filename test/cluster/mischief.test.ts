@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import { afterEach, beforeEach, expect, it } from 'bun:test'
+import { planSeeds } from '../support/depth.ts'
+import { eventually } from '../support/eventually.ts'
+import { RedisServer } from '../support/redis-server.ts'
+import { describeWithRedis } from './needs-redis.ts'
+import { MAX_AGE_MS, RealFleet } from './real-fleet.ts'
+import type { RealInstance } from './real-instance.ts'
+
+const PATIENCE_MS = 240_000
+const LARGE_BYTES = 300 * 1024 * 1024
+const FIELDS = 300_000
+
+let redis: RedisServer
+let fleet: RealFleet
+
+beforeEach(async () => {
+  redis = await RedisServer.start()
+  fleet = new RealFleet({ cluster: { url: redis.url, heartbeat: '100ms', readersWhenLost: 1 } })
+})
+
+afterEach(async () => {
+  await fleet.end()
+  await redis.remove()
+})
+
+function logKey(): string {
+  return redis.ask('KEYS', 'marquee:{*}:log')
+}
+
+/** Gives `redis-cli` this on its standard input: commands, or with `-x` the last argument of one. */
+function feed(input: string | Buffer, ...args: readonly string[]): void {
+  const { status, stderr } = spawnSync('redis-cli', ['-p', String(redis.port), ...args], { input, maxBuffer: 1e9 })
+  if (status !== 0) throw new Error(String(stderr))
+}
+
+/** What an operator, or somebody without a key, may do to the store. */
+const DEEDS: Readonly<Record<string, () => void>> = {
+  'a later entry that was written and deleted': () => {
+    const id = redis.ask('XADD', logKey(), '*', 'a', 'slip')
+    redis.ask('XDEL', logKey(), id)
+  },
+  'an entry of 300 MB': () => feed(Buffer.alloc(LARGE_BYTES, 'x'), '-x', 'XADD', logKey(), '*', 'h', '{}', 'b'),
+  '300,000 foreign fields among the nonces': () => {
+    const nonces = logKey().replace(/log$/, 'nonces')
+    const fields = Array.from(
+      { length: FIELDS },
+      (_, at) => `HSET ${nonces} ${at.toString(16).padStart(16, '0')} nothing`,
+    )
+    feed(fields.join('\n'), '--pipe')
+  },
+  'a text in place of the nonces': () => {
+    const nonces = logKey().replace(/log$/, 'nonces')
+    redis.ask('DEL', nonces)
+    redis.ask('SET', nonces, 'a text')
+  },
+  'a text in place of the log': () => {
+    const log = logKey()
+    redis.ask('DEL', log)
+    redis.ask('SET', log, 'a text')
+  },
+}
+
+const TRIED = Object.entries(DEEDS).slice(0, planSeeds(Object.keys(DEEDS).length).length)
+
+/** Waits until all answer what the CRM has now, one leads, and nothing is wrong any more. */
+async function untilWell(of: readonly RealInstance[]): Promise<void> {
+  fleet.write()
+  await fleet.untilEqual(of)
+  await fleet.leader(of)
+  for (const instance of of) {
+    await eventually(
+      () => instance.status(),
+      (told) => told?.cluster.connected === true && told.cluster.lastError === null,
+      60_000,
+    )
+  }
+}
+
+describeWithRedis('what lies in the store, and no instance wrote,', () => {
+  it.each(TRIED)(
+    'keeps no caller of those that run from an answer: %s',
+    async (_, deed) => {
+      const both = [await fleet.start('bun'), await fleet.start('node')]
+      await fleet.leader()
+      await fleet.untilEqual()
+      let isOver = false
+      fleet.beginWriting()
+      const calls = both.map((instance) => fleet.call(instance, () => isOver))
+      deed()
+      // What was held by then is older than the bound by the end: something new has come to all.
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * MAX_AGE_MS))
+      isOver = true
+      fleet.endWriting()
+      for (const { wrong, unavailable } of await Promise.all(calls)) {
+        expect([wrong.slice(0, 3), unavailable]).toEqual([[], 0])
+      }
+      await untilWell(both)
+    },
+    PATIENCE_MS,
+  )
+
+  it.each(TRIED)(
+    'is in the way of none that begins after all were killed: %s',
+    async (_, deed) => {
+      const before = [await fleet.start('node'), await fleet.start('bun')]
+      await fleet.leader()
+      await fleet.untilEqual()
+      for (const { process } of before) process.child.signal('SIGKILL')
+      for (const instance of before) await fleet.stop(instance)
+      deed()
+      await untilWell([await fleet.start('bun'), await fleet.start('node')])
+    },
+    PATIENCE_MS,
+  )
+})

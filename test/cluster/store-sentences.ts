@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import type { StoredEntry, StoreConnection } from '../../src/cluster/store.ts'
+
+/** What is tried with a store that has nothing in it. */
+export type Sentence = (connect: () => Promise<StoreConnection>) => Promise<void>
+
+export function entryOf(id: string, text = id, body: Buffer | null = null): StoredEntry {
+  return { id, h: JSON.stringify({ text }), b: body, s: null }
+}
+
+/** A texts and bytes, whatever bytes they are held in. */
+function plain({ id, h, b, s }: StoredEntry): unknown {
+  return { id, h, b: b === null ? null : Buffer.from(b).toString('hex'), s }
+}
+
+const idsOf = (entries: readonly StoredEntry[]): readonly string[] => entries.map(({ id }) => id)
+
+/** What the port promises of every store, in memory or a server. */
+export const SENTENCES: Readonly<Record<string, Sentence>> = {
+  async 'gives back what was appended, byte for byte'(connect) {
+    const store = await connect()
+    const body = Buffer.from([0, 13, 10, 255, 128, 36, 0])
+    const given = { id: '1-0', h: '{"kind":"cläim\\r\\n"}', b: body, s: 'c2ln' }
+    assert.equal(await store.append(given, true), 'added')
+    const [read] = await store.readFrom('1-0', 10)
+    assert.deepEqual(plain(read ?? entryOf('none')), plain(given))
+    const top = await store.top()
+    assert.deepEqual(plain(top ?? entryOf('none')), plain(given))
+  },
+  async 'refuses an id that is not above the top'(connect) {
+    const store = await connect()
+    await store.append(entryOf('9-9'), true)
+    assert.equal(await store.append(entryOf('9-9', 'another'), true), 'refused')
+    assert.equal(await store.append(entryOf('8-10'), true), 'refused')
+    assert.equal(await store.append(entryOf('10-0'), false), 'added')
+    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['9-9', '10-0'])
+  },
+  async 'accepts exactly one of forty claims at once'(connect) {
+    const claimants = await Promise.all(Array.from({ length: 40 }, connect))
+    const ended = await Promise.all(claimants.map((store, at) => store.append(entryOf('3-0', `${at}`), true)))
+    assert.equal(ended.filter((one) => one === 'added').length, 1)
+    const [store] = claimants
+    assert.equal((await store?.readFrom('0-0', 10))?.length, 1)
+  },
+  async 'says that there is no log, and creates none where it must not'(connect) {
+    const store = await connect()
+    assert.equal(await store.append(entryOf('1-1'), false), 'no-log')
+    assert.equal(await store.top(), null)
+    assert.deepEqual(await store.readAfter('0-0', 0, 16), [])
+    assert.deepEqual(await store.readFrom('0-0', 1), [])
+  },
+  async 'reads what follows an id, and from an id on'(connect) {
+    const store = await connect()
+    for (const id of ['1-0', '1-1', '2-0', '2-1']) await store.append(entryOf(id), true)
+    assert.deepEqual(idsOf(await store.readAfter('1-1', 0, 16)), ['2-0', '2-1'])
+    assert.deepEqual(idsOf(await store.readFrom('1-1', 2)), ['1-1', '2-0'])
+    assert.deepEqual(idsOf(await store.readFrom('1-7', 1)), ['2-0'])
+    assert.equal((await store.top())?.id, '2-1')
+  },
+  async 'waits for what follows until it comes'(connect) {
+    const [leader, writer] = [await connect(), await connect()]
+    await writer.append(entryOf('1-0'), true)
+    const waited = leader.readAfter('1-0', 10_000, 16)
+    await writer.append(entryOf('1-1'), false)
+    assert.deepEqual(idsOf(await waited), ['1-1'])
+  },
+  async 'waits no longer than it is told'(connect) {
+    const store = await connect()
+    await store.append(entryOf('1-0'), true)
+    assert.deepEqual(await store.readAfter('1-0', 20, 16), [])
+  },
+  async 'lets go of what lies before an id, and of the whole log'(connect) {
+    const store = await connect()
+    for (const id of ['1-0', '1-1', '1-2']) await store.append(entryOf(id), true)
+    await store.trimBefore('1-1')
+    assert.deepEqual(idsOf(await store.readFrom('0-0', 10)), ['1-1', '1-2'])
+    await store.drop('log')
+    assert.equal(await store.top(), null)
+    assert.equal(await store.append(entryOf('1-3'), false), 'no-log')
+  },
+  async 'keeps blobs by name'(connect) {
+    const store = await connect()
+    assert.equal(await store.getBlob('snapshot'), null)
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+    await store.putBlob('snapshot', bytes)
+    await store.putBlob('snapshot:1-0:0', Buffer.from('a'))
+    assert.equal(Buffer.from((await store.getBlob('snapshot')) ?? []).toString('hex'), bytes.toString('hex'))
+    assert.equal(await store.countBlobs(['snapshot', 'snapshot:1-0:0', 'snapshot:1-0:1']), 2)
+    await store.dropBlobs(['snapshot:1-0:0', 'snapshot:1-0:7'])
+    await store.dropBlobs([])
+    assert.equal(await store.getBlob('snapshot:1-0:0'), null)
+  },
+  async 'keeps a nonce an instance'(connect) {
+    const store = await connect()
+    assert.equal((await store.readNonces(99))?.size, 0)
+    await store.writeNonce('a', '1')
+    await store.writeNonce('b', '{"ä":"\\n"}')
+    await store.writeNonce('a', '2')
+    await store.dropNonces([])
+    const held = new Map([
+      ['a', '2'],
+      ['b', '{"ä":"\\n"}'],
+    ])
+    assert.deepEqual(await store.readNonces(99), held)
+    await store.dropNonces(['a', 'c'])
+    assert.deepEqual([...((await store.readNonces(99)) ?? []).keys()], ['b'])
+  },
+  async 'says that there are more nonces than are read, and drops them all'(connect) {
+    const store = await connect()
+    for (let at = 0; at < 20; at++) await store.writeNonce(`${at}`, '1')
+    assert.equal(await store.readNonces(19), null)
+    assert.equal((await store.readNonces(20))?.size, 20)
+    await store.drop('nonces')
+    assert.equal((await store.readNonces(19))?.size, 0)
+  },
+  async 'keeps which snapshots are being written'(connect) {
+    const store = await connect()
+    await store.noteSnapshot('1-7', 0)
+    await store.noteSnapshot('1-7', 3)
+    await store.noteSnapshot('2-0', 1)
+    const entered = new Map([
+      ['1-7', 3],
+      ['2-0', 1],
+    ])
+    assert.deepEqual(await store.readSnapshots(2), entered)
+    assert.equal(await store.readSnapshots(1), null)
+    await store.forgetSnapshots([])
+    await store.forgetSnapshots(['1-7'])
+    assert.equal((await store.readSnapshots(9))?.size, 1)
+    await store.drop('snapshots')
+    assert.equal((await store.readSnapshots(9))?.size, 0)
+  },
+  async 'tells whether the log moves, not what is in it'(connect) {
+    const [store, writer] = [await connect(), await connect()]
+    assert.equal(await store.moves(20), false)
+    await writer.append(entryOf('1-0'), true)
+    assert.equal(await store.moves(20), false)
+    const moves = store.moves(10_000)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await writer.append(entryOf('1-1'), false)
+    assert.equal(await moves, true)
+  },
+  async 'is a primary, and answers'(connect) {
+    const store = await connect()
+    await store.ping()
+    assert.equal(await store.isPrimary(), true)
+  },
+  async 'fails what waits as lost when its connection is let go'(connect) {
+    const store = await connect()
+    await store.append(entryOf('1-0'), true)
+    const waited = store.readAfter('1-0', 60_000, 16)
+    store.destroy()
+    await assert.rejects(waited, { name: 'StoreFailure', fault: 'lost' })
+    await assert.rejects(store.top(), { name: 'StoreFailure', fault: 'lost' })
+  },
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'bun:test'
+import { UnusableLog } from '../../src/cluster/unusable-log.ts'
+import { planSeeds } from '../support/depth.ts'
+import { begun, MAX_AGE_MS, follower, must, token } from './directed.ts'
+import { Fleet } from './fleet.ts'
+import { override } from './mutants.ts'
+
+const SEEDS = planSeeds(3)
+
+/** What an operator, or somebody who has no key, does to the log. */
+const MISCHIEF: Readonly<Record<string, (fleet: Fleet) => void>> = {
+  'takes no entry any more': ({ store }) => store.stick('1795000000000-0'),
+  'ends with an entry that is too large to be read': ({ store }) =>
+    store.swell({ id: `${topTerm(store.log)}-999999`, h: '', b: null, s: null }),
+  'ends with an entry above which there is none': ({ store }) =>
+    store.forge({ id: `${Number.MAX_SAFE_INTEGER}-0`, h: '{}', b: null, s: 'x' }),
+}
+
+function topTerm(log: Fleet['store']['log']): number {
+  return Number(log?.at(-1)?.id.split('-')[0] ?? 1)
+}
+
+describe.each(Object.entries(MISCHIEF))('a log that %s (instances: What a follower accepts)', (_, deed) => {
+  const setting = { ...token, readersWhenLost: 1 }
+
+  it('is replaced by who leads it: nobody gets 502, and the reason is told', async () => {
+    for (const seed of SEEDS) {
+      const fleet = new Fleet(setting, seed)
+      const first = await begun(fleet)
+      const second = await follower(fleet)
+      await fleet.pass(MAX_AGE_MS)
+      deed(fleet)
+      await must(fleet, () => fleet.news['log-replaced'] === 1, MAX_AGE_MS)
+      await must(fleet, () => second.cluster.role === 'follower' && second.cluster.isConnected, MAX_AGE_MS / 2)
+      expect(fleet.answers(second)).toBeTrue()
+      await fleet.pass(MAX_AGE_MS)
+      expect([first.cluster.role, fleet.answers(second)]).toEqual(['leader', true])
+      expect(fleet.log.join()).toContain('"log-unusable"')
+      expect(fleet.news['log-replaced']).toBe(1)
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 120_000)
+
+  it('is replaced by the next one where its leader is gone, and by those that begin then', async () => {
+    for (const seed of SEEDS) {
+      for (const isAnyoneLeft of [true, false]) {
+        const fleet = new Fleet(setting, seed)
+        const first = await begun(fleet)
+        const second = await follower(fleet)
+        await fleet.pass(MAX_AGE_MS)
+        fleet.kill(first)
+        deed(fleet)
+        if (!isAnyoneLeft) fleet.kill(second)
+        const third = fleet.start()
+        await must(fleet, () => fleet.answers(third), 3 * MAX_AGE_MS)
+        await must(fleet, () => fleet.instances.every((one) => fleet.answers(one)), MAX_AGE_MS)
+        expect(fleet.checker.wrong).toEqual([])
+      }
+    }
+  }, 120_000)
+})
+
+/** All that instances read of the log comes too late for a while, and what they ask in a word does not. */
+async function readsTooSlowly(seed: number): Promise<Fleet> {
+  const fleet = new Fleet(token, seed)
+  await begun(fleet)
+  const second = await follower(fleet)
+  const undo = override(fleet.store, 'isEndless', () => () => true)
+  await fleet.pass(3 * MAX_AGE_MS)
+  undo()
+  await fleet.until(() => fleet.checker.wrongs > 0 || fleet.answers(second), 2 * MAX_AGE_MS)
+  return fleet
+}
+
+describe('a log that somebody leads', () => {
+  it('is dropped by none that is slow, or cannot read a part of it', async () => {
+    for (const seed of SEEDS) {
+      const fleet = await readsTooSlowly(seed)
+      expect(fleet.news['log-replaced']).toBeUndefined()
+      expect(fleet.checker.wrong).toEqual([])
+    }
+  }, 120_000)
+
+  it('is where nobody looks whether it moves', async () => {
+    const undo = override(UnusableLog.prototype, 'look', () => () => Promise.resolve('abandoned'))
+    try {
+      for (const seed of SEEDS) expect((await readsTooSlowly(seed)).checker.wrong.join()).toContain('drops a log')
+    } finally {
+      undo()
+    }
+  }, 120_000)
+})

@@ -1,0 +1,283 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'bun:test'
+import { eventOf, guidOf } from '../model/records.ts'
+import { emptyDirectory, put, Rig, started, tables, until, written } from './rig.ts'
+
+const DAY_MS = 24 * 3_600_000
+describe('a snapshot in a file', () => {
+  it('spares a restart the full read: what is held is the same after one read of changes', async () => {
+    const both = tables(2500, 10)
+    both.events.withhold(guidOf(5))
+    both.events.nameless = 3
+    const before = await written(both)
+    const rig = await started(both, before)
+    expect([both.events.reads, both.venues.reads]).toEqual([['changes'], ['changes']])
+    expect(rig.held).toEqual(before.held)
+    expect(rig.said).toEqual(['snapshot-read'])
+    expect(rig.keeper.standing()).toMatchObject({ rows: 2510, bytes: statSync(rig.path).size })
+    await rig.stop()
+  })
+
+  it('shows what changed, came and went while nothing ran', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    put(both, 'events', 1, 'changed')
+    put(both, 'events', 31, 'came')
+    both.events.delete(guidOf(2))
+    both.events.withhold(guidOf(3))
+    const rig = await started(both, before)
+    const { list } = rig.replica.events
+    expect([1, 2, 3, 31].map((number) => list.get(guidOf(number))?.Name)).toEqual([
+      'changed',
+      undefined,
+      undefined,
+      'came',
+    ])
+    expect([list.served, list.withheld]).toEqual([29, 1])
+    await rig.stop()
+  })
+
+  it('is served only once a read that began here has confirmed it, and its age counts from there', async () => {
+    const both = tables()
+    const before = await written(both)
+    const gate = Promise.withResolvers<void>()
+    both.events.gate = gate.promise
+    const rig = new Rig(both, { directory: before.directory })
+    const start = rig.start()
+    await until(() => both.events.reads.length > 0)
+    const { events } = rig.replica
+    const now = { monotonicMs: performance.now(), wallMs: Date.now() }
+    expect([events.list.served, events.ageMs(now), events.reader.isLoaded]).toEqual([3, null, false])
+    gate.resolve()
+    await start
+    expect(events.reader.isLoaded).toBe(true)
+    expect(events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() })).toBeLessThan(5000)
+    expect(events.reader.freshness.auditedAgeMs(now)).toBeNull()
+    await rig.stop()
+  })
+
+  it('whose cursor the CRM no longer knows is read over in full, and nothing is served before', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    both.events.knowsCursors = false
+    both.events.rows.delete(guidOf(2))
+    const rig = await started(both, before)
+    expect(both.events.reads).toEqual(['changes', 'full'])
+    expect(rig.replica.events.list.served).toBe(29)
+    await rig.stop()
+  })
+
+  it('is what the shrink guard measures a full read by', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    both.events.knowsCursors = false
+    for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
+    const rig = await started(both, before)
+    const { events } = rig.replica
+    expect(events.reader.guard.shrunk).toMatchObject({ absent: 25, unreadable: 0 })
+    // Served on, at its age since the process before confirmed it.
+    expect([
+      events.list.served,
+      events.isLoaded,
+      (events.ageMs({ monotonicMs: performance.now(), wallMs: Date.now() }) ?? 0) > 0,
+    ]).toEqual([30, true, true])
+    await rig.stop()
+  })
+
+  it('has no cursor while a list is not believed, so the next process does not believe it either', async () => {
+    const both = tables(30)
+    const before = await written(both)
+    const rig = await started(both, before)
+    for (let number = 1; number <= 25; number++) both.events.rows.delete(guidOf(number))
+    rig.aheadMs += 20_000
+    await rig.replica.events.audit.attempt()
+    expect(rig.replica.events.reader.guard.shrunk).not.toBeNull()
+    await rig.stop()
+    both.events.reads.splice(0)
+    const after = await started(both, rig)
+    expect(both.events.reads).toEqual(['full'])
+    expect(after.replica.events.reader.guard.shrunk).not.toBeNull()
+    await after.stop()
+  })
+
+  it('of a list whose cursor means nothing elsewhere spares the other list its full read', async () => {
+    const both = tables()
+    both.events.travels = false
+    const before = await written(both)
+    const rig = await started(both, before)
+    expect([both.events.reads, both.venues.reads]).toEqual([['full'], ['changes']])
+    await rig.stop()
+    const none = tables()
+    none.events.travels = none.venues.travels = false
+    const alone = await new Rig(none).start()
+    await alone.stop()
+    expect(readdirSync(alone.directory)).toEqual([])
+  })
+
+  it('has the audit come when that of the process before would have, and at most a full interval later', async () => {
+    const both = tables()
+    const before = await written(both)
+    for (const [aheadMs, least, most] of [
+      [0, 890_000, 900_000],
+      [600_000, 290_000, 300_000],
+      [-DAY_MS, 890_000, 900_000],
+    ] as const) {
+      const rig = new Rig(both, { directory: before.directory })
+      rig.aheadMs = aheadMs
+      await rig.start()
+      expect(rig.replica.events.audit.nextTryInMs).toBeWithin(least, most + 1)
+      await rig.kill()
+    }
+    // One restart after another puts it off no further.
+    const again = new Rig(both, { directory: before.directory })
+    again.aheadMs = 600_000
+    await again.start()
+    put(both, 'events', 1, 'changed')
+    await again.read()
+    await again.stop()
+    const late = new Rig(both, { directory: before.directory })
+    late.aheadMs = 800_000
+    await late.start()
+    expect(late.replica.events.audit.nextTryInMs).toBeWithin(90_000, 100_001)
+    await late.kill()
+    const due = new Rig(both, { directory: before.directory })
+    due.aheadMs = 1_000_000
+    await due.start()
+    await until(() => both.events.reads.includes('full'))
+    await due.kill()
+  })
+
+  it('holds rows and cursors of one moment, though rows change while it is written', async () => {
+    const both = tables(5000, 20)
+    const changing = { left: 40 }
+    let held: unknown = null
+    const rig: Rig = new Rig(both, {
+      onPause() {
+        if (changing.left-- <= 0) return
+        const number = changing.left * 100 + 1
+        put(both, 'events', number, `again ${number}`)
+        both.events.delete(guidOf(number + 1))
+        put(both, 'events', 100_000 + number, 'came')
+        void rig.replica.events.refresh.attempt()
+      },
+    })
+    await rig.start()
+    await until(() => rig.said.includes('snapshot-written'))
+    await rig.read()
+    held = rig.held
+    await rig.kill()
+    both.events.reads.splice(0)
+    const after = await started(both, rig)
+    expect(both.events.reads).toEqual(['changes'])
+    expect(after.held).toEqual(held)
+    await after.kill()
+  })
+})
+
+describe('a snapshot is written', () => {
+  it('after drift was found, when a tenth of the rows changed, after 5 minutes with a change, and not else', async () => {
+    const both = tables(100)
+    const rig = await written(both).then((before) => started(both, before))
+    const isWritten = async (change: () => void, aheadMs: number): Promise<boolean> => {
+      const { writes } = rig.file
+      change()
+      rig.aheadMs += aheadMs
+      await rig.read()
+      await rig.file.last
+      return rig.file.writes > writes
+    }
+    const few = (): void => put(both, 'events', 1, String(Math.random()))
+    expect(await isWritten(() => {}, 1_000_000)).toBe(false)
+    expect(await isWritten(few, 20_000)).toBe(true)
+    expect(await isWritten(few, 20_000)).toBe(false)
+    expect(await isWritten(() => {}, 290_000)).toBe(true)
+    const many = (): void => {
+      for (let number = 1; number <= 20; number++) put(both, 'events', number, String(Math.random()))
+    }
+    expect(await isWritten(many, 5000)).toBe(false)
+    expect(await isWritten(() => {}, 10_000)).toBe(true)
+    const id = guidOf(50)
+    both.events.alter(id, eventOf(id, { Name: 'unreported' }))
+    await rig.replica.events.audit.attempt()
+    expect(await isWritten(() => {}, 20_000)).toBe(true)
+    await rig.kill()
+  })
+
+  it('at a stop, with what changed since', async () => {
+    const both = tables(100)
+    const rig = await written(both).then((before) => started(both, before))
+    put(both, 'events', 1, 'changed')
+    await rig.read()
+    await rig.stop()
+    both.events.reads.splice(0)
+    const known = both.events.rows.size
+    const after = new Rig(both, { directory: rig.directory })
+    both.events.gate = new Promise(() => {})
+    void after.start()
+    await until(() => after.replica.events.list.served === known)
+    expect(after.replica.events.list.get(guidOf(1))?.Name).toBe('changed')
+  })
+
+  it('so nobody else can read or change it, and what was never finished goes', async () => {
+    const both = tables()
+    const directory = join(emptyDirectory(), 'made')
+    mkdirSync(directory, { mode: 0o700 })
+    const left = join(directory, `0123456789ab.snapshot.${crypto.randomUUID()}`)
+    const old = join(directory, 'aaaaaaaaaaaa.snapshot')
+    const others = join(directory, 'notes.txt')
+    for (const path of [left, old, others]) {
+      writeFileSync(path, '')
+      utimesSync(path, 0, 0)
+    }
+    const rig = await new Rig(both, { directory }).start()
+    await until(() => rig.said.includes('snapshot-written'))
+    await until(() => !existsSync(old))
+    await rig.stop()
+    expect(readdirSync(directory).toSorted()).toEqual(['0123456789ab.snapshot', 'notes.txt'])
+    expect(statSync(rig.path).mode & 0o777).toBe(0o600)
+    const fresh = await new Rig(both, { directory: join(emptyDirectory(), 'a', 'b') }).start()
+    await until(() => fresh.said.includes('snapshot-written'))
+    await fresh.stop()
+    expect(statSync(fresh.directory).mode & 0o777).toBe(0o700)
+  })
+
+  it('and what was never finished goes even where nothing can be written: it may be what fills the disk', async () => {
+    const directory = emptyDirectory()
+    const left = [1, 2, 3].map(() => join(directory, `0123456789ab.snapshot.${crypto.randomUUID()}`))
+    for (const path of left) writeFileSync(path, 'x'.repeat(1000))
+    for (const path of left.slice(1)) utimesSync(path, Date.now() / 1000, Date.now() / 1000 - 660)
+    const rig = await new Rig(tables(), { directory, memoryBytes: 8000 }).start()
+    await until(() => rig.said.length > 0)
+    await rig.stop()
+    expect(rig.said).toEqual(['snapshot-not-written: it would be larger than limits.memory'])
+    // Another process may be writing this one.
+    expect(left.map((path) => existsSync(path))).toEqual([true, false, false])
+  })
+
+  it('without what was found in rows that are withheld', async () => {
+    const both = tables()
+    both.events.withhold(guidOf(1))
+    const rig = await written(both)
+    expect(readFileSync(rig.path).includes('secret')).toBe(false)
+  })
+
+  it('not where it cannot be, which is said once', async () => {
+    const both = tables()
+    const blocked = join(emptyDirectory(), 'a-file')
+    writeFileSync(blocked, '')
+    const other = await new Rig(both, { directory: join(blocked, 'under') }).start()
+    await until(() => other.said.length > 0)
+    other.aheadMs += 400_000
+    await other.read()
+    await other.stop()
+    expect(other.said).toEqual(['snapshot-not-written: a file stands where its directory should be'])
+  })
+
+  it.if(process.platform === 'linux')('not where no directory can be made, which is said in words', async () => {
+    const rig = await new Rig(tables(), { directory: '/proc/marquee' }).start()
+    await until(() => rig.said.length > 0)
+    await rig.stop()
+    expect(rig.said).toEqual(['snapshot-not-written: its directory cannot be made'])
+  })
+})
