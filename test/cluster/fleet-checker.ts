@@ -162,7 +162,7 @@ export class FleetChecker {
 
   /** Two never write: a claim is one instance's. */
   added({ id, h }: StoredEntry, name: string): void {
-    const claimId = `${id.split('-')[0]} ${/"claim":"(\w+)"\}$/.exec(h)?.[1] ?? ''}`
+    const claimId = `${id.split('-')[0]} ${/"claimId":"(\w+)"\}$/.exec(h)?.[1] ?? ''}`
     const writer = this.#writers.get(claimId) ?? name
     this.#writers.set(claimId, writer)
     if (writer !== name) this.fault(`${name} writes ${id} in the claim of ${writer}`)

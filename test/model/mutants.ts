@@ -162,7 +162,7 @@ export const MUTANTS: readonly Mutant[] = [
           },
       ),
   },
-  { name: 'ignores the brake', setting: { ...pages, shrinkGuardMs: null } },
+  { name: 'ignores the shrink guard', setting: { ...pages, shrinkGuardMs: null } },
   {
     name: 'confirms changes while the shrink guard holds',
     setting: token,

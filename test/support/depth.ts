@@ -32,7 +32,7 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'serves past the maximum age',
   'removes by absence after half a read',
   'lets an older page win',
-  'ignores the brake',
+  'ignores the shrink guard',
   'shows events before their venues',
   'serves what lies in its base before a read has confirmed it',
   "counts the age from a beat's arrival",
