@@ -107,6 +107,20 @@ describeWithPostgres('the commands before a PostgreSQL', () => {
     expect(report.problems.join()).toContain('crm.events: crm.public_events has no column nam (did you mean name')
   })
 
+  it('a view that has changed_at and no updated_at is read by that, and check says so', async () => {
+    await world.query(`CREATE VIEW crm.older AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start, finish,
+      price, tags, active, show_on_web, updated_at AS changed_at FROM crm.public_events; GRANT SELECT ON crm.older TO marquee`)
+    const { status, report } = await check('bun', { crm: { events: { from: 'crm.older' } } })
+    expect(status).toBe(0)
+    expect(report).toMatchObject({ ok: true, events: 3 })
+    expect(report.warnings).toEqual([
+      'crm.older has no column updated_at, so changed_at is read instead; crm.events.updatedAt: changed_at says so',
+    ])
+    const named = await check('bun', { crm: { events: { from: 'crm.older', updatedAt: 'changed_at' } } })
+    expect(named.report.warnings).toEqual([])
+    await world.query('DROP VIEW crm.older')
+  })
+
   it('check names the key of a column that is missing, whatever it is for', async () => {
     await world.query(`CREATE VIEW crm.bare AS SELECT id, name, venue_id, ticket_capacity, tickets_available, start, finish,
       price, tags FROM crm.public_events; GRANT SELECT ON crm.bare TO marquee`)

@@ -32,10 +32,11 @@ export interface Examining {
 /** Warns, a sentence each, of what an operator should know about a table that can be read all the same. */
 export async function examineTable<Item>(
   opened: Opened<Item>,
-  { name, table, updatedAt }: ListTable<Item>,
+  { name, table, updatedAt: named }: ListTable<Item>,
   { maxAgeMs, time, warn }: Examining,
 ): Promise<Fault | null> {
   const { transaction } = opened
+  const { updatedAt } = opened.known.list
   const rights = await transaction.query(RIGHTS, [table.name, table.schema ?? ''])
   if (rights instanceof Fault) return rights
   const [canWrite, narrowed, isView, narrowedBelow] = rights.rows[0] ?? []
@@ -49,6 +50,11 @@ export async function examineTable<Item>(
   if (updatedAt === null) {
     warn(`${written} has no column for crm.${name}.updatedAt, so every refresh reads all of it`)
     return null
+  }
+  if (updatedAt !== named) {
+    warn(
+      `${written} has no column ${named}, so ${updatedAt} is read instead; crm.${name}.updatedAt: ${updatedAt} says so`,
+    )
   }
   const isIndexed = await usesIndex(opened)
   if (isIndexed instanceof Fault) return isIndexed

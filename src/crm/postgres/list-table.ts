@@ -29,6 +29,8 @@ export interface ListTable<Item> {
   readonly saysFields: boolean
   /** In which zone that column is wall time, where the configuration says so. */
   readonly updatedAtIn: string | null
+  /** The same list, with another column that moves when a row changes. */
+  withUpdatedAt(column: string): ListTable<Item>
   /** How its rows become records, now that it is known which columns there are. */
   rowReading(shape: Columns): RowReading<Item>
 }
@@ -55,6 +57,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
     updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
+    withUpdatedAt: (column) => listTable(kind, { ...settings, updatedAt: column }, surroundings),
     rowReading({ columns, nulls }) {
       const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
       const access = new ColumnAccess(nulls)

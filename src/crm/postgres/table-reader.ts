@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 import { KnownTable, emptyPage } from './known-table.ts'
 import type { Lane, Transaction } from './lane.ts'
 import type { ListTable } from './list-table.ts'
-import { columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
+import { type TableShape, columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
 
 /** A transaction, and the table as it finds it. */
 export interface Opened<Item> {
@@ -67,12 +67,12 @@ export class TableReader<Item> {
 
   /** Looks at the columns once for each connection: a missing one is named before a statement stumbles over it. */
   async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
-    const list = this.#list
     const { server } = transaction.snapshot
     if (this.#known?.server === server) return this.#known
     this.#known = null
-    const shape = await tableShape(transaction, list.table, list.name)
+    const shape = await tableShape(transaction, this.#list.table, this.#list.name)
     if (shape instanceof Fault) return shape
+    const list = hasOlderName(this.#list, shape) ? this.#list.withUpdatedAt(OLDER_NAME) : this.#list
     const reading = list.rowReading(shape)
     const fault = columnFault(shape, reading, list) ?? stampFault(shape, list)
     if (fault !== null) return fault
@@ -81,4 +81,11 @@ export class TableReader<Item> {
     this.#known = new KnownTable(list, server, shape, zone, reading)
     return this.#known
   }
+}
+
+/** What many tables call the column that is `updated_at` elsewhere; taken if only that is there. */
+const OLDER_NAME = 'changed_at'
+
+function hasOlderName({ updatedAt }: ListTable<unknown>, { columns }: TableShape): boolean {
+  return updatedAt === 'updated_at' && !columns.has(updatedAt) && columns.has(OLDER_NAME)
 }
