@@ -38,6 +38,7 @@ for (const runtime of RUNTIMES) {
       await eventually(
         () => victim.ask(target),
         ({ body }) => body.includes('"Name":"mended '),
+        PATIENCE_MS / 2,
       )
       expect(await victim.stop()).toBe(0)
     })
