@@ -30,6 +30,6 @@ describe('the passwords of URLs', () => {
   })
 })
 
-it('writes out what could lead a terminal or its leader astray, as all other output does', () => {
+it('writes out what could lead a terminal or its reader astray, as all other output does', () => {
   expect(showName('a\u200fb\u061c\u202e\u009b')).toBe('"a\\u200fb\\u061c\\u202e\\u009b"')
 })

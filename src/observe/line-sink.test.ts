@@ -38,7 +38,7 @@ describe('a line sink', () => {
     expect(stream.texts.at(-1)).toBe('again\n')
   })
 
-  it('counts what a full disk or a leader that is gone did not take', () => {
+  it('counts what a full disk or a reader that is gone did not take', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST)
     sink.write('lost')
@@ -105,7 +105,7 @@ describe('a line sink', () => {
     expect([disk.text, sink.dropped]).toEqual([`${text}four\n`, 2])
   })
 
-  it('says how many were lost after a leader stood still, once it has read', () => {
+  it('says how many were lost after a reader stood still, once it has read', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST, 10)
     for (const line of ['1234', '1234', '1234', '1234']) sink.write(line)

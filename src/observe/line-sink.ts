@@ -8,7 +8,7 @@ export interface LineStream {
   on(event: 'error', listener: (cause: Error) => void): unknown
 }
 
-/** More than this unread is a leader that stands still; the memory is worth more than its lines. */
+/** More than this unread is a reader that stands still; the memory is worth more than its lines. */
 const MOST_UNREAD = 4 * 1024 * 1024
 
 /**
@@ -127,7 +127,7 @@ function isFile(descriptor: number): boolean {
 /** The line that stands for others that could not be written, for a person or as JSON. */
 export function lostLine(lines: number, isJson: boolean, nowMs: number): string {
   const lost = lines === 1 ? 'a line was lost' : `${lines} lines were lost`
-  const message = `${lost} here: a full disk, a leader that stood still, or more at once than is held`
+  const message = `${lost} here: a full disk, a reader that stood still, or more at once than is held`
   if (!isJson) return `warning: ${message}`
   return JSON.stringify({ time: new Date(nowMs).toISOString(), level: 'warn', event: 'lines-lost', message, lines })
 }

@@ -1,7 +1,7 @@
 /** What moves a terminal's cursor or turns its text round: the C0 and C1 controls, and the bidirectional ones. */
 const TREACHEROUS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** The text with everything that could lead a terminal, or its leader, astray written out as `\u001b`; of bounded length. */
+/** The text with everything that could lead a terminal, or its reader, astray written out as `\u001b`; of bounded length. */
 export function printable(text: string, longest = 2000): string {
   const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text
   return cut.replace(TREACHEROUS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)

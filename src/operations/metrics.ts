@@ -43,7 +43,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     ...clusterMetrics(options.cluster),
     counter(
       'marquee_log_lines_dropped_total',
-      'Log lines that could not be written: a full disk, a leader that is gone or stands still.',
+      'Log lines that could not be written: a full disk, a reader that is gone or stands still.',
       droppedLines,
     ),
     ...processMetrics(options.time),
