@@ -34,7 +34,7 @@ interface Sized extends Subject {
 interface Result extends Sized {
   readonly rounds: readonly Round[]
   /** The same runtime with the fewest events. */
-  readonly snapshot: Result | null
+  readonly base: Result | null
 }
 
 /** What an answer, and a record, cost as the lists grow. */
@@ -53,8 +53,8 @@ export async function sizes(workshop: Workshop): Promise<Section> {
   const rounds = await interleave(started, ROUNDS, SECONDS)
   const results: Result[] = []
   for (const [index, sized] of started.entries()) {
-    const snapshot = results.find(({ runtime }) => runtime === sized.runtime) ?? null
-    results.push({ ...sized, rounds: rounds[index] ?? [], snapshot })
+    const base = results.find(({ runtime }) => runtime === sized.runtime) ?? null
+    results.push({ ...sized, rounds: rounds[index] ?? [], base })
   }
   return {
     title: 'As the lists grow',
@@ -74,16 +74,16 @@ function resultTable(results: readonly Result[]): string {
     'bytes a record',
   ]
   const rows = results.map((result) => {
-    const { runtime, events, rounds, snapshot, restingBytes } = result
+    const { runtime, events, rounds, base, restingBytes } = result
     const after = median(rounds.map(({ rssBytes }) => rssBytes))
     return [
       RUNTIME_NAMES[runtime],
       String(events),
       spread(rounds.map(({ cpuUsPerRequest }) => cpuUsPerRequest)),
-      snapshot === null ? '' : spread(cpuRatios(result)),
+      base === null ? '' : spread(cpuRatios(result)),
       megabytes(restingBytes),
       megabytes(after),
-      snapshot === null ? '' : ((restingBytes - snapshot.restingBytes) / (events - snapshot.events)).toFixed(0),
+      base === null ? '' : ((restingBytes - base.restingBytes) / (events - base.events)).toFixed(0),
     ]
   })
   return table(head, rows)
@@ -96,7 +96,7 @@ function cpuFigure(results: readonly Result[], events: number, ceiling: number):
   })
 }
 
-function cpuRatios({ rounds, snapshot }: Result): number[] {
+function cpuRatios({ rounds, base }: Result): number[] {
   const cpu = (of: readonly Round[]): number[] => of.map(({ cpuUsPerRequest }) => cpuUsPerRequest)
-  return ratios(cpu(rounds), cpu(snapshot?.rounds ?? []))
+  return ratios(cpu(rounds), cpu(base?.rounds ?? []))
 }

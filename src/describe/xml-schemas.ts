@@ -10,7 +10,7 @@ const TEXT: JsonObject = { type: 'string' }
 const NULLABLE: JsonObject = { type: ['string', 'null'] }
 
 /** Members of WebApi.Hal's base class. */
-function ofSnapshot(schema: JsonObject, more: JsonObject = {}): JsonObject {
+function ofBase(schema: JsonObject, more: JsonObject = {}): JsonObject {
   return { ...schema, xml: { namespace: HAL_NAMESPACE, ...more } }
 }
 
@@ -20,7 +20,7 @@ function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonO
     type: 'object',
     xml: { name: 'Link', namespace: HAL_NAMESPACE },
     required: ['Href', 'Rel', 'Title'],
-    properties: { Href: ofSnapshot(TEXT), Rel: ofSnapshot(TEXT), Title: ofSnapshot(NULLABLE) },
+    properties: { Href: ofBase(TEXT), Rel: ofBase(TEXT), Title: ofBase(NULLABLE) },
   }
   const tags = { items: { ...TEXT, xml: { name: 'string', namespace: ARRAYS_NAMESPACE, prefix: 'd2p1' } } }
   const ordered = fields.toSorted((left, right) => (left.name < right.name ? -1 : 1))
@@ -29,10 +29,10 @@ function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonO
     return [field.name, field.type === 'tags' ? { ...schema, ...tags, xml: { wrapped: true } } : schema]
   })
   const properties = {
-    Href: ofSnapshot(TEXT),
-    LinkName: ofSnapshot({ ...TEXT, const: kind }),
-    Links: ofSnapshot({ type: 'array', items: link }, { wrapped: true }),
-    Rel: ofSnapshot({ ...TEXT, const: kind }),
+    Href: ofBase(TEXT),
+    LinkName: ofBase({ ...TEXT, const: kind }),
+    Links: ofBase({ type: 'array', items: link }, { wrapped: true }),
+    Rel: ofBase({ ...TEXT, const: kind }),
     ...Object.fromEntries(members),
   }
   const described = objectOf(

@@ -15,7 +15,7 @@ export function linkJson(link: Link): string {
   return `{"Rel":${jsonString(link.Rel)},"Href":${jsonString(link.Href)},"Title":${title},"IsTemplated":${isTemplated(link.Href)}}`
 }
 
-/** The members both JSON shapes cluster: every field in declaration order, nulls written, no braces. */
+/** The members both JSON shapes share: every field in declaration order, nulls written, no braces. */
 export function jsonFields({ fields, values }: Resource): string {
   let members = ''
   for (let index = 0; index < fields.length; index++) {

@@ -41,7 +41,7 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   // CRM text is shown here: no script but our own files may run, and none may make HTML of a text.
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; snapshot-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 } as const
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -7,7 +7,7 @@ const LONGEST_MARGIN_MS = 300_000
 const RENEWAL_PAUSE_MS = 30_000
 const REFUSAL_PAUSE_MS = 1000
 
-/** The token all requests cluster: asked for once at a time, renewed before it ends, given up when it is refused. */
+/** The token all requests share: asked for once at a time, renewed before it ends, given up when it is refused. */
 export class Tokens {
   readonly #settings: TokenSettings
   #secret: Secret

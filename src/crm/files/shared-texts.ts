@@ -6,7 +6,7 @@ interface Block {
 
 const BLOCK = 1024
 
-/** The texts that the cells of a workbook cluster: as strings a hundred thousand take twice the memory, and the collector's time. */
+/** The texts that the cells of a workbook share: as strings a hundred thousand take twice the memory, and the collector's time. */
 export class SharedTexts {
   readonly #blocks: Block[] = []
   #last: Buffer[] = []

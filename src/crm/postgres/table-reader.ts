@@ -16,7 +16,7 @@ export interface Opened<Item> {
 /** Who waits for another read to end says so this often, or it would be taken for one that hangs. */
 const SIGN_OF_LIFE_MS = 1000
 
-/** What all reads of one list on one lane cluster: transactions, and what the table looks like to the server. */
+/** What all reads of one list on one lane share: transactions, and what the table looks like to the server. */
 export class TableReader<Item> {
   readonly #list: ListTable<Item>
   readonly #lane: Lane
