@@ -25,7 +25,7 @@ const HAND_OVERS = scaled(5, 1)
 /** What it costs, and gives, that several instances share what one of them reads. */
 export async function cluster(workshop: Workshop): Promise<Section> {
   if (!HAS_REDIS) {
-    workshop.leftOut.add('several instances that cluster: it needs redis-server')
+    workshop.leftOut.add('several instances that share a store: it needs redis-server')
     return { title: 'Several instances', markdown: 'Not measured: there is no Redis here.', figures: [] }
   }
   const shared: Shared = { sizes: SIZES, loads: [], requests: [], crowds: [], publishing: [], handOvers: new Map() }

@@ -1,4 +1,4 @@
-// The room of what several instances cluster: one reads the CRM and writes to a store what that changed, the others follow it.
+// The room of what several instances share: one reads the CRM and writes to a store what that changed, the others follow it.
 // In: a store by this port, a CRM, and what is held (replica). Out: what to answer from now (cluster.ts), and how old that is (nonces.ts).
 // The store is never asked during a request, and no clock is compared with another.
 

@@ -9,7 +9,7 @@ import { breathe } from '../replica/waiting.ts'
 import { SnapshotFile } from '../cluster/snapshot-file.ts'
 import { SnapshotKeeper } from '../cluster/snapshot-keeper.ts'
 
-/** Which records a snapshot has, and instances cluster: those of another scope have another snapshot, and another log. */
+/** Which records a snapshot has, and instances share: those of another scope have another snapshot, and another log. */
 export function clusterScope(configuration: Configuration): string {
   return scopeOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
 }
