@@ -17,7 +17,7 @@ async function serve({ standIn }: Environment, freshness: Readonly<Record<string
   const directory = mkdtempSync(join(tmpdir(), 'marquee-costs-'))
   const crm = crmSection(standIn)
   const path = join(directory, 'marquee.yaml')
-  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, base: null, freshness, crm }))
+  writeFileSync(path, JSON.stringify({ listen: { port: 0 }, operations: { port: 0 }, snapshot: null, freshness, crm }))
   const env = { SECRET: standIn.directory.secret }
   const child = new Child(programOf('bun'), ['src/main.ts', 'serve', '--config', path], { env })
   const running = await untilListening(child)

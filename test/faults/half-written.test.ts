@@ -365,7 +365,7 @@ describe('a half-written file', () => {
 })
 
 describe.each(['bun', 'node'] as const)('a writer in place that pauses, on %s', (runtime) => {
-  it('is never seen half-way, neither by a service that runs nor by one that starts from its base', async () => {
+  it('is never seen half-way, neither by a service that runs nor by one that starts from its snapshot', async () => {
     const service = await Service.create({
       freshness: { maxAge: '4s', refreshEvery: '200ms' },
       crm: { kind: 'files', directory: './crm' },

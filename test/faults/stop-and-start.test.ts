@@ -135,7 +135,7 @@ for (const runtime of RUNTIMES) {
     })
 
     it('SIGTERM during a first read: that it is cut off is no failure of the CRM', async () => {
-      const service = await Service.create({ crm: { kind: 'files', directory: './crm' }, base: null })
+      const service = await Service.create({ crm: { kind: 'files', directory: './crm' }, snapshot: null })
       writeEvents(service.folder, 200_000)
       const child = service.spawn(runtime)
       await eventually(

@@ -34,10 +34,10 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'lets an older page win',
   'ignores the shrink guard',
   'shows events before their venues',
-  'serves what lies in its base before a read has confirmed it',
-  "counts the age from a beat's arrival",
+  'serves what lies in its snapshot before a read has confirmed it',
+  "counts the age from a heartbeat's arrival",
   'takes an entry over a gap',
-  'sends a beat before its rows',
+  'sends a heartbeat before its rows',
   'believes what nobody signed',
 ])
 
