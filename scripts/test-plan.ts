@@ -7,7 +7,7 @@ export interface TestUnit {
 export interface TestPlan {
   /** One after the other in each of as many lanes as there are cores. */
   readonly busy: readonly TestUnit[]
-  /** One after the other in a lane beside those: they mostly wait. */
+  /** In two lanes beside those: they mostly wait. */
   readonly waiting: readonly TestUnit[]
   /** One after the other when all else is done: they measure time. */
   readonly alone: readonly TestUnit[]

@@ -11,6 +11,7 @@ import { type TestUnit, planTests } from './test-plan.ts'
 
 const TIMEOUT_MS = 30_000
 const SLOWEST = 10
+const WAITING_LANES = 2
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -110,7 +111,7 @@ const [busy, waiting, alone] = [[...plan.busy], [...plan.waiting], [...plan.alon
 lanes.push(busy, waiting, alone)
 await Promise.all([
   ...Array.from({ length: availableParallelism() }, (_, core) => runLane(busy, core + 1)),
-  runLane(waiting, 0),
+  ...Array.from({ length: WAITING_LANES }, (_, lane) => runLane(waiting, availableParallelism() + 1 + lane)),
 ])
 await runLane(alone, 0)
 rmSync(folder, { recursive: true, force: true })

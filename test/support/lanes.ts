@@ -10,11 +10,11 @@ export const LANES: Lanes = {
     'test/bench/request-cost.test.ts',
     'test/exports/workbook.test.ts',
     'test/dataverse/history.test.ts',
-    'test/faults/refreshing.test.ts',
     'test/postgres/slow-views.test.ts',
-    'test/cluster/fleet-soak.test.ts',
   ],
   waiting: [
+    'test/cluster/fleet-soak.test.ts',
+    'test/faults/refreshing.test.ts',
     'test/cluster/mischief.test.ts',
     'test/cluster/fleet.test.ts',
     'test/faults/descriptors.test.ts',
