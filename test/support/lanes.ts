@@ -46,6 +46,10 @@ export const LANES: Lanes = {
     'test/contract/node.test.ts',
   ],
   onlyInAll: [
+    'test/commands/ports.test.ts',
+    'test/operations/reload-hangs.test.ts',
+    'test/postgres/care.test.ts',
+    'test/supply-chain/install.test.ts',
     'test/faults/hostile-workbooks.test.ts',
     'test/faults/operations-flood.test.ts',
     'test/cluster/mischief.test.ts',
