@@ -1,9 +1,9 @@
 // What PostgreSQL costs, and how soon a change is served: `bun bench/postgres.ts [ROWS] [--reads] [--one-stamp]`. The figures
 // in docs/crm/postgres.md come from here.
 import { openCrm } from '../src/crm/open-crm.ts'
-import { systemTime } from '../src/replica/time.ts'
+import { systemTime } from '../src/time/time.ts'
 import { openZone } from '../src/domain/zone.ts'
-import type { Crm, Cursor, Held, ReadKind } from '../src/replica/port.ts'
+import type { Crm, Cursor, Held, ReadKind } from '../src/sync/port.ts'
 import type { Guid } from '../src/domain/guid.ts'
 import type { Running } from '../test/postgres/world.ts'
 import { idOf, World } from '../test/postgres/world.ts'

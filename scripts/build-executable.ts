@@ -34,7 +34,7 @@ export function sampleDirectory() {
 const EMBEDDED = new Map([
   [join(ROOT, 'src/operations/page/read-page-file.ts'), reading('src/operations/page', 'readPageFile')],
   [join(ROOT, 'src/describe/page/read-part.ts'), reading('src/describe/page', 'readPart')],
-  [join(ROOT, 'src/commands/sample-directory.ts'), SAMPLE],
+  [join(ROOT, 'src/app/sample-directory.ts'), SAMPLE],
 ])
 
 const replaced = new Set<string>()

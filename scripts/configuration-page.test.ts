@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfiguration } from '../src/config/load-configuration.ts'
-import { renderProblem } from '../src/config/problem.ts'
+import { renderProblem } from '../src/config/config-problem.ts'
 import { readSmallFile } from '../src/config/read-text.ts'
 import { configurationPage } from './configuration-page.ts'
 

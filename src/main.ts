@@ -1,6 +1,6 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { EarlySignals } from './commands/early-signals.ts'
+import { EarlySignals } from './app/early-signals.ts'
 
 const args = process.argv.slice(2)
 const isService = args.includes('serve')
@@ -11,8 +11,8 @@ const signals = new EarlySignals((signal, listener) => process.on(signal, listen
 if (process.versions['bun'] === undefined) {
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/marquee', import.meta.url)))
 }
-const { run } = await import('./commands/program.ts')
-const { answer, droppedLines, error, lastLines, out, statusOfOutput } = await import('./commands/standard-streams.ts')
+const { run } = await import('./cli/program.ts')
+const { answer, droppedLines, error, lastLines, out, statusOfOutput } = await import('./app/standard-streams.ts')
 
 const isTerminal = process.stdout.isTTY
 const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }

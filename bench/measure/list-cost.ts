@@ -9,8 +9,8 @@ import { SHAPES } from '../../src/formats/media-types.ts'
 import { ListPages } from '../../src/http/list-pages.ts'
 import type { ListQuery } from '../../src/http/list-query.ts'
 import { readListQuery } from '../../src/http/list-query.ts'
-import { eventKind } from '../../src/replica/list-kinds.ts'
-import { RecordList } from '../../src/replica/record-list.ts'
+import { eventKind } from '../../src/records/list-kinds.ts'
+import { RecordList } from '../../src/records/record-list.ts'
 import { Chance } from '../../test/model/chance.ts'
 
 const NOW = Date.UTC(2026, 10, 22)

@@ -1,5 +1,5 @@
-import type { Time } from '../replica/time.ts'
-import { TOO_LATE, within } from '../replica/waiting.ts'
+import type { Time } from '../time/time.ts'
+import { TOO_LATE, within } from '../time/waiting.ts'
 import { idOf, type LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
 

@@ -1,8 +1,8 @@
-import type { Freshness } from '../replica/freshness.ts'
-import type { ServedList, ToldList } from '../replica/held-lists.ts'
-import type { RecordList } from '../replica/record-list.ts'
-import type { Shrunk } from '../replica/shrink-guard.ts'
-import type { Moment } from '../replica/time.ts'
+import type { Freshness } from '../sync/freshness.ts'
+import type { ServedList, ToldList } from '../sync/held-lists.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { Shrunk } from '../sync/shrink-guard.ts'
+import type { Moment } from '../time/time.ts'
 
 /**
  * One list as it is served now, though another may take its place: who keeps this, or waits for it, has the one that is current

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { Time } from '../replica/time.ts'
+import type { Time } from '../time/time.ts'
 import { claimableAt, Silence, silenceMs } from './election.ts'
 
 const at = (epoch: number, number: number, claimId = 'r'): { epoch: number; number: number; claimId: string } => ({

@@ -1,4 +1,4 @@
-import type { Moment, Time } from '../replica/time.ts'
+import type { Moment, Time } from '../time/time.ts'
 import { type LogPosition, compareIds, isSame } from './entries.ts'
 
 /** How often an instance says that it is there, and the leader how old its data is. A reload of the maximum age may change it. */

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { ListName } from '../domain/field.ts'
-import { fieldsOf } from '../replica/frames.ts'
-import type { ToldShrunk } from '../replica/shrink-guard.ts'
-import { BODY_CEILING, pack, unpack } from './frame-body.ts'
+import { fieldsOf } from '../records/row-records.ts'
+import type { ToldShrunk } from '../sync/shrink-guard.ts'
+import { BODY_CEILING, pack, unpack } from '../snapshot/chunk-body.ts'
 import type { Signing } from './signing.ts'
 import type { StoredEntry } from './store.ts'
 

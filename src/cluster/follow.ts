@@ -1,5 +1,5 @@
-import { delaysOf } from '../replica/time.ts'
-import { pause } from '../replica/waiting.ts'
+import { delaysOf } from '../time/time.ts'
+import { pause } from '../time/waiting.ts'
 import type { LogEntry, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isBelow, isSame, NO_BODY } from './entries.ts'
 import type { Following } from './follower.ts'

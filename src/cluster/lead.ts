@@ -1,4 +1,4 @@
-import { within } from '../replica/waiting.ts'
+import { within } from '../time/waiting.ts'
 import { isBelow } from './entries.ts'
 import type { Member } from './member.ts'
 import type { LogStanding, Publisher } from './publisher.ts'

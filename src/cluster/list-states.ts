@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
-import type { Replica } from '../replica/replica.ts'
-import { elapsedMs, type Moment } from '../replica/time.ts'
+import type { Replica } from '../sync/replica.ts'
+import { elapsedMs, type Moment } from '../time/time.ts'
 import type { Ages, ListState } from './entries.ts'
 
 export const LISTS: readonly ListName[] = ['venues', 'events']

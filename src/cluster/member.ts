@@ -1,4 +1,4 @@
-import { elapsedMs, type Moment, type Time } from '../replica/time.ts'
+import { elapsedMs, type Moment, type Time } from '../time/time.ts'
 import { Accepting } from './accepting.ts'
 import { SnapshotMaker } from './snapshot-maker.ts'
 import { type HeartbeatEntry, decodeEntry, idOf, type LogEntry, type LogPosition } from './entries.ts'
@@ -12,7 +12,7 @@ import { Silence } from './election.ts'
 import { commandLimitMs, Session } from './session.ts'
 import { type StoredEntry, StoreFailure } from './store.ts'
 import { type Manifest, sizeOf } from './store-snapshot.ts'
-import { Swap } from './swap.ts'
+import { Swap } from './cut-over.ts'
 import { UnusableLog } from './unusable-log.ts'
 
 /** So many entries are read at once, at most: a body may have 4 MB. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import type { Time } from '../replica/time.ts'
+import type { Time } from '../time/time.ts'
 import { OwnNonces, SeenNonces } from './nonces.ts'
 import { Signing } from './signing.ts'
 

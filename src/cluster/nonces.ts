@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { type Moment, type Time, elapsedMs } from '../replica/time.ts'
-import { fieldsOf } from '../replica/frames.ts'
+import { type Moment, type Time, elapsedMs } from '../time/time.ts'
+import { fieldsOf } from '../records/row-records.ts'
 import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from './entries.ts'
 import type { Heartbeat } from './election.ts'
 import type { Signing } from './signing.ts'

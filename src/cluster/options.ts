@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
-import type { RefreshSettings } from '../replica/list-replica.ts'
-import type { Time } from '../replica/time.ts'
+import type { RefreshSettings } from '../sync/list-replica.ts'
+import type { Time } from '../time/time.ts'
 import type { Draw } from './nonces.ts'
 import type { ReplicaMaker } from './own-reading.ts'
 import type { Heartbeat } from './election.ts'

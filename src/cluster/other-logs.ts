@@ -1,5 +1,5 @@
-import type { Time } from '../replica/time.ts'
-import { pause, TOO_LATE, within } from '../replica/waiting.ts'
+import type { Time } from '../time/time.ts'
+import { pause, TOO_LATE, within } from '../time/waiting.ts'
 
 /** A connection by which logs under the same name can be found. */
 export interface OtherLogsConnection {

@@ -1,9 +1,9 @@
 import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import { Effects } from '../replica/effects.ts'
-import type { RecordLists } from '../replica/frames.ts'
-import type { Carried } from '../replica/snapshot.ts'
-import type { Replica } from '../replica/replica.ts'
+import { Effects } from '../records/dirty-rows.ts'
+import type { RecordLists } from '../records/row-records.ts'
+import type { Carried } from '../sync/snapshot-list.ts'
+import type { Replica } from '../sync/replica.ts'
 import type { LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
 

@@ -1,5 +1,5 @@
-import type { Time } from '../replica/time.ts'
-import { TOO_LATE, within } from '../replica/waiting.ts'
+import type { Time } from '../time/time.ts'
+import { TOO_LATE, within } from '../time/waiting.ts'
 import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 

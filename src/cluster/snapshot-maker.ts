@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
-import { elapsedMs, type Moment } from '../replica/time.ts'
-import { allFrames } from './snapshot-chunks.ts'
+import { elapsedMs, type Moment } from '../time/time.ts'
+import { allFrames } from '../snapshot/snapshot-chunks.ts'
 import { type ListState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { LISTS, stateOf } from './list-states.ts'

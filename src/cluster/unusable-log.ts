@@ -1,5 +1,5 @@
-import type { Time } from '../replica/time.ts'
-import { pause } from '../replica/waiting.ts'
+import type { Time } from '../time/time.ts'
+import { pause } from '../time/waiting.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfiguration } from './load-configuration.ts'
-import { renderProblem } from './problem.ts'
+import { renderProblem } from './config-problem.ts'
 import { type ReadFile, readSmallFile } from './read-text.ts'
 
 const SECRET = 'xyzzy-plugh'

@@ -1,4 +1,4 @@
-import { type Place, BAD } from './problem.ts'
+import { type Place, BAD } from './config-problem.ts'
 import type { ReferenceTree, Tree } from './tree.ts'
 
 /** Why a value was refused: the rest of a sentence, such as `must be at least 10ms`. */

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { Configuration, CrmSettings } from './configuration.ts'
 import { findConfiguration, loadConfiguration, loadSample } from './load-configuration.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
-import { renderProblem } from './problem.ts'
+import { renderProblem } from './config-problem.ts'
 import type { ReadFile } from './read-text.ts'
 
 const CRM = 'crm: { kind: files, directory: ./crm }\n'

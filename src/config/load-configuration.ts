@@ -3,7 +3,7 @@
 // in { env } and { file }, and the keys (general.ts, crm/) read the tree; what a key takes and says is also docs/configuration.md.
 import { dirname, resolve } from 'node:path'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
-import { type Findings, type Problem, BAD, keyOf, Place } from './problem.ts'
+import { type Findings, type Problem, BAD, keyOf, Place } from './config-problem.ts'
 import { type ReadFile, readingLimit, readText } from './read-text.ts'
 import { resolveReferences } from './references.ts'
 import { keyNamed, section } from './section.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { holdsPassword, showName } from './problem.ts'
+import { holdsPassword, showName } from './config-problem.ts'
 import { type ReadFile, readText } from './read-text.ts'
 import type { Reread } from './secret.ts'
 import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'

@@ -1,6 +1,6 @@
 import { type AnyKey, type Keys, isNull, Key, scalarOf } from './key.ts'
 import { nearestName } from './nearest-name.ts'
-import { type Place, BAD } from './problem.ts'
+import { type Place, BAD } from './config-problem.ts'
 import type { Tree } from './tree.ts'
 
 type ValueOf<Given extends AnyKey> = Given extends Key<infer Value, string> ? Value : never

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { loadConfiguration } from './load-configuration.ts'
-import { renderProblem } from './problem.ts'
+import { renderProblem } from './config-problem.ts'
 
 const DURATION = 'must be a duration such as 500ms, 30s, 15m or 2h'
 const PORT = 'must be a whole number from 0 to 65535'

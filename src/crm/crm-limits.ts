@@ -1,6 +1,6 @@
 import type { Zone } from '../domain/zone.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { Time } from '../replica/time.ts'
+import type { Time } from '../time/time.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { ListSuspicions } from './mapping/suspicions.ts'
 

@@ -4,9 +4,9 @@
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
-import type { Crm, PageStream, Source } from '../replica/port.ts'
+import type { Crm, PageStream, Source } from '../sync/port.ts'
 import { type ConnectorSurroundings, limitsOf } from './crm-limits.ts'
-import type { OpenWeb } from './web/web.ts'
+import type { OpenWeb } from './web/http-client.ts'
 
 export interface CrmSurroundings extends ConnectorSurroundings {
   /** Loads how the runtime speaks HTTP, which not every CRM needs. */

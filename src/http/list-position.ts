@@ -3,7 +3,7 @@ import type { ListName } from '../domain/field.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { sha1 } from '../domain/sha1.ts'
 import { TICKS_PER_MS } from '../domain/tick.ts'
-import type { ListPosition } from '../replica/list-index.ts'
+import type { ListPosition } from '../order/list-index.ts'
 
 // What `after` carries, for ever (contract §4.1): a byte for the version of this layout and the list, the Start of an event
 // in units of 100 ns since 1970, the id, and a check of all that.

@@ -4,7 +4,7 @@ import { parseGuid } from '../domain/guid.ts'
 import { type Tick, isBefore, tickOf } from '../domain/tick.ts'
 import { type Zone, instantOfWall } from '../domain/zone.ts'
 import { percentEncode } from '../formats/resource.ts'
-import type { Wanted } from '../replica/list-scan.ts'
+import type { Wanted } from '../order/list-scan.ts'
 import { positionLength, readPosition } from './list-position.ts'
 import { pairsOf } from './query-pairs.ts'
 

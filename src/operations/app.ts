@@ -3,7 +3,7 @@
 // CRM content is shown here and nowhere trusted.
 import { type Context, Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
-import type { Explanation } from './explain.ts'
+import type { Explanation } from './explanation.ts'
 import { PAGE_FILES } from './page-files.ts'
 import type { Status } from './status.ts'
 import { type WithheldQuery, withheldQuery } from './withheld-search.ts'

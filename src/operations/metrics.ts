@@ -1,13 +1,13 @@
 import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
-import { WHOLE_ROW } from '../replica/drift.ts'
-import { type ToldLists, withheldIn } from '../replica/held-lists.ts'
-import type { Time } from '../replica/time.ts'
+import { WHOLE_ROW } from '../sync/drift.ts'
+import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge, histogram } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
 import { type ClusterCounts, clusterMetrics } from './cluster-status.ts'
 import type { SnapshotStanding } from './status.ts'
-import { countWithheld, faultCounts } from './withheld.ts'
+import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
 export interface MetricsOptions {
   readonly lists: ToldLists

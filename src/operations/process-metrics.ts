@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { Time } from '../replica/time.ts'
+import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge } from './exposition.ts'
 
 /** The process, in the names every Prometheus dashboard knows: only what is true on both runtimes. */

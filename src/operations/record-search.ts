@@ -1,10 +1,10 @@
 import type { ListName } from '../domain/field.ts'
-import type { ToldList, ToldLists } from '../replica/held-lists.ts'
+import type { ToldList, ToldLists } from '../sync/held-lists.ts'
 import type { Withheld } from '../domain/withheld.ts'
-import { FREE, SERVED, WITHHELD } from '../replica/shard.ts'
-import type { Moment } from '../replica/time.ts'
-import { breathe } from '../replica/waiting.ts'
-import { faultWords } from './withheld.ts'
+import { FREE, SERVED, WITHHELD } from '../records/shard.ts'
+import type { Moment } from '../time/time.ts'
+import { breathe } from '../time/waiting.ts'
+import { faultWords } from '../faults/fault-words.ts'
 import { wordsIn } from './withheld-search.ts'
 
 /** A record that is served, or a row that is not. */

@@ -1,4 +1,4 @@
-import type { Time } from '../replica/time.ts'
+import type { Time } from '../time/time.ts'
 
 /** How the service was at the end of a minute. */
 export interface MinuteSample {

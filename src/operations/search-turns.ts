@@ -1,4 +1,4 @@
-import { Turns } from '../replica/waiting.ts'
+import { Turns } from '../time/waiting.ts'
 
 const MOST_SEARCHES = 8
 

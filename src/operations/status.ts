@@ -1,12 +1,12 @@
 import type { ListName } from '../domain/field.ts'
 import type { Oddity } from '../domain/oddity.ts'
-import { type Aged, isAnswered, listStanding } from '../replica/admission.ts'
-import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../replica/held-lists.ts'
-import type { RefreshSettings } from '../replica/list-replica.ts'
-import { type Shrunk, untilOf } from '../replica/shrink-guard.ts'
-import type { Moment } from '../replica/time.ts'
+import { type Aged, isAnswered, listStanding } from '../sync/admission.ts'
+import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import type { RefreshSettings } from '../sync/list-replica.ts'
+import { type Shrunk, untilOf } from '../sync/shrink-guard.ts'
+import type { Moment } from '../time/time.ts'
 import type { ClusterStatus } from './cluster-status.ts'
-import { countWithheld, faultCounts } from './withheld.ts'
+import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
 /** The snapshot in its file. */
 export interface SnapshotStanding {

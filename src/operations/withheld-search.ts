@@ -1,7 +1,7 @@
 import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { ListName } from '../domain/field.ts'
-import { type WithheldRow, FAULTS } from '../replica/packed-withheld.ts'
-import { faultWords, withheldWords } from './withheld.ts'
+import { type WithheldRow, FAULTS } from '../records/packed-withheld.ts'
+import { faultWords, withheldWords } from '../faults/fault-words.ts'
 
 export interface WithheldQuery {
   readonly list: ListName

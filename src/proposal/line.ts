@@ -1,4 +1,4 @@
-import { holdsPassword } from '../config/problem.ts'
+import { holdsPassword } from '../config/config-problem.ts'
 import { isName } from '../config/values.ts'
 import { printable } from '../observe/printable.ts'
 

@@ -1,13 +1,13 @@
 import { type Column, ENOUGH, isMoment } from './column.ts'
-import { activeOf, showOnWebOf } from './conditions.ts'
+import { activeOf, showOnWebOf } from './condition-columns.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
-import { idLine, idField } from './ids.ts'
+import { idLine, idField } from './id-columns.ts'
 import { type Line, counted, example, byName, lineOf, OPEN, quoted } from './line.ts'
-import { type VenueLink, linkOf, venueIdOf } from './link.ts'
+import { type VenueLink, linkOf, venueIdOf } from './link-column.ts'
 import { momentRole } from './moment-names.ts'
 import { datesOf } from './moments.ts'
 import type { Table } from './table.ts'
-import { textLines } from './texts.ts'
+import { textLines } from './text-formats.ts'
 import { venueFields } from './venues.ts'
 
 export interface ListProposal {

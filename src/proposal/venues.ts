@@ -1,8 +1,8 @@
 import type { Column } from './column.ts'
 import { isNamed, named, namedExactly, TOWN_NAMES, VENUE_NAMES } from './field-names.ts'
-import { idLine, idField } from './ids.ts'
+import { idLine, idField } from './id-columns.ts'
 import { type Line, byName, lineOf, OPEN } from './line.ts'
-import type { VenueLink } from './link.ts'
+import type { VenueLink } from './link-column.ts'
 
 export interface VenueFields {
   readonly fields: readonly Line[]

@@ -1,5 +1,5 @@
 import type { Answer, Call } from '../http/call.ts'
-import { descriptorLimit, DescriptorReserve } from './descriptors.ts'
+import { descriptorLimit, DescriptorReserve } from './descriptor-reserve.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
 import { Ending, pathnameOfUrl } from './listener.ts'
 

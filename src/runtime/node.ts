@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import type { Answer, Call, Fields } from '../http/call.ts'
 import type { FetchListenOptions, Listener, ListenOptions, PublicListener } from './listener.ts'
-import { descriptorLimit } from './descriptors.ts'
+import { descriptorLimit } from './descriptor-reserve.ts'
 import { Connections } from './node-connections.ts'
 import { Ending, pathnameOfUrl } from './listener.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
-import { clusterScope } from '../../src/commands/keep-snapshot.ts'
+import { clusterScope } from '../../src/app/keep-snapshot.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { logNameOf } from '../../src/cluster/signing.ts'
 import type { Runtime } from '../support/child.ts'

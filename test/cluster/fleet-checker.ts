@@ -1,7 +1,7 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { isSame } from '../../src/cluster/entries.ts'
-import type { HeldLists } from '../../src/replica/held-lists.ts'
+import type { HeldLists } from '../../src/sync/held-lists.ts'
 import type { StoredEntry } from '../../src/cluster/store.ts'
 import type { Span, Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'

@@ -1,4 +1,4 @@
-import type { Moment } from '../../src/replica/time.ts'
+import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from '../model/chance.ts'
 import type { ModelTime, VirtualTime } from '../model/virtual-time.ts'
 

@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import type { Source } from '../../src/replica/port.ts'
+import type { Source } from '../../src/sync/port.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Story } from '../model/story.ts'
 import type { Table } from '../model/table.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import { Replica } from '../../src/replica/replica.ts'
+import { Replica } from '../../src/sync/replica.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
 import { guidOf } from '../model/records.ts'

@@ -1,4 +1,4 @@
-import { check } from '../../src/commands/check.ts'
+import { check } from '../../src/cli/check.ts'
 
 // All is loaded by now: where the project lies may be closed to the user that this becomes.
 if (process.getuid?.() === 0) process.setuid?.(65_534)

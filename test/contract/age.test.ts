@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { assemble } from '../../src/commands/assemble.ts'
+import { assemble } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
 import type { Answer, Call } from '../../src/http/call.ts'
-import type { Moment, Time } from '../../src/replica/time.ts'
+import type { Moment, Time } from '../../src/time/time.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { EVENT, LISTS, NEVER } from './rows.ts'
 

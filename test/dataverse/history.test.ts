@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { Chance } from '../model/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { openEnvironment, fill } from './environment.ts'

@@ -1,6 +1,6 @@
 import { parseGuid } from '../../src/domain/guid.ts'
-import type { Replica } from '../../src/replica/replica.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import type { Replica } from '../../src/sync/replica.ts'
+import { systemTime } from '../../src/time/time.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Environment } from './environment.ts'
 import { eventValues, idOf } from './environment.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import { explainId } from '../../src/operations/explain.ts'
+import { explainId } from '../../src/operations/explanation.ts'
 import { eventValues, fill, idOf } from './environment.ts'
 import { eventIn, Fixture, load } from './fixture.ts'
 import { refusal } from './reply.ts'

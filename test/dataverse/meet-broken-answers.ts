@@ -1,6 +1,6 @@
 // Run by the test beside it on each runtime: every step of a read meets broken answers; what came of it goes out line by line.
-import type { Time } from '../../src/replica/time.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import type { Time } from '../../src/time/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { LARGE, ODD, WRONG_BODIES, WRONG_FRAMES, WRONG_LINKS } from './broken-answers.ts'
 import { eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import type { RawAnswer } from './raw-front.ts'

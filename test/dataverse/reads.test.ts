@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'bun:test'
 import type { EventRecord } from '../../src/domain/event.ts'
 import { parseGuid } from '../../src/domain/guid.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { containing } from './containing.ts'
 import { eventValues, fill, idOf } from './environment.ts'
 import { eventIn, Fixture, load } from './fixture.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'bun:test'
 import type { ColumnSource } from '../../src/config/crm/sources.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
-import type { Attempt } from '../../src/replica/cycle.ts'
+import type { Attempt } from '../../src/sync/poller.ts'
 import { containing } from './containing.ts'
 import { digits, eventValues, fill, idOf, openEnvironment } from './environment.ts'
 import { eventIn, Fixture, load } from './fixture.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readCrm } from '../../src/commands/assemble.ts'
+import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 
 let folder: string

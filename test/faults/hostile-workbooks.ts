@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { assemble } from '../../src/commands/assemble.ts'
+import { assemble } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { costOf } from '../support/turns.ts'
 
 // Run by hostile-workbooks.test.ts on each runtime, with a folder of workbooks: what reading each of them costs and comes to, a line each.

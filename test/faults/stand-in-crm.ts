@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { VenueRecord } from '../../src/domain/venue.ts'
-import type { Crm, Page, ReadOutcome, ReadRequest, Source } from '../../src/replica/port.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import type { Crm, Page, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { eventOf, guidOf } from '../model/records.ts'
 
 export const STAND_IN_EVENT: string = guidOf(1)

@@ -11,8 +11,8 @@ import { ListPages } from '../../src/http/list-pages.ts'
 import type { ListQuery } from '../../src/http/list-query.ts'
 import { readListQuery } from '../../src/http/list-query.ts'
 import type { ReadyPage } from '../../src/http/ready-pages.ts'
-import { eventKind } from '../../src/replica/list-kinds.ts'
-import { RecordList } from '../../src/replica/record-list.ts'
+import { eventKind } from '../../src/records/list-kinds.ts'
+import { RecordList } from '../../src/records/record-list.ts'
 import { ZERO } from '../../src/domain/number.ts'
 
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })

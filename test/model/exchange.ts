@@ -1,5 +1,5 @@
-import type { CrmFailure } from '../../src/replica/port.ts'
-import type { Moment } from '../../src/replica/time.ts'
+import type { CrmFailure } from '../../src/sync/port.ts'
+import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
 import type { ModelTime } from './virtual-time.ts'
 

@@ -1,4 +1,4 @@
-import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
+import type { Cursor, ReadRequest, Source } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
 import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf, isTold } from './model-source.ts'
 

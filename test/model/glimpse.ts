@@ -2,9 +2,9 @@ import type { DateTime } from '../../src/domain/date-time.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import { tickOfDateTime } from '../../src/domain/tick.ts'
-import { readGuidWords } from '../../src/replica/guid-table.ts'
-import type { RecordList } from '../../src/replica/record-list.ts'
-import type { Replica } from '../../src/replica/replica.ts'
+import { readGuidWords } from '../../src/records/guid-table.ts'
+import type { RecordList } from '../../src/records/record-list.ts'
+import type { Replica } from '../../src/sync/replica.ts'
 
 /** What an answer tells of one row: the epoch of its details, null where it was not shown; and the tickets sold. */
 export interface Glimpse {

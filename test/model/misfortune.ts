@@ -1,5 +1,5 @@
 import type { Guid } from '../../src/domain/guid.ts'
-import type { Replica } from '../../src/replica/replica.ts'
+import type { Replica } from '../../src/sync/replica.ts'
 import type { Chance } from './chance.ts'
 import type { Weather } from './exchange.ts'
 import type { Host } from './host.ts'

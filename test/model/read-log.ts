@@ -1,4 +1,4 @@
-import type { ReadKind } from '../../src/replica/port.ts'
+import type { ReadKind } from '../../src/sync/port.ts'
 import type { ReadReport } from '../../src/observe/observation.ts'
 
 export interface LoggedRead {

@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
-import type { Change, Cursor, Held, Page, ReadOutcome, ReadRequest, Source } from '../../src/replica/port.ts'
+import type { Change, Cursor, Held, Page, ReadOutcome, ReadRequest, Source } from '../../src/sync/port.ts'
 import type { Pages, Parts, View } from './model-source.ts'
 import {
   changeOf,

@@ -1,6 +1,6 @@
 import type { Guid } from '../../src/domain/guid.ts'
 import { unreachable } from '../../src/domain/unreachable.ts'
-import type { Cursor, ReadRequest, Source } from '../../src/replica/port.ts'
+import type { Cursor, ReadRequest, Source } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
 import {
   askPage,

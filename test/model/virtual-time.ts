@@ -1,4 +1,4 @@
-import type { Moment, Time } from '../../src/replica/time.ts'
+import type { Moment, Time } from '../../src/time/time.ts'
 import { Agenda } from './agenda.ts'
 import { Chance } from './chance.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import type { Explanation } from '../../src/operations/explain.ts'
+import type { Explanation } from '../../src/operations/explanation.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'bun:test'
-import { assemble } from '../../src/commands/assemble.ts'
+import { assemble } from '../../src/app/assemble.ts'
 import type { Configuration } from '../../src/config/configuration.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 
 const CRMS = {
   files: '{ kind: files, directory: /nowhere }',

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { describeWithPostgres } from './needs-postgres.ts'

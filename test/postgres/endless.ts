@@ -2,9 +2,9 @@
 import { createServer } from 'node:net'
 import { Secret } from '../../src/config/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
-import { Lane } from '../../src/crm/postgres/lane.ts'
+import { Lane } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 
 function message(type: string, content: Buffer | string, length: number = Buffer.byteLength(content) + 4): Buffer {
   const header = Buffer.alloc(5)

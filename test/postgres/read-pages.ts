@@ -1,9 +1,9 @@
 // Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
 import { Secret } from '../../src/config/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
-import { Lane } from '../../src/crm/postgres/lane.ts'
+import { Lane } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import { systemTime } from '../../src/time/time.ts'
 
 const { PG_URL = '', PG_SELECT = '', PG_LIMIT_MS = '5000' } = process.env
 const limitMs = Number(PG_LIMIT_MS)

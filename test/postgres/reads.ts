@@ -1,9 +1,9 @@
-import { assemble } from '../../src/commands/assemble.ts'
+import { assemble } from '../../src/app/assemble.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Crm, Cursor, Held, Page, ReadEnd, ReadOutcome, ReadRequest } from '../../src/replica/port.ts'
-import { systemTime } from '../../src/replica/time.ts'
+import type { Crm, Cursor, Held, Page, ReadEnd, ReadOutcome, ReadRequest } from '../../src/sync/port.ts'
+import { systemTime } from '../../src/time/time.ts'
 import type { Given, World } from './world.ts'
 
 /** One read of the events, of which a test asks for a page when it likes. */

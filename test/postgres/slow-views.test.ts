@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { readCrm } from '../../src/commands/assemble.ts'
+import { readCrm } from '../../src/app/assemble.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import type { Read } from './reads.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
 import { cursorAt, positionOf } from '../../src/crm/postgres/stamp.ts'
-import type { Cursor } from '../../src/replica/port.ts'
+import type { Cursor } from '../../src/sync/port.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'
 import { World, idOf } from './world.ts'

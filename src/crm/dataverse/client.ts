@@ -1,10 +1,10 @@
 import type { CrmLimits } from '../crm-limits.ts'
 import type { Outcome } from '../../observe/observation.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import type { Moment, Time } from '../../time/time.ts'
 import { type Answered, ask } from '../web/ask.ts'
 import { Gate } from '../web/gate.ts'
-import { type Web, type WebReply, retryAfterMs } from '../web/web.ts'
+import { type Web, type WebReply, retryAfterMs } from '../web/http-client.ts'
 import { type ErrorBody, type ErrorKind, answerFailure, errorKind, parseErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 

@@ -12,9 +12,9 @@ import {
   cursorOf,
   failed,
   failureOf,
-} from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
-import { pause } from '../../replica/waiting.ts'
+} from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
+import { pause } from '../../time/waiting.ts'
 import type { CellObject } from '../mapping/cell.ts'
 import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
 import { type RowChange, streamPages } from './page-stream.ts'

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Change } from '../../replica/port.ts'
+import type { Change } from '../../sync/port.ts'
 import { type CellObject, Reason } from '../mapping/cell.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
 import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'

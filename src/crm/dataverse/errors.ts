@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../observe/observation.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
 import { isObject } from '../mapping/cell.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 

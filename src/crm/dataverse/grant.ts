@@ -8,10 +8,10 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi'
 import type { Secret } from '../../config/secret.ts'
-import { type CrmFailure, type Failed, failed, failureOf } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import { type CrmFailure, type Failed, failed, failureOf } from '../../sync/port.ts'
+import type { Moment, Time } from '../../time/time.ts'
 import { ask } from '../web/ask.ts'
-import { type Web, type WebReply, retryAfterMs } from '../web/web.ts'
+import { type Web, type WebReply, retryAfterMs } from '../web/http-client.ts'
 
 export interface TokenSettings {
   readonly web: Web

@@ -1,5 +1,5 @@
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import type { Moment, Time } from '../../time/time.ts'
 import { type Cell, sourceDigits } from '../mapping/cell.ts'
 import type { DataverseClient } from './client.ts'
 import { type ChoiceType, readLabels, readTables } from './metadata.ts'

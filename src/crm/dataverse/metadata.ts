@@ -1,5 +1,5 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'bun:test'
-import { failureOf } from '../../replica/port.ts'
-import { systemTime } from '../../replica/time.ts'
+import { failureOf } from '../../sync/port.ts'
+import { systemTime } from '../../time/time.ts'
 import { unanswered } from './client.ts'
 import { PageReader } from './page-reader.ts'
 

@@ -1,6 +1,6 @@
 import type { Guid } from '../../domain/guid.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import type { Moment } from '../../replica/time.ts'
+import type { CrmFailure } from '../../sync/port.ts'
+import type { Moment } from '../../time/time.ts'
 import type { Cell, CellObject, RowAccess } from '../mapping/cell.ts'
 import { type ListSetting, type MappedColumn, mappedColumns } from '../mapping/list-setting.ts'
 import { type ColumnNames, likelyNames } from './metadata.ts'

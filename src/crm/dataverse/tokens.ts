@@ -1,6 +1,6 @@
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import { type Moment, elapsedMs } from '../../replica/time.ts'
+import type { CrmFailure } from '../../sync/port.ts'
+import { type Moment, elapsedMs } from '../../time/time.ts'
 import { type NoToken, type Token, type TokenSettings, grantToken } from './grant.ts'
 
 const LONGEST_MARGIN_MS = 300_000

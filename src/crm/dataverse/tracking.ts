@@ -1,6 +1,6 @@
 import type { CrmLimits } from '../crm-limits.ts'
-import { type Cursor, cursorOf } from '../../replica/port.ts'
-import { type Moment, type Time, elapsedMs } from '../../replica/time.ts'
+import { type Cursor, cursorOf } from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 
 /** Why a table is read in full each time: it has no change tracking, or what it gives to go on from fails again and again. */
 export type NoTracking = 'off' | 'failing'

@@ -1,6 +1,6 @@
 import type { Zone } from '../../domain/zone.ts'
-import type { CrmFailure } from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
+import type { CrmFailure } from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
 import { type Cell, plainText } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import type { DataverseClient } from './client.ts'

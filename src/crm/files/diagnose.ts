@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
-import type { Diagnosis } from '../../replica/port.ts'
+import type { Diagnosis } from '../../sync/port.ts'
 import { CsvParser, csvRows, notCommas, SEPARATORS } from './csv-parser.ts'
 import { disguiseOf, utf16Of } from './content.ts'
 import { findFile } from './found-file.ts'
-import { Gathering } from './gathering.ts'
+import { Gathering } from './batch.ts'
 import { type ListFile, IgnoredColumns } from './list-file.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 

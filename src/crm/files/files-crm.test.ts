@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openZone } from '../../domain/zone.ts'
 import type { Observation } from '../../observe/observation.ts'
-import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../replica/port.ts'
-import { type Time, systemTime } from '../../replica/time.ts'
+import type { Change, Crm, Cursor, Page, ReadOutcome, Source } from '../../sync/port.ts'
+import { type Time, systemTime } from '../../time/time.ts'
 import { openFilesCrm } from './files-crm.ts'
 
 const london = openZone('Europe/London')

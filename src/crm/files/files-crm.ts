@@ -3,7 +3,7 @@
 // held is not parsed again (json-rows.ts).
 
 import type { FilesSettings } from '../../config/crm/files.ts'
-import type { Crm } from '../../replica/port.ts'
+import type { Crm } from '../../sync/port.ts'
 import type { ConnectorSurroundings } from '../crm-limits.ts'
 import { PLENTY } from '../descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'

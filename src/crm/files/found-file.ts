@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
 import type { Descriptors } from '../descriptors.ts'
 import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 

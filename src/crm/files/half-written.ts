@@ -1,4 +1,4 @@
-import { type CrmFailure, type ServedRows, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, type ServedRows, failureOf } from '../../sync/port.ts'
 import type { FileFormat } from './file-format.ts'
 
 /** What is taken of a file: all of it, or its lines that have an end. */

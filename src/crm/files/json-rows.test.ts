@@ -2,11 +2,11 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { Buffer } from 'node:buffer'
 import { type Guid, parseGuid } from '../../domain/guid.ts'
-import type { Change } from '../../replica/port.ts'
+import type { Change } from '../../sync/port.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf, jsonLines } from './json-rows.ts'
-import { Gathering } from './gathering.ts'
+import { Gathering } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const

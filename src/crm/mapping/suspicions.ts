@@ -1,7 +1,7 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Oddity } from '../../domain/oddity.ts'
-import { type Time, systemTime } from '../../replica/time.ts'
+import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'

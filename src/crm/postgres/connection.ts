@@ -3,12 +3,12 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { type QueryArrayResult, Client, Connection as Wire } from 'pg'
 import type { PostgresAddress } from '../../config/postgres-address.ts'
-import type { Time } from '../../replica/time.ts'
+import type { Time } from '../../time/time.ts'
 import { type Descriptors, PLENTY } from '../descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
 import { MessageLimits } from './message-limits.ts'
-import { type Portion, type TextRow, Portions } from './portions.ts'
-import { TOO_LATE, within } from '../../replica/waiting.ts'
+import { type Portion, type TextRow, Portions } from './row-batches.ts'
+import { TOO_LATE, within } from '../../time/waiting.ts'
 
 /** A way to connect: false is without encryption. */
 export type Encryption = false | ConnectionOptions

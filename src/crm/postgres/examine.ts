@@ -1,4 +1,4 @@
-import type { Time } from '../../replica/time.ts'
+import type { Time } from '../../time/time.ts'
 import { Fault } from './fault.ts'
 import type { ListTable } from './list-table.ts'
 import { stampOf } from './stamp.ts'

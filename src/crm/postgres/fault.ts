@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
 /** A statement or a connection that failed, in words for the operator. */

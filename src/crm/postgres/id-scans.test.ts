@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { Moment } from '../../replica/time.ts'
+import type { Moment } from '../../time/time.ts'
 import { IdScanSchedule } from './id-scans.ts'
 
 function at(ms: number): Moment {

@@ -1,4 +1,4 @@
-import { type Moment, elapsedMs } from '../../replica/time.ts'
+import { type Moment, elapsedMs } from '../../time/time.ts'
 import type { KnownTable } from './known-table.ts'
 import type { StampWindow } from './stamp.ts'
 

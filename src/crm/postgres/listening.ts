@@ -1,8 +1,8 @@
-import type { Time } from '../../replica/time.ts'
-import { TOO_LATE, within } from '../../replica/waiting.ts'
+import type { Time } from '../../time/time.ts'
+import { TOO_LATE, within } from '../../time/waiting.ts'
 import type { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
-import type { Lane } from './lane.ts'
+import type { Lane } from './read-session.ts'
 import { quote } from './list-table.ts'
 
 /** A connection that was lost while nothing was read is noticed at once, but not opened again that fast. */

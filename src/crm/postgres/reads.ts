@@ -1,5 +1,5 @@
 import type { Guid } from '../../domain/guid.ts'
-import { type Change, type Held, type Page, type PageStream, REPEATED } from '../../replica/port.ts'
+import { type Change, type Held, type Page, type PageStream, REPEATED } from '../../sync/port.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import { type KnownTable, emptyPage } from './known-table.ts'

@@ -1,4 +1,4 @@
-import { type Cursor, cursorOf } from '../../replica/port.ts'
+import { type Cursor, cursorOf } from '../../sync/port.ts'
 import { Fault } from './fault.ts'
 
 const PATTERN = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:\+00)?( BC)?$/

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import { parseGuid } from '../../domain/guid.ts'
-import type { Held } from '../../replica/port.ts'
+import type { Held } from '../../sync/port.ts'
 import { heldOf, Suspects } from './suspects.ts'
 
 const A = '0000000a-0000-4000-8000-000000000000'

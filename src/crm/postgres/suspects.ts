@@ -1,5 +1,5 @@
 import type { Guid } from '../../domain/guid.ts'
-import type { Held } from '../../replica/port.ts'
+import type { Held } from '../../sync/port.ts'
 
 /** What stands for rows that are too many to be named. */
 const ALL = '*'

@@ -1,9 +1,9 @@
-import type { CrmFailure, PageStream } from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
-import { TOO_LATE, within } from '../../replica/waiting.ts'
+import type { CrmFailure, PageStream } from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
+import { TOO_LATE, within } from '../../time/waiting.ts'
 import { Fault } from './fault.ts'
 import { KnownTable, emptyPage } from './known-table.ts'
-import type { Lane, Transaction } from './lane.ts'
+import type { Lane, Transaction } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { type TableShape, columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
 

@@ -1,6 +1,6 @@
 import { nearestName } from '../../config/nearest-name.ts'
 import { Fault } from './fault.ts'
-import type { Transaction } from './lane.ts'
+import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading, TableName } from './list-table.ts'
 
 /** What a table offers, as the database's own catalogue has it. */

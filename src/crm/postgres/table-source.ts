@@ -9,11 +9,11 @@ import type {
   ReadRequest,
   RepeatedId,
   Source,
-} from '../../replica/port.ts'
-import type { Time } from '../../replica/time.ts'
+} from '../../sync/port.ts'
+import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
 import { Fault } from './fault.ts'
-import type { Lane } from './lane.ts'
+import type { Lane } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
 import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'

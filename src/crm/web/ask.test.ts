@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
-import { systemTime } from '../../replica/time.ts'
+import { systemTime } from '../../time/time.ts'
 import { ask } from './ask.ts'
-import type { Web } from './web.ts'
+import type { Web } from './http-client.ts'
 
 const options = {
   method: 'GET',

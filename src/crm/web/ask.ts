@@ -3,10 +3,10 @@
 
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../replica/port.ts'
-import type { Moment, Time } from '../../replica/time.ts'
-import { TOO_LATE, within } from '../../replica/waiting.ts'
-import type { Web, WebReply, WebRequest } from './web.ts'
+import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import type { Moment, Time } from '../../time/time.ts'
+import { TOO_LATE, within } from '../../time/waiting.ts'
+import type { Web, WebReply, WebRequest } from './http-client.ts'
 
 export interface Answered {
   readonly reply: WebReply

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test'
-import type { Time } from '../../replica/time.ts'
+import type { Time } from '../../time/time.ts'
 import { Gate } from './gate.ts'
 
 let nowMs = 0

@@ -1,4 +1,4 @@
-import type { Time } from '../../replica/time.ts'
+import type { Time } from '../../time/time.ts'
 
 /** Lets few requests of one CRM through at once, and none while the CRM has asked to wait. */
 export class Gate {

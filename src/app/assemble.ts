@@ -1,0 +1,206 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { ListName } from '../domain/field.ts'
+import { type IdsOf, idsOf } from '../crm/mapping/ids.ts'
+import { type ListSuspicions, listSuspicions } from '../crm/mapping/suspicions.ts'
+import { openCrm } from '../crm/open-crm.ts'
+import { Formatter } from '../formats/format.ts'
+import { createNegotiator } from '../formats/negotiation.ts'
+import { Description } from '../http/description.ts'
+import { Service } from '../http/service.ts'
+import type { RequestWatch } from '../http/call.ts'
+import { bugPlace } from '../observe/printable.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
+import { Admissions } from '../sync/admission.ts'
+import type { Crm, CrmFailure, Diagnosis } from '../sync/port.ts'
+import type { ToldLists } from '../sync/held-lists.ts'
+import { Replica } from '../sync/replica.ts'
+import { type Time, systemTime } from '../time/time.ts'
+import { breathe } from '../time/waiting.ts'
+import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
+import type { Sharing } from './cluster-member.ts'
+
+/** All parts of a running Marquee but its listeners. */
+export interface Marquee {
+  readonly crm: Crm
+  /** What is told of both lists as they are now, whoever reads them. */
+  readonly lists: ToldLists
+  /** Reads the CRM for this instance alone, or shares what one of several reads. */
+  readonly reading: Replica | Sharing
+  /** The first of the two; a bug where it is the other. */
+  readonly replica: Replica
+  readonly admissions: Admissions
+  readonly limits: Configuration['limits']
+  /** What answers now; another once other settings were adopted. */
+  service: Service
+  /** Takes over what a reload may change; the records that are held stay. Where it rejects, nothing has changed. */
+  adopt(configuration: Configuration): Promise<void>
+  /** Null where the CRM's ids are GUIDs. */
+  readonly idsOf: IdsOf | null
+  readonly suspicions: ListSuspicions
+}
+
+const REQUEST_TIMEOUT_CEILING_MS = 10_000
+
+/** Puts the parts together as the configuration says; nothing runs yet. */
+export async function assemble(
+  configuration: Configuration,
+  time: Time,
+  observe: Observe,
+  watch?: RequestWatch,
+  reserve: DescriptorReserve | null = null,
+  suspicions: ListSuspicions = listSuspicions(),
+): Promise<Marquee> {
+  const { listen, timeZone } = configuration
+  // Live: whoever has one looks at it again each time, so that a reload is an assignment.
+  const freshness = { ...configuration.freshness }
+  const limits = { ...configuration.limits }
+  const representation = { basePath: listen.basePath, ...configuration.representation }
+  const crm = await openCrm(configuration.crm, {
+    showIn: timeZone,
+    limits: {
+      get maxAgeMs() {
+        return freshness.maxAgeMs
+      },
+      get memoryBytes() {
+        return limits.memoryBytes
+      },
+      get requestTimeoutMs() {
+        const { maxAgeMs } = freshness
+        return maxAgeMs === 0 ? REQUEST_TIMEOUT_CEILING_MS : Math.min(maxAgeMs / 3, REQUEST_TIMEOUT_CEILING_MS)
+      },
+    },
+    loadWeb: async () => {
+      const { openWeb } = await import('../runtime/outgoing.ts')
+      return (wayOut) => openWeb(wayOut, reserve)
+    },
+    env: process.env,
+    suspicions,
+    time,
+    observe,
+    ...(reserve === null ? {} : { descriptors: reserve }),
+  })
+  const formatter = new Formatter(representation)
+  let keepsIndexes = configuration.lists
+  const parts = {
+    crm,
+    formatter,
+    limits,
+    time,
+    observe,
+    pause: breathe,
+    settings: freshness,
+  }
+  const { cluster } = configuration
+  const reading =
+    cluster === null
+      ? new Replica(parts)
+      : new (await import('./cluster-member.ts')).Sharing({
+          ...parts,
+          configuration,
+          section: cluster,
+          keepsIndexes: () => keepsIndexes,
+        })
+  const isAlone = reading instanceof Replica
+  if (keepsIndexes && isAlone) await reading.keepIndexes()
+  const admissions = new Admissions(freshness, limits, time)
+  const serviceOf = async (settings: Configuration): Promise<Service> => {
+    // Loaded where they are on: a start without them is the quicker for it.
+    const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
+    return new Service({
+      held: reading,
+      admissions,
+      negotiate: createNegotiator(),
+      time,
+      basePath: listen.basePath,
+      maxAgeMs: settings.freshness.maxAgeMs,
+      conditionalRequests: settings.conditionalRequests,
+      lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
+      description: descriptionIn(settings),
+      onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+      ...(watch === undefined ? {} : { watch }),
+    })
+  }
+  const marquee: Marquee = {
+    crm,
+    lists: reading,
+    reading,
+    get replica() {
+      if (isAlone) return reading
+      throw new Error('the CRM is not read for this instance alone')
+    },
+    admissions,
+    limits,
+    service: await serviceOf(configuration),
+    idsOf: idsOf(configuration.crm),
+    suspicions,
+    async adopt(next) {
+      const service = await serviceOf(next)
+      await service.ready()
+      const before = JSON.stringify(representation)
+      Object.assign(freshness, next.freshness)
+      Object.assign(limits, next.limits)
+      Object.assign(representation, next.representation)
+      keepsIndexes = next.lists
+      reading.adopt(JSON.stringify(representation) !== before)
+      if (!next.lists) for (const { list } of [reading.events, reading.venues]) list.ready.endPages()
+      if (isAlone) {
+        if (!next.lists) reading.dropIndexes()
+        // Until what is held is in order, a list is answered with 502.
+        else if (reading.events.list.index === null) void reading.keepIndexes()
+      }
+      marquee.service = service
+    },
+  }
+  return marquee
+}
+
+/** What tells of this instance; null where `describe` is off. */
+function descriptionIn(configuration: Configuration): Description | null {
+  const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
+  if (!describe) return null
+  const { basePath } = listen
+  const { maxAgeMs } = freshness
+  const instance = { basePath, ...representation, lists, conditionalRequests, maxAgeMs, zone: timeZone }
+  return new Description(basePath, async () => {
+    const { descriptionOf } = await import('../describe/html.ts')
+    return descriptionOf(instance)
+  })
+}
+
+export interface CrmRead {
+  readonly marquee: Marquee
+  /** One a list that could not be read. */
+  readonly failures: readonly { readonly list: ListName; readonly failure: CrmFailure }[]
+  readonly observations: readonly Observation[]
+  /** What the CRM lets an operator know though it can be read. */
+  readonly warnings: readonly string[]
+  /** Of the lists that were refused as broken: what they were meant to be. */
+  readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
+}
+
+/** Reads both lists of the CRM in full, once, and serves nothing; of each row all faults are told. */
+export async function readCrm(configuration: Configuration): Promise<CrmRead> {
+  const observations: Observation[] = []
+  const observe = (observation: Observation): void => void observations.push(observation)
+  // Nothing is served, and nothing is described.
+  const silent = { ...configuration, describe: false, cluster: null }
+  const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
+  const { venues, events } = marquee.replica
+  const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
+  const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
+  const failures: { list: ListName; failure: CrmFailure }[] = []
+  const diagnoses = new Map<ListName, Diagnosis>()
+  for (const list of ['events', 'venues'] as const) {
+    const read = reads[list]
+    if (read.ok) {
+      const { size, extras } = marquee.replica[list].list
+      marquee.suspicions[list].judge(size + extras.length)
+      continue
+    }
+    failures.push({ list, failure: read.failure })
+    const diagnosis = read.failure.kind === 'broken' ? await marquee.crm.diagnose?.(list) : null
+    if (diagnosis) diagnoses.set(list, diagnosis)
+  }
+  await marquee.crm.close()
+  return { marquee, failures, observations, warnings: examined?.warnings ?? [], diagnoses }
+}

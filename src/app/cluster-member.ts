@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import type { Configuration } from '../config/configuration.ts'
+import { isLoopbackStore, mayBeStore } from '../config/cluster-settings.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { ClusterCounts, ClusterStatus } from '../operations/cluster-status.ts'
+import type { RecordLists } from '../records/row-records.ts'
+import type { ToldLists } from '../sync/held-lists.ts'
+import { type ReplicaOptions, newLists, Replica } from '../sync/replica.ts'
+import { elapsedMs } from '../time/time.ts'
+import { pause as sleep } from '../time/waiting.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
+import { idOf } from '../cluster/entries.ts'
+import { CurrentList } from '../cluster/current-list.ts'
+import { RedisStore } from '../cluster/redis/redis-store.ts'
+import type { ClusterNews } from '../cluster/options.ts'
+import type { ReplicaMaker } from '../cluster/own-reading.ts'
+import { LONGEST_DEFAULT_MS } from '../cluster/election.ts'
+import { Cluster } from '../cluster/cluster.ts'
+import { logNameOf, Signing } from '../cluster/signing.ts'
+import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
+import { keepSnapshot, clusterScope } from './keep-snapshot.ts'
+import { VERSION } from './command-context.ts'
+
+export type ClusterSettings = NonNullable<Configuration['cluster']>
+
+export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'carried'> {
+  readonly configuration: Configuration
+  readonly section: ClusterSettings
+  /** Whether lists are kept in order, as of now. */
+  readonly keepsIndexes: () => boolean
+}
+
+const LEAST_BEAT_MS = 50
+/** How often a start looks whether there is something to answer from: ever less often, since it may wait for hours. */
+const LOOK_MS = { least: 10, most: 1000 } as const
+const LOOKS_PART = 1 / 16
+
+/** How often an instance with these settings says that it is there. */
+export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { readonly maxAgeMs: number }): number {
+  return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, maxAgeMs / 20))
+}
+
+/** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
+export class Sharing implements ToldLists {
+  readonly events: CurrentList<EventRecord>
+  readonly venues: CurrentList<VenueRecord>
+  readonly #options: SharingOptions
+  readonly #cluster: Cluster
+  readonly #otherLogs: OtherLogs
+  readonly #ended = new AbortController()
+  readonly #resyncs = new Map<string, number>()
+  /** What callers get, and what may take its place, as long as somebody holds it. */
+  #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
+  readonly #keepers = new WeakMap<Replica, SnapshotKeeper>()
+  #storeLost: string | null = null
+  #unfit = ''
+
+  constructor(options: SharingOptions) {
+    this.#options = options
+    const { configuration, section, crm, settings, limits, time, observe, pause } = options
+    const { url, ca, name, allowInsecure } = section
+    const key = section.key?.reveal() ?? null
+    const scope = clusterScope(configuration)
+    const logName = logNameOf(scope, key)
+    const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
+    this.#otherLogs = new OtherLogs({
+      connect: () => store.connect(),
+      time,
+      heartbeatMs: () => heartbeatOf(section, settings),
+      tell: (names) => {
+        const told = names.map((other) => `${other} (${whyOtherLog(other, logName)})`).join(', ')
+        if (names.length > 0) observe({ kind: 'cluster-changed', what: 'other-logs', detail: told })
+      },
+    })
+    this.#cluster = new Cluster({
+      store,
+      signing: new Signing(scope, key),
+      settings,
+      limits,
+      heartbeat: {
+        get ms() {
+          return heartbeatOf(section, settings)
+        },
+      },
+      readersWhenLost: section.readersWhenLost,
+      version: VERSION,
+      time,
+      draw: randomBytes,
+      pause,
+      tell: (news) => this.#tell(news),
+      examine: () => this.#examine(),
+      newLists: () => this.#newLists(),
+      newReplica: (lists, carried, told) => this.#newReplica(lists, carried, told),
+    })
+    const cluster = this.#cluster
+    this.events = new CurrentList(() => cluster.served.events, crm.events.availabilityEveryMs !== null)
+    this.venues = new CurrentList(() => cluster.served.venues, crm.venues.availabilityEveryMs !== null)
+  }
+
+  start(): void {
+    const { section, observe } = this.#options
+    if (section.key === null && !isLoopbackStore(section)) {
+      observe({ kind: 'cluster-changed', what: 'unsigned', detail: null })
+    }
+    this.#cluster.start()
+    void this.#otherLogs.run(this.#ended.signal)
+  }
+
+  /** Says that it goes, where it reads; resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    const { own } = this.#cluster.member
+    this.#ended.abort()
+    await this.#cluster.stop()
+    await own?.replica.stop()
+  }
+
+  /** Keeps what is read here in a file; null where none is, or another instance reads. */
+  get keeper(): SnapshotKeeper | null {
+    const { own } = this.#cluster.member
+    return (own === null ? undefined : this.#keepers.get(own.replica)) ?? null
+  }
+
+  /** Resolves when both lists may be answered from, as far as that is known. */
+  async untilRead(): Promise<void> {
+    const { time } = this.#options
+    const { signal } = this.#ended
+    const begun = time.now()
+    for (;;) {
+      const now = time.now()
+      if (this.events.ageMs(now) !== null && this.venues.ageMs(now) !== null) return
+      const waitMs = Math.min(LOOK_MS.most, Math.max(LOOK_MS.least, elapsedMs(begun, now) * LOOKS_PART))
+      await sleep(waitMs, time, signal)
+      if (signal.aborted) return
+    }
+  }
+
+  async untilReadsEnd(): Promise<void> {
+    await this.#cluster.member.own?.replica.untilReadsEnd()
+  }
+
+  /** What records look like, or the settings, have changed; what is held stays. */
+  adopt(looksOther: boolean): void {
+    for (const made of this.#made) {
+      const list = made.deref()
+      if (list === undefined) continue
+      if (looksOther) list.forgetBodies()
+      if (!this.#options.keepsIndexes()) list.index = null
+      else if (list.index === null) void list.keepIndex(this.#options.pause)
+    }
+    this.#cluster.member.own?.replica.adopt(false)
+  }
+
+  /** Said to the leader, whichever instance that is: as `Replica` does; null where none answers. */
+  acceptShorter(): Promise<readonly string[] | null> {
+    return this.#cluster.member.accept()
+  }
+
+  /** The instance that reads the CRM for this one; null where none is known, or this one does. */
+  get readBy(): string | null {
+    const { role, leader } = this.status()
+    return role === 'follower' ? leader : null
+  }
+
+  status(): ClusterStatus {
+    const { role, isConnected, instance, position, member } = this.#cluster
+    const { time } = this.#options
+    const { heartbeat } = member
+    const snapshot = member.resync.known
+    return {
+      role,
+      connected: isConnected,
+      instance,
+      leader: role === 'leader' ? instance : (heartbeat?.instance ?? null),
+      epoch: position?.epoch ?? 0,
+      position: position === null ? null : idOf(position),
+      instances: heartbeat?.instances ?? 0,
+      versions: heartbeat?.versions ?? [],
+      candidates: heartbeat?.candidates ?? [],
+      lastError: this.#storeLost ?? member.trouble,
+      otherLogs: this.#otherLogs.names,
+      snapshot:
+        snapshot === null
+          ? null
+          : { rows: snapshot.rows, bytes: snapshot.bytes, ageMs: time.now().monotonicMs - snapshot.atMs },
+    }
+  }
+
+  counts(): ClusterCounts {
+    const { entries, bytes, epochs } = this.#cluster.traffic
+    const refusedNonces = this.#cluster.member.publisher?.nonces.strange ?? 0
+    return {
+      status: this.status(),
+      outbox: this.#cluster.outbox,
+      refusedNonces,
+      epochs,
+      resyncs: this.#resyncs,
+      entries,
+      bytes,
+    }
+  }
+
+  /** Whether the CRM has what the configuration names, and lets us read it: said where it has not, once a reason. */
+  async #examine(): Promise<boolean> {
+    const problems = (await this.#options.crm.examine?.())?.problems ?? []
+    for (const { message } of problems) {
+      if (this.#unfit !== message) this.#options.observe({ kind: 'cluster-changed', what: 'unfit', detail: message })
+      this.#unfit = message
+    }
+    return problems.length === 0
+  }
+
+  #newLists(): RecordLists {
+    const lists = newLists(this.#options.formatter)
+    const { keepsIndexes, pause } = this.#options
+    this.#made = this.#made.filter((made) => made.deref() !== undefined)
+    for (const list of [lists.events, lists.venues]) {
+      if (keepsIndexes()) void list.keepIndex(pause)
+      this.#made.push(new WeakRef(list))
+    }
+    return lists
+  }
+
+  #newReplica(...[lists, carried, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
+    const { configuration, limits, time, observe } = this.#options
+    let keeper: SnapshotKeeper | null = null
+    const replica = new Replica({
+      ...this.#options,
+      observe: (observation) => {
+        observe(observation)
+        keeper?.note(observation)
+        told(observation)
+      },
+      lists,
+      ...(carried === null ? {} : { carried }),
+    })
+    if (configuration.snapshot === null) return replica
+    keeper = keepSnapshot(configuration.snapshot.directory, configuration, replica, limits, time, observe)
+    this.#keepers.set(replica, keeper)
+    // What the store had was taken first; where it had nothing, the reads wait for what the file has.
+    if (carried === null) void keeper.load()
+    else keeper.begin()
+    return replica
+  }
+
+  #tell(news: ClusterNews): void {
+    const { observe } = this.#options
+    if (news.kind === 'published') return observe({ kind: 'changes-published', delaysMs: news.delaysMs })
+    if (news.kind === 'accepted') return observe({ kind: 'shorter-accepted', lists: news.lists })
+    if (news.kind === 'resynced') this.#resyncs.set(news.why, (this.#resyncs.get(news.why) ?? 0) + 1)
+    if (news.kind === 'store-lost') this.#storeLost = news.why
+    if (news.kind === 'store-found') this.#storeLost = null
+    observe({ kind: 'cluster-changed', what: news.kind, detail: detailOf(news) })
+  }
+}
+
+function detailOf(news: ClusterNews): string | null {
+  if ('why' in news) return news.why
+  if (news.kind === 'became-leader') return `epoch ${news.epoch}${news.anew ? ', with what is held here' : ''}`
+  if (news.kind === 'snapshot-written') return `${news.rows} rows in ${news.bytes} bytes`
+  return null
+}

@@ -1,0 +1,131 @@
+import type { Configuration } from '../config/configuration.ts'
+import { bugPlace } from '../observe/printable.ts'
+import { createOperations } from '../operations/app.ts'
+import { explainId } from '../operations/explanation.ts'
+import { expose } from '../operations/exposition.ts'
+import { metricsOf } from '../operations/metrics.ts'
+import {
+  type SnapshotStanding,
+  type RefusedReload,
+  type Status,
+  isReady,
+  mayAnswer,
+  statusOf,
+} from '../operations/status.ts'
+import { recordsChangedLately, recordsNamed } from '../operations/record-search.ts'
+import { Sampling } from '../operations/samples.ts'
+import { SearchTurns } from '../operations/search-turns.ts'
+import { searchWithheld } from '../operations/withheld-search.ts'
+import type { RefreshSettings } from '../sync/list-replica.ts'
+import { systemTime } from '../time/time.ts'
+import { breathe } from '../time/waiting.ts'
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
+import type { Listener, ListenFetch } from '../runtime/listener.ts'
+import type { Marquee } from './assemble.ts'
+import type { SuspicionWatch } from './suspicion-watch.ts'
+import type { Telemetry } from './telemetry.ts'
+import { type Surroundings, runtimeName, VERSION } from './command-context.ts'
+
+/** A Marquee that serves. */
+export interface Running {
+  configuration: Configuration
+  readonly marquee: Marquee
+  /** Null where no snapshot is kept. */
+  readonly keeper: SnapshotKeeper | null
+  readonly telemetry: Telemetry
+  readonly watched: SuspicionWatch
+  /** A signal has come. */
+  stopping: boolean
+  /** Why the last reload was refused; null if it was not. */
+  refused: RefusedReload | null
+  /** Reads that are under way are cut off. */
+  isEnding: boolean
+}
+
+/** Opens the operations listener. Rejects with a system error. */
+export async function openOperations(
+  running: Running,
+  section: NonNullable<Configuration['operations']>,
+  { droppedLines = () => 0 }: Surroundings,
+  listenFetch: ListenFetch,
+): Promise<Listener> {
+  const { marquee, telemetry } = running
+  const freshness = (): RefreshSettings => running.configuration.freshness
+  const { lists, admissions, idsOf, crm } = marquee
+  const { requests, reads, history, observe } = telemetry
+  const waiting = (): number => admissions.waiting
+  const startedAt = new Date(systemTime.now().wallMs).toISOString()
+  const ready = (): boolean => !running.stopping && isReady(lists, freshness(), systemTime.now())
+  const sharing = 'status' in marquee.reading ? marquee.reading : null
+  const snapshot = (): SnapshotStanding | null => running.keeper?.standing() ?? sharing?.status().snapshot ?? null
+  const status = (): Status =>
+    statusOf({
+      lists,
+      settings: freshness(),
+      now: systemTime.now(),
+      version: VERSION,
+      startedAt,
+      stopping: running.stopping,
+      waiting: waiting(),
+      snapshot: snapshot(),
+      refused: running.refused,
+      cluster: sharing?.status() ?? null,
+      ignoredColumns: (list) => history.ignoredColumns(list),
+      watched: running.watched,
+    })
+  const metrics = metricsOf({
+    lists,
+    requests,
+    reads,
+    time: systemTime,
+    isReady: ready,
+    waiting,
+    snapshot,
+    cluster: sharing === null ? null : () => sharing.counts(),
+    droppedLines,
+    version: VERSION,
+    runtime: runtimeName(),
+  })
+  const turns = new SearchTurns()
+  const sampling = new Sampling(() => {
+    const ages = [lists.events, lists.venues].map((list) => list.ageMs(systemTime.now()))
+    const ended = [...reads.lists.values()].flatMap(({ byOutcome }) => [...byOutcome.values()])
+    return {
+      ageMs: ages.includes(null) ? null : Math.max(...ages.map((age) => age ?? 0)),
+      reads: ended.reduce((sum, count) => sum + count, 0),
+      requests: requests.durations.counts.reduce((sum, count) => sum + count, 0),
+    }
+  }, systemTime)
+  sampling.start()
+  const app = createOperations({
+    isReady: ready,
+    status,
+    explain(id) {
+      const now = systemTime.now()
+      return explainId(id, {
+        lists,
+        now,
+        idsOf,
+        readBy: sharing?.readBy ?? null,
+        mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
+        remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+      })
+    },
+    withheld: (query, signal) =>
+      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, breathe, signal)),
+    find: (text, signal) => turns.run(() => recordsNamed(lists, text, systemTime.now(), signal)),
+    changes: (signal) => turns.run(() => recordsChangedLately(lists, systemTime.now(), signal)),
+    samples: () => sampling.samples,
+    reads: () => history.reads,
+    metrics: () => expose(metrics),
+    async accept() {
+      const accepted = await marquee.reading.acceptShorter()
+      if (accepted !== null && accepted.length > 0) observe({ kind: 'shorter-accepted', lists: accepted })
+      return accepted
+    },
+    onFailure: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
+    token: section.token?.reveal() ?? null,
+    host: section.host,
+  })
+  return listenFetch({ host: section.host, port: section.port, fetch: (request) => app.fetch(request) })
+}

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isatty } from 'node:tty'
+import { changedKeys } from '../config/changed-keys.ts'
+import type { Configuration } from '../config/configuration.ts'
+import type { Observe } from '../observe/observation.ts'
+import { bugPlace, printable } from '../observe/printable.ts'
+import { type ConfigurationOptions, loadFound } from './read-configuration.ts'
+import type { Running } from './operations.ts'
+import type { Surroundings } from './command-context.ts'
+
+/** npm ends by a SIGHUP, and the same one may reach its child before. */
+const NPM_ENDS_MS = 1000
+const STANDARD_OUTPUT = 1
+
+/**
+ * What a SIGHUP does: reads the configuration again, one time after another; of several that come meanwhile one is enough.
+ * `keepLimits` has the listener keep those that are its own. It tells whether the terminal, or the npm, that the service was
+ * started from is gone: nobody else would end it.
+ */
+export function onHangUp(
+  running: Running,
+  options: ConfigurationOptions,
+  surroundings: Surroundings,
+  observe: Observe,
+  keepLimits: (configuration: Configuration) => void,
+): () => Promise<boolean> {
+  const { isTerminal, env } = surroundings
+  const parent = process.ppid
+  const isNpms = env['npm_lifecycle_event'] !== undefined
+  let isReading = false
+  let isAskedAgain = false
+
+  function refuse(problems: readonly string[]): void {
+    running.refused = { at: new Date().toISOString(), problems: problems.map((problem) => printable(problem, 1000)) }
+    observe({ kind: 'reload-refused', problems })
+  }
+
+  async function reload(): Promise<void> {
+    const found = await loadFound(options, surroundings)
+    if (running.stopping) return
+    if (!found.ok) return refuse(found.problems)
+    const { configuration, warnings } = found
+    const { changed, fixed, later } = changedKeys(running.configuration, configuration)
+    if (fixed.length > 0) {
+      const verb = fixed.length === 1 ? 'has' : 'have'
+      const problem = `${fixed.join(', ')} ${verb} changed, which takes effect only when the service is started again`
+      return refuse([problem])
+    }
+    for (const message of warnings) observe({ kind: 'crm-noticed', message })
+    if (changed.length > 0 || later.length > 0) {
+      await running.marquee.adopt(configuration)
+      running.configuration = configuration
+      running.telemetry.logsRequests = configuration.log.requests
+      keepLimits(configuration)
+    }
+    running.refused = null
+    observe({ kind: 'reloaded', changed, later })
+  }
+
+  return async () => {
+    if (isTerminal && !isatty(STANDARD_OUTPUT)) return true
+    isAskedAgain = true
+    while (isAskedAgain && !isReading && !running.stopping) {
+      isAskedAgain = false
+      isReading = true
+      await reload().catch((cause: unknown) => observe({ kind: 'internal-error', message: bugPlace(cause) }))
+      isReading = false
+    }
+    if (!isNpms) return false
+    await pause(NPM_ENDS_MS)
+    return process.ppid !== parent
+  }
+}

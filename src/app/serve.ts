@@ -1,0 +1,254 @@
+import type { Configuration } from '../config/configuration.ts'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
+import type { RouteLabel } from '../observe/meters.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
+import { printable } from '../observe/printable.ts'
+import { systemTime } from '../time/time.ts'
+import { within } from '../time/waiting.ts'
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
+import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
+import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
+import { type Marquee, assemble } from './assemble.ts'
+import { type ConfigurationOptions, readConfiguration } from './read-configuration.ts'
+import type { Running } from './operations.ts'
+import { onHangUp } from './reload.ts'
+import { OutageWatch } from './outage-watch.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
+import { createTelemetry } from './telemetry.ts'
+
+/** How long the first line waits for something to try: a large list goes on loading after it. */
+const FIRST_READ_MS = 2000
+/** How long what no record needs waits for the first read: probes ask the operations listener soon. */
+const ASIDE_AFTER_MS = 100
+
+/** Runs the service until a signal ends it; resolves with the exit status. */
+export async function serve(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
+  if (read === null) return WRONG_USAGE
+  const { configuration, from } = read
+  const telemetry = createTelemetry(surroundings, configuration.log.requests)
+  const { watch, log } = telemetry
+  // What the configuration names and the CRM does not have: waiting does not help.
+  const lacks = new Set<string>()
+  const inVain = Promise.withResolvers<void>()
+  const suspicions = listSuspicions()
+  const watched = new SuspicionWatch(configuration, suspicions, telemetry.observe)
+  const observe: Observe = (observation) => {
+    if (isCutOff(observation) && running.isEnding) return
+    telemetry.observe(observation)
+    keeper?.note(observation)
+    watched.note(observation, marquee.lists)
+    if (observation.kind === 'read-ended') outages.look()
+    if (observation.kind !== 'read-ended' || observation.read.outcome !== 'misconfigured' || hasServed(running)) return
+    lacks.add(observation.read.message ?? '')
+    inVain.resolve()
+  }
+  const outages = new OutageWatch(
+    () =>
+      running.stopping
+        ? null
+        : { lists: marquee.lists, settings: running.configuration.freshness, waitForMs: marquee.limits.waitForMs },
+    telemetry.observe,
+    systemTime,
+  )
+  const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
+  const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
+  const keeper = await keeperOf(configuration, marquee, observe)
+  // The lists wait for it, however early somebody asks for them.
+  void keeper?.load()
+  const { host, port } = configuration.listen
+  const { idleMs } = configuration.limits
+  const listener = await runtime
+    .listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
+    .catch((cause: unknown) => {
+      surroundings.error(whyNotListening(cause, { host, port }, 'listen'))
+      return null
+    })
+  if (listener === null) return ANSWER_IS_NO
+  const listenedAtMs = Date.now()
+  keepLimits(listener, configuration, surroundings)
+  const running: Running = {
+    configuration,
+    marquee,
+    keeper,
+    telemetry,
+    watched,
+    stopping: false,
+    isEnding: false,
+    refused: null,
+  }
+  // The public's lists come first: what else there is to load and write waits for them, but not long.
+  marquee.reading.start()
+  const firstReads = marquee.reading.untilRead()
+  const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
+    openAside(running, runtime.listenFetch, surroundings),
+  )
+  const { ended, stop } = untilSignal(running, listener, opening, observe)
+  const hungUp = onHangUp(running, options, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
+  const ignored = new Set<string>()
+  const takeSignals = (): void =>
+    surroundings.signals?.handTo((signal) => {
+      if (signal === 'SIGHUP') {
+        void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
+      } else if (!ignored.has(signal)) {
+        ignored.add(signal)
+        observe({ kind: 'signal-ignored', signal })
+      }
+    })
+  const operations = await opening
+  await marquee.service.ready()
+  await within(systemTime, FIRST_READ_MS, firstReads)
+  if (lacks.size === 0) {
+    const addresses = {
+      address: addressOf(listener),
+      operations: operations === null ? null : `${addressOf(operations)}/`,
+    }
+    const { startUp } = await import('./start-up.ts')
+    const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
+    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, surroundings)
+    log.begin()
+    takeSignals()
+  }
+  const ending = inVain.promise.then(async () => {
+    // That of the other list, if it is under way, may tell of more.
+    await within(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
+    for (const message of lacks) surroundings.error(printable(message))
+    await listener.stop(LAST_ANSWERS_MS)
+    return WRONG_USAGE
+  })
+  const endWatch = outages.start()
+  return Promise.race([ended, ending]).finally(endWatch)
+}
+
+/** Loaded only where a snapshot is kept. */
+async function keeperOf(
+  configuration: Configuration,
+  marquee: Marquee,
+  observe: Observe,
+): Promise<SnapshotKeeper | null> {
+  const { snapshot } = configuration
+  // Where something is shared, who reads it keeps it (cluster.ts).
+  if (snapshot === null || configuration.cluster !== null) return null
+  const { keepSnapshot } = await import('./keep-snapshot.ts')
+  return keepSnapshot(snapshot.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
+}
+
+/** Says which of the limits the runtime or the system cannot keep. */
+function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+  const idleMs = listener.keepIdle(limits.idleMs)
+  if (idleMs < limits.idleMs) {
+    const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
+    error(`warning: limits.idle is ${least}: keep that of the load balancer in front below it, or run on Node`)
+  }
+  const descriptors = descriptorLimit()
+  if (descriptors < 2 * limits.waiting) {
+    const few = `only ${descriptors} file descriptors may be open, and limits.waiting: ${limits.waiting} needs twice as many`
+    error(`warning: ${few}: raise them (LimitNOFILE, ulimit -n), or lower limits.waiting`)
+  }
+}
+
+/** The operations side must never keep the public from being served: without its port, the service goes on without it. */
+async function openAside(
+  running: Running,
+  listenFetch: ListenFetch,
+  surroundings: Surroundings,
+): Promise<Listener | null> {
+  const { operations } = running.configuration
+  if (operations === null) return null
+  try {
+    const { openOperations } = await import('./operations.ts')
+    return await openOperations(running, operations, surroundings, listenFetch)
+  } catch (cause) {
+    const why = whyNotListening(cause, operations, 'operations')
+    surroundings.error(`warning: serving without the operations listener: ${why}`)
+    return null
+  }
+}
+
+function whyNotListening(
+  cause: unknown,
+  { host, port }: { host: string; port: number },
+  section: 'listen' | 'operations',
+): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+  const where = `${host}:${port} (${section}.host, ${section}.port)`
+  if (code === 'EADDRINUSE') {
+    const option = section === 'listen' ? '--port' : '--operations-port'
+    return `${where} is in use: stop what listens there, or choose another port by ${option} or ${section}.port, 0 for any`
+  }
+  if (code === 'EACCES') return `${where} is not allowed: ports below 1024 need a privilege this user lacks`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${where} is not an address of this machine`
+  return `${where} cannot be listened on (${code})`
+}
+
+/** What is answered without a record. */
+const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
+
+/** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
+function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
+  const now = systemTime.now()
+  if (lists.events.ageMs(now) !== null && lists.venues.ageMs(now) !== null) return true
+  return telemetry.requests
+    .counts()
+    .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
+}
+
+/** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
+const LAST_READS_MS = 1000
+
+/** What reads say that are cut off so: that is no failure of the CRM's. */
+function isCutOff(observation: Observation): boolean {
+  if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
+  return observation.kind === 'cluster-changed' && observation.what === 'unfit'
+}
+
+/** How long what the operations listener answers last may take. */
+const LAST_ANSWERS_MS = 1000
+
+async function endReads(running: Running): Promise<void> {
+  const { crm, reading } = running.marquee
+  running.isEnding = true
+  const refreshed = reading.stop()
+  await crm.close()
+  await refreshed
+}
+
+/** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
+const SECOND_SIGNAL_MS = 1000
+
+/** Ends in order at the first signal, at once at one that comes a second or more after it. */
+function untilSignal(
+  running: Running,
+  listener: Listener,
+  operations: Promise<Listener | null>,
+  observe: Observe,
+): { readonly ended: Promise<number>; readonly stop: (signal: string) => Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  let firstMs: number | null = null
+  const end = (status: number): void => {
+    observe({ kind: 'stopped', inOrder: status === FINE })
+    resolve(status)
+  }
+  const stop = async (signal: string): Promise<void> => {
+    const nowMs = systemTime.now().monotonicMs
+    if (firstMs !== null) {
+      if (nowMs - firstMs >= SECOND_SIGNAL_MS) end(ANSWER_IS_NO)
+      return
+    }
+    firstMs = nowMs
+    // Not ready from now on, and said so until all is over: the operations listener closes last.
+    running.stopping = true
+    const { drainMs } = running.configuration.limits
+    observe({ kind: 'stopping', signal, drainMs })
+    await listener.stop(drainMs)
+    const { marquee, keeper } = running
+    const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
+    await within(systemTime, LAST_READS_MS, endReads(running))
+    await kept?.stop()
+    await (await operations)?.stop(LAST_ANSWERS_MS)
+    end(FINE)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  return { ended: promise, stop }
+}

@@ -1,0 +1,103 @@
+import type { Configuration } from '../config/configuration.ts'
+import { howMany, printable } from '../observe/printable.ts'
+import { withheldIn } from '../sync/held-lists.ts'
+import { systemTime } from '../time/time.ts'
+import type { Marquee } from './assemble.ts'
+import { commandLine } from './launcher.ts'
+import { type Surroundings, runtimeName, VERSION } from './command-context.ts'
+
+interface StartUp {
+  readonly configuration: Configuration
+  readonly from: string
+  readonly marquee: Marquee
+  readonly address: string
+  readonly operations: string | null
+  /** When it began to listen, or the first line of the log came, if that was earlier: wall clock. */
+  readonly atMs: number
+  /** What `--config` named. */
+  readonly option: string | undefined
+}
+
+/** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
+export function startUp(
+  { configuration, from, marquee, address, operations, atMs, option }: StartUp,
+  surroundings: Surroundings,
+): void {
+  const { isTerminal, env, out } = surroundings
+  const { basePath } = configuration.listen
+  const id = firstId(marquee)
+  const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
+  if (!isTerminal) {
+    const line = {
+      event: 'listening',
+      address: `${address}/`,
+      operations,
+      try: link,
+      version: VERSION,
+      runtime: runtimeName(),
+    }
+    out(JSON.stringify({ time: new Date(atMs).toISOString(), level: 'info', ...line, configuration: from }))
+    return
+  }
+  const [strong, quiet, blue] = [painter(env, 1), painter(env, 2), painter(env, 36)]
+  const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], surroundings)
+  const said = standingOf(marquee, `${check} tells why`)
+  const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
+  out('')
+  out(`  ${strong(`Marquee ${VERSION}`)} ${quiet(`on ${runtimeName()}`)}`)
+  out('')
+  out(`  ${painter(env, said.isGood ? 32 : 33)('●')} ${printable(said.sentence)}`)
+  out('')
+  const open = configuration.describe ? ` ${quiet('open it in a browser')}` : ''
+  out(`${label('public')}${blue(`${address}${basePath === '/' ? '' : basePath}/`)}${open}`)
+  if (operations !== null) out(`${label('operations')}${blue(operations)} ${quiet('health, metrics, dashboard')}`)
+  out(`${label('read from')}${printable(from)}`)
+  out('')
+  if (link !== null && id !== null) {
+    // On lines of their own: within 80 columns no id is broken in two.
+    out(`  ${quiet('try')}`)
+    out(`  ${strong(`curl ${link}`)}`)
+    out(`  ${strong("curl -H 'Accept: application/hal+json' \\")}`)
+    out(`       ${strong(link)}`)
+    if (configuration.lists) out(`  ${strong(`curl '${link.slice(0, -id.length - 1)}?limit=3'`)}`)
+    out('')
+  }
+  out(`  ${quiet('Press Ctrl-C to stop. What happens is logged below.')}`)
+  out('')
+}
+
+/** Whether anything can be served, for a person. */
+function standingOf(
+  { lists: { events, venues } }: Marquee,
+  toldBy: string,
+): { readonly isGood: boolean; readonly sentence: string } {
+  const failure = events.lastFailure ?? venues.lastFailure
+  if (failure !== null) {
+    return { isGood: false, sentence: `Requests get 502 until the CRM can be read: ${failure.message}` }
+  }
+  const served = `${howMany(events.list.served, 'event')} and ${howMany(venues.list.served, 'venue')}`
+  const now = systemTime.now()
+  if (events.ageMs(now) === null || venues.ageMs(now) === null) {
+    return { isGood: false, sentence: `Requests get 502 until the CRM's lists are read; ${served} so far` }
+  }
+  const empty = [events, venues].find((told) => told.list.served === 0 && withheldIn(told) > 0)
+  if (empty !== undefined) {
+    const rows = `there are ${howMany(withheldIn(empty), 'row')}`
+    return { isGood: false, sentence: `Serving ${served}: no ${empty.list.kind.name}, though ${rows}; ${toldBy}` }
+  }
+  const withheld = withheldIn(events) + withheldIn(venues)
+  const rest = withheld === 0 ? '' : `; ${howMany(withheld, 'row')} withheld, ${toldBy}`
+  return { isGood: true, sentence: `Serving ${served}${rest}` }
+}
+
+function firstId({ lists }: Marquee): string | null {
+  const { list } = lists.events
+  for (const row of list.rows()) if (list.isServed(row)) return list.idOf(row)
+  return null
+}
+
+/** Colours and the like (SGR), but not where NO_COLOR is set (no-color.org) or the terminal has none. */
+function painter(env: Surroundings['env'], code: number): (text: string) => string {
+  const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
+  return (text) => (isPlain ? text : `\x1b[${code}m${text}\x1b[0m`)
+}

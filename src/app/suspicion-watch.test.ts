@@ -1,0 +1,61 @@
+import { expect, it } from 'bun:test'
+import { listSuspicions } from '../crm/mapping/suspicions.ts'
+import { loadConfiguration } from '../config/load-configuration.ts'
+import { Formatter } from '../formats/format.ts'
+import type { ReadReport } from '../observe/observation.ts'
+import { newLists } from '../sync/replica.ts'
+import { SuspicionWatch } from './suspicion-watch.ts'
+
+type Row = Readonly<Record<string, string | null>>
+
+async function watched(): Promise<{
+  readonly told: string[]
+  readonly read: (kind: ReadReport['kind'], rows: readonly Row[]) => void
+}> {
+  const loaded = await loadConfiguration({
+    path: '/etc/marquee.yaml',
+    text: 'crm: {kind: files, directory: /srv}',
+    env: {},
+    readFile: () => Promise.reject(new Error('nothing is read')),
+  })
+  if (!loaded.ok) throw new Error('the configuration is wrong')
+  const told: string[] = []
+  const suspicions = listSuspicions()
+  const watch = new SuspicionWatch(loaded.configuration, suspicions, (observation) => {
+    if (observation.kind === 'suspicious') told.push(`${observation.column} ${observation.what} (${observation.count})`)
+  })
+  const lists = newLists(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }))
+  const held = { events: { list: lists.events }, venues: { list: lists.venues } } as never
+  const cell = (column: string) => (row: Row) => row[column] ?? null
+  const probe = suspicions.venues.probe<Row>(['name', 'city'], { cell } as never)
+  return {
+    told,
+    read(kind, rows) {
+      for (const row of rows) probe(row)
+      const counted = { rows: rows.length, changed: 1, newlyWithheld: [], servesNothing: false, served: 1, withheld: 0 }
+      const read = { list: 'venues', kind, outcome: 'ok', message: null, durationMs: 1, ...counted } as const
+      watch.note({ kind: 'read-ended', read }, held)
+    },
+  }
+}
+
+it('calls a column blank in every row when every row was read, and not by the few of a read of changes', async () => {
+  const { told, read } = await watched()
+  const blank = { name: 'Hall', city: null }
+  read('changes', [blank, blank])
+  expect(told).toEqual([])
+  read('full', [blank, blank, blank])
+  read('changes', [blank])
+  expect(told).toEqual(['city is there, and blank in every row (3)'])
+})
+
+it('calls no column blank in every row that holds something in another row', async () => {
+  const { told, read } = await watched()
+  read('changes', [{ name: 'Hall', city: null }])
+  read('full', [
+    { name: 'Hall', city: 'Leeds' },
+    { name: 'Cellar', city: null },
+  ])
+  read('changes', [{ name: 'Barn', city: null }])
+  expect(told).toEqual([])
+})

@@ -1,0 +1,104 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import type { ListName } from '../domain/field.ts'
+import type { Observation, Observe } from '../observe/observation.ts'
+import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import { systemTime } from '../time/time.ts'
+import type { Status } from '../operations/status.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import { unmatchedVenues } from './venue-references.ts'
+
+/** What is most likely wrong in the lists, looked at after each read: told once a kind until a full read finds none of it, and kept for the dashboard. */
+export class SuspicionWatch {
+  /** What is served all the same. */
+  readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
+  /** When rows of a list were last withheld for a mistake and had not been before, monotonic ms. */
+  readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
+  readonly #told = new Set<string>()
+  /** Of `found.events`, what the events name and the venues do not have. */
+  #unmatched: readonly Oddity[] = []
+  #venuesAre: 'to be compared' | 'compared now' | 'compared' = 'to be compared'
+  #wereCompared = false
+  readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
+  readonly #suspicions: ListSuspicions
+  readonly #observe: Observe
+
+  constructor(settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>, suspicions: ListSuspicions, observe: Observe) {
+    this.#settings = settings
+    this.#suspicions = suspicions
+    this.#observe = observe
+  }
+
+  /** Dates without an offset, and the zone they are read in. */
+  get zone(): Status['zone'] {
+    const { crm, isTimeZoneSet } = this.#settings
+    return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
+  }
+
+  note(observation: Observation, lists: ToldLists): void {
+    if (observation.kind !== 'read-ended') return
+    const { outcome, kind, rows, newlyWithheld } = observation.read
+    const list = observation.read.list === 'venues' ? 'venues' : 'events'
+    if (newlyWithheld.some((count) => !isOnPurpose(count))) this.mistakenAtMs[list] = systemTime.now().monotonicMs
+    if (outcome !== 'ok' || kind === 'availability') return
+    const isEmptied = rows === 0 && this.found[list].length > 0 && isEmpty(lists[list])
+    if (rows > 0 || isEmptied) this.#venuesAre = 'to be compared'
+    if (isEmptied && list === 'events') this.#unmatched = []
+    // A new event may name a new venue: the next read of the venues brings it.
+    if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)
+    if (rows === 0 && !isEmptied) return
+    if (kind === 'full' && rows > 0) this.#suspicions[list].judge(rows)
+    const odd = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id))
+    this.found[list] = list === 'events' ? [...odd, ...this.#unmatched] : odd
+    if (kind === 'full') this.#forgetOthers(list)
+    this.#tell(list)
+    const { crm, isTimeZoneSet: isSet } = this.#settings
+    const count = this.#dates(list)
+    if (count > 0 && this.#isNew(`${list} zone`)) {
+      this.#observe({ kind: 'wall-times', list, zone: crm.timeZone.id, isSet, count })
+    }
+  }
+
+  async #compareVenues(lists: ToldLists): Promise<void> {
+    while (this.#venuesAre === 'to be compared' && lists.events.isLoaded && lists.venues.isLoaded) {
+      this.#venuesAre = 'compared now'
+      const unmatched = await unmatchedVenues(lists, this.#suspicions)
+      this.#wereCompared = true
+      const before = new Set(this.#unmatched)
+      const whats = new Set(unmatched.map(({ what }) => what))
+      for (const { column, what } of before) if (!whats.has(what)) this.#told.delete(`events ${column} ${what}`)
+      this.#unmatched = unmatched
+      this.found.events = [...this.found.events.filter((odd) => !before.has(odd)), ...unmatched]
+      this.#tell('events')
+      if (this.#venuesAre === 'compared now') this.#venuesAre = 'compared'
+    }
+  }
+
+  #tell(list: ListName): void {
+    for (const { column, what, count, where } of this.found[list]) {
+      if (this.#isNew(`${list} ${column} ${what}`))
+        this.#observe({ kind: 'suspicious', list, column, what, count, where })
+    }
+  }
+
+  #dates(list: ListName): number {
+    return [...this.#suspicions[list].wallDates.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  #forgetOthers(list: ListName): void {
+    const found = new Set(this.found[list].map(({ column, what }) => `${list} ${column} ${what}`))
+    for (const key of this.#told)
+      if (key.startsWith(`${list} `) && key !== `${list} zone` && !found.has(key)) this.#told.delete(key)
+  }
+
+  #isNew(key: string): boolean {
+    const { size } = this.#told
+    return this.#told.add(key).size > size
+  }
+}
+
+/** No row of it is left, withheld ones included. */
+function isEmpty(told: ToldLists[ListName]): boolean {
+  return told.list.served + withheldIn(told) === 0
+}

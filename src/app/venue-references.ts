@@ -1,0 +1,95 @@
+import type { IdTexts } from '../crm/mapping/id-texts.ts'
+import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import { howMany } from '../observe/printable.ts'
+import type { ToldLists } from '../sync/held-lists.ts'
+import { readVenueId } from '../records/packing.ts'
+import { breathe } from '../time/waiting.ts'
+
+type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
+
+const MOST_TEXTS = 20
+/** To compare a text with more venues than these would hold up requests. */
+const MOST_COMPARED = 2000
+
+/** The texts in VenueId that no row of the venues has, the most frequent first; none as long as a list was not read. */
+export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<readonly Oddity[]> {
+  const { events, venues } = lists
+  const known = texts.events.venueTexts
+  const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
+  // Without venues nobody expects a match.
+  if (!events.isLoaded || !venues.isLoaded || venues.list.size === 0) return []
+  const unmatched = new Map([...known].flatMap(([venue]) => (isHeld(venue) ? [] : [[venue, 0]])))
+  // Nearly always all of them match, and no row has to be looked at.
+  if (unmatched.size === 0) return []
+  await events.list.someServed((packed) => {
+    const venue = readVenueId(packed)
+    const count = unmatched.get(venue)
+    if (count !== undefined) unmatched.set(venue, count + 1)
+    return false
+  }, breathe)
+  for (const [venue, count] of unmatched) if (count === 0) known.forget(venue)
+  const counts = [...unmatched].filter(([venue, count]) => count > 0 && !isHeld(venue))
+  const byCount = counts.toSorted(([, left], [, right]) => right - left)
+  const told: Oddity[] = []
+  const names = [...texts.venues.venueTexts]
+    .flatMap(([venue, { text }]) => (isHeld(venue) ? [text] : []))
+    .slice(0, MOST_COMPARED)
+  for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
+    told.push(oddityOf(venue, count, lists, known, names))
+    await breathe()
+  }
+  const more = byCount.slice(MOST_TEXTS)
+  const rows = more.reduce((sum, [, count]) => sum + count, 0)
+  const example = `${howMany(more.length, 'text')} besides those above`
+  if (rows > 0)
+    told.push({ column: known.column, what: 'holds more texts that no venue has', count: rows, example, where: null })
+  return told
+}
+
+function oddityOf(
+  venue: Guid,
+  count: number,
+  { events }: ToldLists,
+  known: IdTexts,
+  venues: readonly string[],
+): Oddity {
+  const { text = venue, rows = new Map<Guid, string>() } = known.get(venue) ?? {}
+  const places: string[] = []
+  for (const [id, where] of rows) {
+    if (events.list.get(id)?.VenueId === venue) places.push(where)
+    else rows.delete(id)
+  }
+  const near = nearestName(text, venues)
+  const hint = near === null ? 'none is similar' : `the nearest is ${JSON.stringify(near)}`
+  return {
+    column: known.column,
+    what: `is ${JSON.stringify(text)}, which no venue has; ${hint}`,
+    count,
+    example: `${places.join('; ')}${count > places.length ? '; …' : ''}`,
+    where: places[0] ?? null,
+  }
+}
+
+/** A sentence for the events whose venue is there and withheld; null if there is none. */
+export function withheldVenues({ events, venues }: ToldLists, texts: Texts): string | null {
+  let count = 0
+  let first: { readonly event: Guid; readonly venue: Guid } | null = null
+  for (const row of events.list.rows()) {
+    const event = events.list.idOf(row)
+    const venue = events.list.get(event)?.VenueId ?? EMPTY_GUID
+    if (venue === EMPTY_GUID || venues.list.inspect(venue)?.served !== false) continue
+    count++
+    if (first === null || event < first.event) first = { event, venue }
+  }
+  if (first === null) return null
+  const { event, venue } = first
+  const text = texts.events.venueTexts.get(venue)?.text ?? venue
+  const place = texts.events.venueTexts.get(venue)?.rows.get(event) ?? event
+  const where = venues.list.inspect(venue)?.withheld?.where ?? ''
+  const fact = `venue ${JSON.stringify(text)} (${where}), which is not served`
+  if (count === 1) return `event ${event} (${place}) refers to ${fact}: its /venue answers 404`
+  return `${howMany(count, 'event')} refer to venues that are not served, so their /venue answers 404; the first is ${event} (${place}), which refers to ${fact}`
+}

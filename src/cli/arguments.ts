@@ -1,0 +1,143 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { printable } from '../observe/printable.ts'
+import type { CheckOptions } from './check.ts'
+import { type ConfigurationOptions, portOf } from '../app/read-configuration.ts'
+import type { InitOptions } from './init.ts'
+import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
+import { type Surroundings, FINE, VERSION, WRONG_USAGE } from '../app/command-context.ts'
+
+type JsonOption = ConfigurationOptions & { readonly json?: boolean }
+
+/** Runs whichever command the arguments name, or tells how they are meant; resolves with the exit status. */
+export async function runTyped(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const ordered = commandFirst(args)
+  if (ordered === null) {
+    surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
+    return WRONG_USAGE
+  }
+  let status = FINE
+  const program = new Command('marquee')
+    .description('Publishes the events and venues of a CRM to the web, read-only.')
+    .usage('<command> [options]')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', FIRST_STEPS)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => surroundings.out(text.trimEnd()),
+      writeErr: (text) => surroundings.error(text.trimEnd()),
+      outputError: (text, write) => write(oneSentence(text, './marquee --help')),
+    })
+  const command = (name: CommandName): Command =>
+    program
+      .command(name)
+      .summary(HELP[name].summary)
+      .description(HELP[name].teaches)
+      .helpOption('-h, --help', 'print this help')
+      .addHelpText('after', helpAfter(HELP[name]))
+      .configureOutput({ outputError: (text, write) => write(oneSentence(text, `./marquee ${name} --help`)) })
+  const configured = (name: CommandName): Command =>
+    command(name).option(
+      '--config <file>',
+      'the configuration; else the file MARQUEE_CONFIG names,\nelse ./marquee.yaml, else the sample',
+      fileName,
+    )
+
+  withOperationsPort(configured('serve'))
+    .option('--port <n>', 'the public port in place of listen.port; 0 for any', portNumber)
+    .action(async (options: ConfigurationOptions) => {
+      const { serve } = await import('../app/serve.ts')
+      status = await serve(options, surroundings)
+    })
+  asJson(configured('check'))
+    .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
+    .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
+    .action(async (options: CheckOptions) => {
+      const { check } = await import('./check.ts')
+      status = await check(options, surroundings)
+    })
+  asJson(withOperationsPort(configured('explain')))
+    .argument('<id>', 'the id of an event or a venue')
+    .action(async (id: string, options: JsonOption) => {
+      const { explain } = await import('./explain.ts')
+      status = await explain(id, options, surroundings)
+    })
+  const { kinds } = await import('./init.ts')
+  command('init')
+    .argument('[kind]', `the kind of CRM: ${kinds.join(', ')}`, 'files')
+    .option('--from <file>', 'looks at a file and proposes how to read it; once for each file', everyFile, [])
+    .option('--replace', 'write over an existing marquee.yaml; with --from its idNamespace is kept')
+    .action(async (kind: string, options: InitOptions) => {
+      const { init } = await import('./init.ts')
+      status = await init(kind, surroundings, options)
+    })
+  for (const name of ['accept', 'ready'] as const) {
+    withOperationsPort(configured(name)).action(async (options: ConfigurationOptions) => {
+      const asking = await import('./ask-running.ts')
+      status = await asking[name](options, surroundings)
+    })
+  }
+  try {
+    await program.parseAsync(ordered, { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : WRONG_USAGE
+    throw error
+  }
+}
+
+function asJson(command: Command): Command {
+  return command.option('--json', 'print one JSON object')
+}
+
+function withOperationsPort(command: Command): Command {
+  return command.option('--operations-port <n>', 'the port in place of operations.port', portNumber)
+}
+
+function portNumber(value: string): number {
+  const port = portOf(value)
+  if (port === null) throw new InvalidArgumentError('A whole number from 0 to 65535 is expected.')
+  return port
+}
+
+function fileName(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('The name of a file is expected.')
+  return value
+}
+
+function everyFile(value: string, before: readonly string[]): readonly string[] {
+  return [...before, fileName(value)]
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,4}$/.test(value) || Number(value) > 1000)
+    throw new InvalidArgumentError('A whole number up to 1000 is expected.')
+  return Number(value)
+}
+
+/** Commander's message on one line, with where to read on. */
+function oneSentence(text: string, help: string): string {
+  const [message = '', ...hints] = text.trim().split('\n')
+  const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
+  return printable(`${message.replace(/\.$/, '')}; ${hint === '' ? '' : `${hint} `}\`${help}\` tells more`)
+}
+
+const WITH_VALUE: ReadonlySet<string> = new Set(['--config', '--port', '--operations-port'])
+
+/**
+ * Null where there are such options and no command; else the arguments with options that stand before the command's name moved behind it, where the command knows them.
+ * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
+ */
+export function commandFirst(args: readonly string[]): readonly string[] | null {
+  let at = 0
+  for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
+    if (WITH_VALUE.has(arg)) at += 2
+    else if (arg === '--json' || WITH_VALUE.has(arg.slice(0, Math.max(0, arg.indexOf('='))))) at += 1
+    // The program's own options, and what is not an option, stay where they are.
+    else return args
+  }
+  const command = args[at]
+  if (command === undefined) return at === 0 ? args : null
+  return [command, ...args.slice(0, at), ...args.slice(at + 1)]
+}

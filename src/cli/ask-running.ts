@@ -1,0 +1,55 @@
+import { printable } from '../observe/printable.ts'
+import { type ConfigurationOptions, readConfiguration } from '../app/read-configuration.ts'
+import { type Reply, askRunning, whyRefused } from './running-instance.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+
+/** Asks the running instance whether it is ready: for probes in images without a shell. */
+export async function ready(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
+  if (read === null) return WRONG_USAGE
+  const reply = await askRunning(read.configuration, 'GET', '/ready')
+  if (reply.kind === 'answered' && reply.status === 200) {
+    surroundings.out('ready')
+    return FINE
+  }
+  const why = whyNot(reply, (at) => `it runs and answers 502 for now, or is about to stop: ${at}/status says which`)
+  surroundings.error(`not ready: ${why}`)
+  return ANSWER_IS_NO
+}
+
+function whyNot(reply: Reply, on503: (address: string) => string): string {
+  if (reply.kind !== 'answered') return reply.message
+  return reply.status === 503 ? on503(reply.address) : whyRefused(reply)
+}
+
+/** It asks the instance that reads the CRM, and that may take its time. */
+const ACCEPT_MS = 15_000
+
+/** Tells the running instance that the shorter list is right. */
+export async function accept(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
+  if (read === null) return WRONG_USAGE
+  const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
+  const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
+  if (lists === null) {
+    const later = 'one that comes back may still do as you said'
+    const why = whyNot(
+      reply,
+      (at) => `no leader answered within 10 s; ${later}; ${at}/status says who reads the CRM, if anybody does`,
+    )
+    surroundings.error(`nothing was accepted: ${why}`)
+    return ANSWER_IS_NO
+  }
+  surroundings.out(
+    lists.length === 0
+      ? 'no list was held back, so there was nothing to accept'
+      : printable(`accepted: the shorter list of ${lists.join(' and ')} is read now`),
+  )
+  return FINE
+}
+
+/** The lists that an instance says it will believe; null where that is not what it says. */
+function acceptedLists(body: unknown): readonly string[] | null {
+  const accepted: unknown = typeof body === 'object' && body !== null && 'accepted' in body ? body.accepted : null
+  return Array.isArray(accepted) && accepted.every((list) => typeof list === 'string') ? accepted : null
+}

@@ -1,0 +1,158 @@
+import { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import type { Configuration } from '../config/configuration.ts'
+import { isLoopbackStore } from '../config/cluster-settings.ts'
+import { systemTime } from '../time/time.ts'
+import { TOO_LATE, within } from '../time/waiting.ts'
+import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
+import { decodeEntry } from '../cluster/entries.ts'
+import { MOST_MARKS } from '../cluster/nonces.ts'
+import { otherLogsInUse, whyOtherLog } from '../cluster/other-logs.ts'
+import { logNameOf, Signing } from '../cluster/signing.ts'
+import { heartbeatOf, type ClusterSettings } from '../app/cluster-member.ts'
+import { clusterScope } from '../app/keep-snapshot.ts'
+
+export interface StoreChecked {
+  /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
+  readonly server: string | null
+  /** What keeps instances from sharing. */
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+const PATIENCE_MS = 5000
+/** Of a log whose heartbeats are further apart `check` does not see that it is in use. */
+const LONGEST_HEARTBEAT_MS = 1000
+const SEE = 'The instances replace a log that nobody leads; see who else writes to the store'
+const PROBE = 'probe'
+const LEAST_VERSION = '6.2'
+
+/** Whether the store of the `cluster` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
+export async function checkCluster(
+  settings: ClusterSettings,
+  configuration: Configuration,
+  recordBytes: number,
+): Promise<StoreChecked> {
+  const { url, ca, name, key } = settings
+  const logName = logNameOf(clusterScope(configuration), key?.reveal() ?? null)
+  const store = new RedisStore({ url, ca, name }, logName)
+  const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
+  const open: RedisConnection[] = []
+  try {
+    const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
+      open.push(connection, probe)
+      const info = await connection.info()
+      // What a replica refuses says less than that it is one.
+      const problems = problemsOf(info)
+      if (problems.length === 0) await tryRights(probe)
+      return { connection, info, problems }
+    })
+    const checked = await within(systemTime, PATIENCE_MS, asked)
+    if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
+    const { connection, info, problems } = checked
+    const warnings = warningsOf(settings, info, recordBytes)
+    if (problems.length > 0) return { server: serverOf(info), problems, warnings }
+    const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatOf(settings, configuration.freshness))
+    const signing = new Signing(clusterScope(configuration), key?.reveal() ?? null)
+    const trouble = await within(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
+    const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE}`
+    if (trouble !== null) warnings.push(`cluster.name: ${trouble === TOO_LATE ? late : trouble}`)
+    if (trouble === TOO_LATE) return { server: serverOf(info), problems, warnings }
+    const looked = otherLogsInUse(connection, systemTime, usedMs, new AbortController().signal)
+    const others = await within(systemTime, PATIENCE_MS, looked)
+    for (const other of others === TOO_LATE ? [] : others) {
+      warnings.push(`cluster.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
+    }
+    return { server: serverOf(info), problems, warnings }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'the connection failed'
+    return { server: null, problems: [`cluster.url: ${why}`], warnings: [] }
+  } finally {
+    for (const connection of open) connection.destroy()
+  }
+}
+
+/** What instances would find wrong with the log, or with the nonces beside it; null if nothing is. */
+async function logTrouble(connection: RedisConnection, signing: Signing, usedMs: number): Promise<string | null> {
+  const look = async () => {
+    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_MARKS)]
+    return { top, nonces, moved: JSON.stringify([...(nonces ?? [])]) }
+  }
+  const before = await look()
+  if (before.nonces === null)
+    return `there are more than ${MOST_MARKS} nonces of instances; the leader drops them. ${SEE}`
+  const entry = before.top === null ? null : decodeEntry(before.top, signing)
+  if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE}`
+  if (before.nonces.size === 0) return null
+  await new Promise((resolve) => setTimeout(resolve, 2 * usedMs))
+  const after = await look()
+  if (before.top?.id !== after.top?.id || before.moved === after.moved) return null
+  const end = before.top === null ? 'there is no log' : `the log ends with ${before.top.id} and does not move`
+  return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
+}
+
+/** Every command that an instance uses, once. */
+async function tryRights(probe: RedisConnection): Promise<void> {
+  try {
+    await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)
+    await probe.readAfter('0-0', 1, 16)
+    await probe.readFrom('1-1', 1)
+    await probe.top()
+    await probe.trimBefore('1-1')
+    await probe.writeNonce(PROBE, '{}')
+    await probe.readNonces(99)
+    await probe.dropNonces([PROBE])
+    await probe.noteSnapshot(PROBE, 1)
+    await probe.readSnapshots(9)
+    await probe.forgetSnapshots([PROBE])
+    await probe.drop('snapshots')
+    await probe.putBlob('snapshot', Buffer.from('{}'))
+    await probe.getBlob('snapshot')
+    await probe.countBlobs(['snapshot'])
+    await probe.dropBlobs(['snapshot'])
+    await probe.drop('log')
+  } finally {
+    await probe.cleanUp([PROBE])
+  }
+}
+
+function serverOf(info: ReadonlyMap<string, string>): string {
+  const valkey = info.get('valkey_version')
+  return valkey === undefined ? `Redis ${info.get('redis_version') ?? ''}` : `Valkey ${valkey}`
+}
+
+function problemsOf(info: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = []
+  const version = info.get('redis_version') ?? ''
+  if (version.localeCompare(LEAST_VERSION, 'en', { numeric: true }) < 0) {
+    problems.push(`cluster.url: the store is of version ${version}, and ${LEAST_VERSION} or later is needed`)
+  }
+  if (info.get('role') === 'slave') {
+    problems.push(`cluster.url: this is a replica of ${info.get('master_host') ?? 'another'}; name the primary`)
+  }
+  return problems
+}
+
+function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>, recordBytes: number): string[] {
+  const warnings: string[] = []
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
+  if (policy.startsWith('allkeys-')) {
+    warnings.push(
+      `cluster.url: the store's maxmemory-policy is ${policy}: it may throw the snapshot away; noeviction does not`,
+    )
+  }
+  const most = Number(info.get('maxmemory') ?? 0)
+  const room = most - Number(info.get('used_memory') ?? 0)
+  if (most > 0 && room < recordBytes) {
+    const wanted = `${megabytes(recordBytes)} MB, as much as the records take`
+    warnings.push(`cluster.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
+  }
+  if (settings.key === null && !isLoopbackStore(settings)) {
+    warnings.push('cluster.key is not set: whoever can write to the store decides what is served')
+  }
+  return warnings
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}

@@ -1,0 +1,262 @@
+import type { Observation } from '../observe/observation.ts'
+import { isOnPurpose } from '../domain/withheld.ts'
+import type { Configuration, CrmSettings } from '../config/configuration.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
+import { showCell } from '../crm/mapping/cell.ts'
+import { textFound } from '../faults/remedy.ts'
+import { type WithheldWords, withheldWords } from '../faults/fault-words.ts'
+import type { ListName } from '../domain/field.ts'
+import type { WithheldRow } from '../records/packed-withheld.ts'
+import type { ToldLists } from '../sync/held-lists.ts'
+import type { Diagnosis } from '../sync/port.ts'
+import type { RecordList } from '../records/record-list.ts'
+import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicions } from '../crm/mapping/suspicions.ts'
+import type { CrmRead } from '../app/assemble.ts'
+import { type FieldReport, fieldReports } from './check-fields.ts'
+import { type FaultGroup, faultGroups } from '../faults/fault-groups.ts'
+import type { TextKeyFor } from '../faults/text-keys.ts'
+import { withheldVenues } from '../app/venue-references.ts'
+
+interface WithheldReport extends WithheldWords {
+  readonly kind: 'event' | 'venue'
+  readonly where: string
+  readonly id: string | null
+}
+
+type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
+
+/** The values that a `not` lets pass, the most frequent first. */
+export interface Passing {
+  readonly kind: 'event' | 'venue'
+  readonly column: string
+  readonly values: readonly { readonly value: string; readonly count: number }[]
+}
+
+interface ZoneReport {
+  /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
+  readonly name: string | null
+  readonly set: boolean
+  readonly datesWithoutOffset: number
+}
+
+/** What `check --json` prints. */
+export interface Report {
+  /** Both lists were read. */
+  readonly ok: boolean
+  readonly events: number
+  readonly venues: number
+  readonly groups: readonly FaultGroup[]
+  readonly suspicious: readonly SuspiciousReport[]
+  readonly zone: ZoneReport
+  /** What `not` lets pass; absent if no condition has one. */
+  readonly passing?: readonly Passing[]
+  /** In the order of the lists. */
+  readonly withheld: readonly WithheldReport[]
+  readonly ignored: readonly string[]
+  readonly warnings: readonly string[]
+  readonly problems: readonly string[]
+  /** Of the lists that were read. */
+  readonly fields: readonly FieldReport[]
+}
+
+/** What a person is told beside the report. */
+export interface Asides {
+  /** Rows, those of a list that could not be read too. */
+  readonly mistakes: number
+  readonly onPurpose: number
+  /** A list has rows and serves none. */
+  readonly servesNothing: boolean
+  readonly ignoredOf: ReadonlyMap<ListName, readonly string[]>
+}
+
+export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
+  ok: false,
+  events: 0,
+  venues: 0,
+  groups: [],
+  suspicious: [],
+  zone: { name: null, set: false, datesWithoutOffset: 0 },
+  withheld: [],
+  ignored: [],
+  fields: [],
+}
+
+/** What the reading of both lists came to. */
+export function reportOf(
+  { marquee: { lists, suspicions }, failures, observations, diagnoses }: CrmRead,
+  { crm, isTimeZoneSet }: Configuration,
+  configurationWarnings: readonly string[],
+  textKeyFor: TextKeyFor,
+  unmatched: readonly Oddity[],
+): { readonly report: Report; readonly asides: Asides } {
+  const held = LISTS.map(([kind, list]) => ({
+    kind,
+    list,
+    rows: inOrder(lists[list].list.withheldRows()).map((row) => asWritten(row, suspicions[list])),
+  }))
+  const withheld = held.flatMap(({ kind, rows }) =>
+    rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
+  )
+  // What would be wrong with the rows of a list that could not be read is told in the same round.
+  const meant = held.map(({ kind, list, rows }) => ({ kind, rows: [...rows, ...meantRows(diagnoses.get(list))] }))
+  const rows = meant.flatMap((each) => each.rows)
+  const ignoredOf = ignoredColumns(observations, diagnoses)
+  const datesWithoutOffset = [...suspicions.events.wallDates.values()].reduce((sum, count) => sum + count, 0)
+  const zone = { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset }
+  const nothing = nothingServed(lists)
+  const mistakes = rows.filter((row) => !isOnPurpose(row.withheld)).length
+  const groups = meant
+    .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
+    // Mistakes first, of whichever list.
+    .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
+  const withheldReference = withheldVenues(lists, suspicions)
+  const warnings = [
+    ...configurationWarnings,
+    ...observations.flatMap((seen) => (seen.kind === 'crm-noticed' ? [seen.message] : [])),
+    ...nothing,
+    ...misspeltColumns(ignoredOf, crm),
+    ...zoneToCome(groups, zone, suspicions.events),
+    ...(withheldReference === null ? [] : [withheldReference]),
+  ]
+  const passing = LISTS.flatMap(([kind, list]) => passingOf(kind, suspicions[list]))
+  const report = {
+    ok: failures.length === 0,
+    events: lists.events.list.served,
+    venues: lists.venues.list.served,
+    groups,
+    suspicious: [
+      ...suspiciousIn('event', suspicions.events, lists.events.list),
+      ...unmatched.map((odd) => toldIn('event', odd)),
+      ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
+      ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
+    ],
+    zone,
+    ...(passing.length === 0 ? {} : { passing }),
+    withheld,
+    ignored: [...new Set([...ignoredOf.values()].flat())],
+    warnings,
+    problems: failures.flatMap(({ list, failure }) => {
+      const told = diagnoses.get(list)?.problems ?? []
+      return (told.length === 0 ? [failure.message] : told).map((why) => `the ${list} could not be read: ${why}`)
+    }),
+    fields: LISTS.flatMap(([kind, list]) =>
+      failures.some((failed) => failed.list === list) ? [] : fieldReports(kind, suspicions[list]),
+    ),
+  }
+  const onPurpose = rows.length - mistakes
+  return { report, asides: { mistakes, onPurpose, servesNothing: nothing.length > 0, ignoredOf } }
+}
+
+const LISTS = [
+  ['event', 'events'],
+  ['venue', 'venues'],
+] as const
+
+// Lines and items in their order as numbers: line 9 before line 10.
+const BY_PLACE = new Intl.Collator('en', { numeric: true })
+
+function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
+  return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
+}
+
+/** A row whose id another row has, told by what stands in its cell. */
+function asWritten(row: WithheldRow, { idTexts, idColumn }: Suspicions): WithheldRow {
+  const { id, withheld } = row
+  if (id === null || withheld.fault !== 'duplicate-id') return row
+  const found = idTexts.get(id)
+  const shown = found === undefined ? withheld.found : showCell(found)
+  return { id, withheld: { ...withheld, column: idColumn, found: shown } }
+}
+
+function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
+  return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
+}
+
+/** What is suspicious in a date without an offset. */
+export function zoneNotSet({ name }: ZoneReport): string {
+  return `has no offset, and is read in ${name} because timeZone was never set`
+}
+
+function suspiciousIn<Item>(
+  kind: 'event' | 'venue',
+  suspicions: Suspicions,
+  records: RecordList<Item>,
+): readonly SuspiciousReport[] {
+  return suspicions.list((id) => records.serves(id)).map((odd) => toldIn(kind, odd))
+}
+
+function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Oddity): SuspiciousReport {
+  return { kind, column, what, count, example }
+}
+
+function passingOf(kind: Passing['kind'], { passed }: Suspicions): readonly Passing[] {
+  return Array.from(passed, ([column, values]) => ({
+    kind,
+    column,
+    values: values.map(([value, count]) => ({ value: textFound(value), count })),
+  }))
+}
+
+function wallDates(counts: ReadonlyMap<string, number>, zone: ZoneReport): readonly SuspiciousReport[] {
+  return Array.from(counts, ([column, count]) => ({
+    kind: 'event',
+    column,
+    what: zoneNotSet(zone),
+    count,
+    example: `in ${column}: set timeZone, such as Europe/London`,
+  }))
+}
+
+function ignoredColumns(
+  observations: readonly Observation[],
+  diagnoses: CrmRead['diagnoses'],
+): ReadonlyMap<ListName, readonly string[]> {
+  const both = LISTS.map(([, list]) => {
+    const seen = observations.flatMap((one) => (one.kind === 'columns-ignored' && one.list === list ? one.columns : []))
+    return [list, [...seen, ...(diagnoses.get(list)?.ignored ?? [])]] as const
+  })
+  return new Map(both.filter(([, columns]) => columns.length > 0))
+}
+
+/** A renamed column takes all rows down, and the rows' own faults do not say that. */
+function nothingServed({ events, venues }: ToldLists): readonly string[] {
+  return [events.list, venues.list].flatMap(({ kind, served, withheld, extras }) => {
+    const count = withheld + extras.length
+    return served > 0 || count === 0 ? [] : [`no ${kind.name} at all would be served: every row is withheld`]
+  })
+}
+
+function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>, crm: CrmSettings): readonly string[] {
+  return [...ignoredOf].flatMap(([list, columns]) => {
+    const { columns: known, isMapped } = columnsRead(crm, list)
+    // What the configuration names is there, or the list could not be read.
+    if (isMapped) return []
+    return columns.flatMap((column) => {
+      const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
+      if (near === null) return []
+      const why = near === column.trim() ? ' There is a blank around it.' : isCase(near, column) ? ' Case counts.' : ''
+      return [`the ${list} have no field ${JSON.stringify(column)}; did you mean ${near}?${why}`]
+    })
+  })
+}
+
+function isCase(left: string, right: string): boolean {
+  return left.toLowerCase() === right.trim().toLowerCase()
+}
+
+/** Dates that cannot be read yet would be read in a zone that nobody chose. */
+function zoneToCome(
+  groups: readonly FaultGroup[],
+  { name, set }: ZoneReport,
+  { dateColumns }: Suspicions,
+): readonly string[] {
+  const dates = groups.find(
+    ({ fault, column }) => fault === 'unreadable' && column !== null && dateColumns.includes(column),
+  )
+  if (set || dates === undefined) return []
+  return [
+    `timeZone is not set: where ${dates.column} has no offset it would be read in ${name}; say timeZone: Europe/London, or whichever it is`,
+  ]
+}

@@ -1,0 +1,180 @@
+import { stat } from 'node:fs/promises'
+import { textOf as bodyText } from '../formats/body.ts'
+import { howMany, printable } from '../observe/printable.ts'
+import { codeOf } from '../observe/system-error.ts'
+import type { Configuration, CrmSettings } from '../config/configuration.ts'
+import { type Asides, type Passing, type Report, NOTHING_READ, reportOf, zoneNotSet } from './check-report.ts'
+import { fieldTable } from './check-fields.ts'
+import type { StoreChecked } from './check-cluster.ts'
+import { loadFound } from '../app/read-configuration.ts'
+import { systemTime } from '../time/time.ts'
+import { type CrmRead, readCrm } from '../app/assemble.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { columnsRead } from '../crm/files/list-file.ts'
+import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import type { FaultGroup } from '../faults/fault-groups.ts'
+import { unmatchedVenues } from '../app/venue-references.ts'
+import type { TextKeyFor } from '../faults/text-keys.ts'
+
+export interface CheckOptions {
+  readonly config?: string
+  readonly json?: boolean
+  /** How many records of each list are shown as they would be published. */
+  readonly show?: number
+  readonly strict?: boolean
+}
+
+/** Reads the configuration and the CRM once, serves nothing, and tells what would be served and what not. */
+export async function check(
+  { config, json = false, show = 0, strict = false }: CheckOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { out, error, answer } = surroundings
+  const found = await loadFound({ config }, surroundings)
+  if (!found.ok) {
+    if (json) await answer(JSON.stringify({ ...NOTHING_READ, warnings: [], problems: found.problems }))
+    else for (const problem of found.problems) error(problem)
+    return WRONG_USAGE
+  }
+  if (!json) out(`Checking ${printable(found.from)}.`)
+  const crm = await readCrm(found.configuration)
+  const { cluster } = found.configuration
+  const { lists } = crm.marquee
+  const recordBytes = lists.events.list.sizeBytes + lists.venues.list.sizeBytes
+  const store =
+    cluster === null
+      ? NO_STORE
+      : await (await import('./check-cluster.ts')).checkCluster(cluster, found.configuration, recordBytes)
+  const snapshotProblems = await problemsOfSnapshot(found.configuration)
+  const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
+  // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
+  const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
+  const keyFor: TextKeyFor = isClean ? () => null : (await import('../faults/text-keys.ts')).textKeyFor
+  const { report: read, asides } = reportOf(
+    crm,
+    found.configuration,
+    warnings,
+    keyFor,
+    await unmatchedVenues(lists, crm.marquee.suspicions),
+  )
+  const report = {
+    ...read,
+    ok: read.ok && store.problems.length + snapshotProblems.length === 0,
+    problems: [...read.problems, ...store.problems, ...snapshotProblems],
+  }
+  if (!json) {
+    printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, surroundings)
+    if (store.server !== null) out(printable(`What instances share is in ${store.server}.`))
+    const line = notYetOverLine(crm)
+    if (line !== null) out(line)
+    if (show > 0) printRecords(crm, show, surroundings)
+    for (const told of fieldTable(report.fields)) out(told)
+  } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
+  const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
+  if (isMisconfigured || snapshotProblems.length > 0) return WRONG_USAGE
+  if (strict && (asides.mistakes > 0 || report.suspicious.length > 0 || asides.servesNothing)) return ANSWER_IS_NO
+  return report.ok ? FINE : ANSWER_IS_NO
+}
+
+const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
+
+/** A directory that lacks is made at a start; where a file stands, none can be. */
+async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly string[]> {
+  if (snapshot === null) return []
+  const found = await stat(snapshot.directory).catch((cause: unknown) => codeOf(cause))
+  const isBlocked = typeof found === 'object' ? found?.isDirectory() === false : found === 'ENOTDIR'
+  return isBlocked
+    ? [`snapshot.directory: ${snapshot.directory} is not a directory: name another, or write snapshot: null`]
+    : []
+}
+
+/** What `/api/events` would begin with; null where lists are off. */
+function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
+  const { index, served } = lists.events.list
+  if (index === null) return null
+  const count = index.countFrom(systemTime.now().wallMs)
+  return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
+}
+
+const MOST_GROUPS = 40
+const MOST_EXAMPLES = 3
+
+/** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
+function printReport(
+  { ok, events, venues, groups, suspicious, zone, passing = [], withheld, warnings, problems }: Report,
+  { mistakes, onPurpose, ignoredOf }: Asides,
+  crm: CrmSettings,
+  { out, error }: Pick<Surroundings, 'out' | 'error'>,
+): void {
+  for (const problem of problems) error(printable(problem))
+  for (const warning of warnings) error(`warning: ${printable(warning)}`)
+  for (const { kind, column, what, count, example } of suspicious) {
+    if (what !== zoneNotSet(zone))
+      error(`warning: ${printable(`${column} ${what} (${howMany(count, kind)}; ${example})`)}`)
+  }
+  for (const [list, columns] of ignoredOf) {
+    const names = columns.map((column) => JSON.stringify(column)).join(', ')
+    out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
+  }
+  if (zone.datesWithoutOffset > 0) {
+    const fact = `${howMany(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`
+    if (zone.set) out(`${fact}.`)
+    else error(`warning: ${fact}, as timeZone was never set; say timeZone: Europe/London, or whichever it is`)
+  }
+  const not = withheld.length === 0 ? '' : `, ${howMany(withheld.length, 'row')} would not`
+  out(`${howMany(events, 'event')} and ${howMany(venues, 'venue')} would be served${not}.`)
+  if (!ok) out('Until both lists can be read, `./marquee serve` answers 502 for what is missing.')
+  const toCorrect = groups.filter((group) => !isOnPurpose(group))
+  for (const one of passing) out(printable(passingLine(one), 1000))
+  printGroups('To correct', mistakes, toCorrect, out)
+  printGroups('Withheld because the CRM says so', onPurpose, groups.filter(isOnPurpose), out)
+}
+
+function printGroups(title: string, rows: number, groups: readonly FaultGroup[], out: (line: string) => void): void {
+  if (groups.length === 0) return
+  out(`\n${title} (${rows === 0 ? 'in the same rows' : howMany(rows, 'row')}):`)
+  for (const group of groups.slice(0, MOST_GROUPS)) out(printable(`- ${sentenceOf(group)}`, 1000))
+  const more = groups.length - MOST_GROUPS
+  if (more > 0) out(`  … and ${howMany(more, 'other kind')} of fault: \`./marquee check --json\` lists them all.`)
+}
+
+const MOST_PASSING = 20
+
+function passingLine({ kind, column, values }: Passing): string {
+  const shown = values.slice(0, MOST_PASSING).map(({ value, count }) => `${JSON.stringify(value)} (${grouped(count)})`)
+  const more = values.length - shown.length
+  const others = more > 0 ? ` and ${howMany(more, 'other value')}` : ''
+  return `${column} of the ${kind}s: besides blank, \`not\` lets pass ${shown.length === 0 ? 'no value' : shown.join(', ')}${others}.`
+}
+
+const WORDS: Readonly<Record<WithheldFault, string>> = {
+  'no-id': 'no valid id',
+  'duplicate-id': 'the id of another row',
+  unreadable: 'cannot be read',
+  missing: 'nothing there',
+  inactive: 'not active',
+  'not-shown': 'not marked to be shown on the web',
+}
+
+function sentenceOf({ kind, column, fault, count, found, examples, remedy }: FaultGroup): string {
+  const values = found.map((one) => `${JSON.stringify(one.value)} (${grouped(one.count)})`).join(', ')
+  const places = examples.slice(0, MOST_EXAMPLES).map(({ where }) => where)
+  const more = count > places.length ? '; …' : ''
+  const subject = `${column ?? 'The row'}: ${howMany(count, kind)}, ${WORDS[fault]}`
+  return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
+}
+
+/** The first records of each list as they would be published, in the order of the CRM. */
+function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
+  for (const list of ['events', 'venues'] as const) {
+    const records = lists[list].list
+    const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)
+    if (ids.length === 0) continue
+    out(`\nThe first ${howMany(ids.length, list.slice(0, -1))} as published:`)
+    for (const id of ids) out(printable(bodyText(records.represent(id, 'json')?.body ?? ''), 100_000))
+  }
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en')
+}

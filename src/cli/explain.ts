@@ -1,0 +1,108 @@
+import type { Configuration } from '../config/configuration.ts'
+import { printable } from '../observe/printable.ts'
+import { type ExplainOptions, type Explanation, explainId } from '../operations/explanation.ts'
+import { systemTime } from '../time/time.ts'
+import { type ConfigurationOptions, readConfiguration } from '../app/read-configuration.ts'
+import { readCrm } from '../app/assemble.ts'
+import { askRunning, whyRefused } from './running-instance.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+
+/** What `explain --json` prints; the running instance's answer has more. */
+type Told = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
+
+interface Explained {
+  readonly told: Told
+  /** Where it comes from, as the end of a sentence. */
+  readonly from: string
+  /** The configuration names what the CRM does not have. */
+  readonly misconfigured: boolean
+}
+
+/** Tells why a record is, or is not, on the web: from the running instance where there is one, else from the CRM. */
+export async function explain(
+  id: string,
+  { json = false, ...options }: ConfigurationOptions & { readonly json?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
+  const read = await readConfiguration(options, surroundings)
+  if (read === null) return WRONG_USAGE
+  const { configuration } = read
+  const running = await fromRunning(id, configuration, surroundings)
+  const explained =
+    running === null || running === 'something-else'
+      ? await fromCrm(id, configuration, running === null, surroundings)
+      : running
+  const { told, misconfigured } = explained
+  if (!json) print(explained, surroundings)
+  else if (!(await surroundings.answer(JSON.stringify(told)))) return ANSWER_IS_NO
+  if (misconfigured) return WRONG_USAGE
+  return told.shown ? FINE : ANSWER_IS_NO
+}
+
+/** Null if no instance runs; `something-else` if what listens there gives no explanation, which is told. */
+async function fromRunning(
+  id: string,
+  configuration: Configuration,
+  { error }: Surroundings,
+): Promise<Explained | 'something-else' | null> {
+  // No path ends in these: the question would be another.
+  const reply = ['', '.', '..'].includes(id)
+    ? null
+    : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
+  if (reply === null || reply.kind === 'not-running') return null
+  if (reply.kind === 'answered' && isTold(reply.body)) {
+    return {
+      told: onlyTold(reply.body),
+      from: `the running instance was asked, at ${reply.address}`,
+      misconfigured: false,
+    }
+  }
+  error(`warning: the CRM is asked, as ${reply.kind === 'answered' ? whyRefused(reply) : reply.message}`)
+  return 'something-else'
+}
+
+async function fromCrm(
+  id: string,
+  configuration: Configuration,
+  isNoneRunning: boolean,
+  { error }: Surroundings,
+): Promise<Explained> {
+  const { marquee, failures } = await readCrm(configuration)
+  for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
+  const { lists, idsOf, crm } = marquee
+  const options: ExplainOptions = {
+    lists,
+    now: systemTime.now(),
+    mayAnswer: () => true,
+    idsOf,
+    remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+  }
+  return {
+    told: onlyTold(explainId(id, options)),
+    from: isNoneRunning ? 'no instance runs, so the CRM was read now' : 'the CRM was read now',
+    misconfigured: failures.some(({ failure }) => failure.kind === 'misconfigured'),
+  }
+}
+
+function onlyTold({ id, kind, shown, steps }: Told): Told {
+  return { id, kind, shown, steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })) }
+}
+
+function isTold(body: unknown): body is Told {
+  if (typeof body !== 'object' || body === null) return false
+  if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
+  const { id, kind, shown, steps } = body
+  const isKind = kind === 'event' || kind === 'venue' || kind === null
+  return typeof id === 'string' && isKind && typeof shown === 'boolean' && Array.isArray(steps) && steps.every(isStep)
+}
+
+function isStep(step: unknown): boolean {
+  if (typeof step !== 'object' || step === null || !('step' in step && 'ok' in step && 'detail' in step)) return false
+  return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
+}
+
+function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: Surroundings): void {
+  const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
+  out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
+  for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))
+}

@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Guid } from '../domain/guid.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import { printable } from '../observe/printable.ts'
+import type { FileTables } from '../proposal/table.ts'
+import type { WrittenProposal } from '../proposal/write-proposal.ts'
+import { commandLine } from '../app/launcher.ts'
+import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+
+const FILE = 'marquee.yaml'
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EEXIST', 'exists already, and was left as it is'],
+  ['EACCES', 'cannot be written: permission denied'],
+  ['EPERM', 'cannot be written: permission denied'],
+  ['EROFS', 'cannot be written: the file system is read-only'],
+  ['ENOSPC', 'cannot be written: the disk is full'],
+  ['ENOENT', 'cannot be written: the directory is gone'],
+])
+
+export interface InitOptions {
+  /** The files to be looked at. */
+  readonly from?: readonly string[]
+  /** Whether an existing file is written over. */
+  readonly replace?: boolean
+}
+
+/** Writes a commented marquee.yaml for a CRM; over an existing file only if it is to be replaced. */
+export async function init(
+  kind: string,
+  surroundings: Surroundings,
+  { from = [], replace = false }: InitOptions = {},
+): Promise<number> {
+  const { cwd, out, error } = surroundings
+  const template = TEMPLATES.get(kind)
+  if (template === undefined) {
+    const nearest = nearestName(kind, kinds)
+    const hint = nearest === null ? '' : `did you mean ${nearest}? `
+    error(`there is no kind of CRM called ${JSON.stringify(kind.slice(0, 80))}; ${hint}known: ${kinds.join(', ')}`)
+    return WRONG_USAGE
+  }
+  const path = resolve(cwd, FILE)
+  const { lookAtReplaced, replaceFile } = await import('./replaced-file.ts')
+  const replaced = replace ? await lookAtReplaced(path) : null
+  if (typeof replaced === 'string') {
+    error(printable(`${path} ${replaced}`))
+    return ANSWER_IS_NO
+  }
+  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd, replaced?.idNamespace ?? null)
+  if (Array.isArray(proposed)) {
+    for (const problem of proposed) error(printable(problem))
+    return WRONG_USAGE
+  }
+  try {
+    const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
+    // Nobody has said yet in which zone the dates of these files are.
+    const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
+    const text = `${begin}${proposed === null ? template[0] : proposed.text}`
+    if (replaced === null) await writeFile(path, text, { flag: 'wx' })
+    else await replaceFile(replaced, text)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+    error(printable(`${path} ${REASONS.get(code) ?? `cannot be written (${code})`}`))
+    return ANSWER_IS_NO
+  }
+  out(printable(`Wrote ${path}.`))
+  const check = `\`${commandLine(['check'], surroundings)}\``
+  if (proposed !== null) {
+    for (const question of proposed.questions) out(printable(`Open: ${question}`))
+    for (const what of proposed.missing) out(printable(`Missing: ${what}`))
+    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}${check}.`)
+    return FINE
+  }
+  out(`Next: ${template[1]}, then ${check} tells what would be served.`)
+  return FINE
+}
+
+/** How the files are read, or why they cannot be looked at. */
+async function lookAtAll(
+  kind: string,
+  from: readonly string[],
+  cwd: string,
+  idNamespace: Guid | null,
+): Promise<WrittenProposal | string[]> {
+  if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
+  if (from.length > 2) return ['--from takes a file of events and a file of venues']
+  const [{ lookAt }, { propose }, { writeProposal }] = await Promise.all([
+    import('../proposal/table.ts'),
+    import('../proposal/propose.ts'),
+    import('../proposal/write-proposal.ts'),
+  ])
+  const files: (FileTables | string)[] = []
+  for (const file of from) files.push(await lookAt(resolve(cwd, file)))
+  const problems = files.flatMap((file, index) => (typeof file === 'string' ? [`${from[index]} ${file}`] : []))
+  if (problems.length > 0) return problems
+  const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
+  const hidden = looked.flatMap((file) =>
+    file.hidden.map(
+      (sheet) => `${file.tables[0]?.file}: the sheet ${JSON.stringify(sheet)} is hidden, and was left out`,
+    ),
+  )
+  return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
+}
+
+const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
+# \`./marquee check\` reads this file and the CRM, and tells what would be served.
+# Any value may be { env: NAME } or { file: PATH }; secrets must be. Relative paths are relative to this file.
+
+listen:
+  host: 127.0.0.1        # 0.0.0.0 to be reached from other machines
+  port: 8080
+  # basePath: /whats-on  # where a proxy in front passes on only a part of a site
+
+timeZone: UTC            # IANA name, such as Europe/London: what Start and Finish are shown in
+
+freshness:
+  maxAge: 30s             # no answer is older than this
+  staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h goes on answering for so long
+
+lists: on                # /api/events and /api/venues answer with all there is; off: single records by their ids alone
+
+# operations:            # health, metrics and the dashboard, on http://127.0.0.1:8081/
+#   host: 0.0.0.0        # to be reached from other machines; then a token is needed
+#   token: { env: MARQUEE_OPERATIONS_TOKEN }
+
+crm:
+`
+
+const STALE_FILES =
+  '  staleIfError: 12h      # while the files cannot be read, the last lists are served for so long; 0s answers 502'
+
+const ZONE_TO_SAY =
+  '# timeZone: Europe/London   # IANA name: what dates without an offset are read in, and all are shown in'
+
+const FILES = `  kind: files
+  directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
+  # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
+  # Files with other columns are read as they are: ./marquee init files --from FILE; docs/files-as-exported.md
+`
+
+const DATAVERSE = `  kind: dataverse
+  url: https://example.crm11.dynamics.com            # the environment
+  tenant: 00000000-0000-0000-0000-000000000000       # Directory (tenant) ID of the app registration
+  clientId: 11111111-1111-1111-1111-111111111111     # its Application (client) ID; see docs/crm/dataverse.md
+  clientSecret: { env: DATAVERSE_CLIENT_SECRET }     # or { file: PATH }, which is read again when the secret is refused
+  # labels: 1033                                     # the language (LCID) of labels
+  # proxy: http://proxy.example:3128                 # default: what HTTPS_PROXY and NO_PROXY say
+  # ca: ./private-ca.pem                             # further certificates to trust
+  # availability: { every: 2s }                      # where registrations do not touch the event's row
+  # The stock schema of events and venues is mapped. What is named here overrides it, field by field:
+  # events:
+  #   from: msevtmgt_events
+  #   fields:
+  #     Price: cr5_price
+  #     Tags: { column: cr5_tags, label: true }
+  #   showOnWeb: { msevtmgt_publishstatus: [100000003], msevtmgt_istemplate: [100000002] }
+  # venues:
+  #   fields:
+  #     Latitude: cr5_latitude
+  #     Longitude: cr5_longitude
+`
+
+const POSTGRES = `  kind: postgres
+  url: { env: DATABASE_URL }   # postgres://user:password@host:5432/database?sslmode=verify-full
+  # listen: marquee            # the NOTIFY channel that says: read now
+  events:
+    from: public_events        # a table or view, or schema.name; a view is best
+    updatedAt: updated_at      # moves whenever a row changes; null: every refresh is a full read
+  venues:
+    from: public_venues
+    updatedAt: updated_at
+`
+
+/** The commented configuration of each kind of CRM, and what comes after it was written. */
+const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
+  ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm beside it']],
+  ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
+  ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
+])
+
+export const kinds: readonly string[] = [...TEMPLATES.keys()]

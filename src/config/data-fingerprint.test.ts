@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'bun:test'
+import { loadConfiguration } from './load-configuration.ts'
+import { scopeOf } from './data-fingerprint.ts'
+
+async function scope(text: string, url = 'postgres://user:word@db.example.org/crm', numbers = [1, 1]): Promise<string> {
+  const env = { URL: url, SECRET: 'one', OTHER: 'two' }
+  const loaded = await loadConfiguration({ path: '/etc/m.yaml', text, env, readFile: async () => new Uint8Array() })
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ key, message }) => `${key} ${message}`).join())
+  return scopeOf(loaded.configuration, numbers)
+}
+
+const POSTGRES = `crm:
+  kind: postgres
+  url: { env: URL }
+  events: { from: events, fields: { Name: title, Price: price } }
+  venues: { from: venues }
+`
+const DATAVERSE = `crm:
+  kind: dataverse
+  url: https://example.crm11.dynamics.com
+  tenant: example.org
+  clientId: a
+  clientSecret: { env: SECRET }
+`
+
+describe('the scope of a configuration', () => {
+  it('is 12 hexadecimal digits', async () => {
+    expect(await scope(POSTGRES)).toMatch(/^[0-9a-f]{12}$/)
+  })
+
+  it('stays where a record stays: whoever reads it, how often, and what it looks like', async () => {
+    const postgres = await scope(POSTGRES)
+    const same = [
+      `representation: { namespace: Other }\nfreshness: { maxAge: 3m }\nlisten: { port: 1 }\nlists: on\n${POSTGRES}`,
+      `${POSTGRES}  idScanEvery: 1s\n  listen: channel\n  requestTimeout: 1s\n`,
+      POSTGRES.replace('Name: title, Price: price', 'Price: price, Name: title'),
+    ]
+    for (const text of same) expect(await scope(text)).toBe(postgres)
+    expect(await scope(POSTGRES, 'postgres://other:secret@db.example.org:5432/crm?sslmode=disable')).toBe(postgres)
+    const dataverse = await scope(DATAVERSE)
+    expect(await scope(DATAVERSE.replace('clientId: a', 'clientId: b').replace('SECRET', 'OTHER'))).toBe(dataverse)
+  })
+
+  it('is another where any record may be', async () => {
+    const scopes = [
+      await scope(POSTGRES),
+      await scope(POSTGRES, undefined, [2, 1]),
+      await scope(POSTGRES, undefined, [1, 2]),
+      await scope(POSTGRES, 'postgres://user:word@db.example.org/other'),
+      await scope(POSTGRES, 'postgres://user:word@db2.example.org/crm'),
+      await scope(`timeZone: Europe/London\n${POSTGRES}`),
+      await scope(POSTGRES.replace('Name: title', 'Name: name')),
+      await scope(POSTGRES.replace('from: venues', 'from: venues, active: null')),
+      await scope(`${POSTGRES}  idNamespace: 6ba7b810-9dad-11d1-80b4-00c04fd430c8\n`),
+      await scope(DATAVERSE),
+      await scope(`${DATAVERSE}  labels: 1031\n`),
+      await scope(DATAVERSE.replace('crm11', 'crm4')),
+      await scope('crm: { kind: files, directory: ./a }'),
+      await scope('crm: { kind: files, directory: ./b }'),
+      await scope('crm: { kind: files, directory: ./b, timeZone: Europe/London }'),
+    ]
+    expect(new Set(scopes).size).toBe(scopes.length)
+  })
+})

@@ -1,0 +1,140 @@
+import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
+import { A_BLANK_CELL, NONE_OF } from '../crm/mapping/conditions.ts'
+import { insteadOf, textFound } from './remedy.ts'
+import type { TextKeyFor } from './text-keys.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import { faultKey } from '../records/fault-counts.ts'
+import type { WithheldRow } from '../records/packed-withheld.ts'
+
+/** Rows with one and the same fault in one column, as `check --json` prints them. */
+export interface FaultGroup {
+  readonly kind: 'event' | 'venue'
+  readonly column: string | null
+  readonly fault: WithheldFault
+  readonly count: number
+  /** The most frequent values, the first ones first. */
+  readonly found: readonly { readonly value: string; readonly count: number }[]
+  readonly examples: readonly { readonly where: string; readonly id: string | null }[]
+  readonly remedy: string
+}
+
+const MOST_FOUND = 10
+const MOST_EXAMPLES = 10
+/** Of more different values those that come later are not counted one by one. */
+const MOST_VALUES = 10_000
+
+interface Tally {
+  readonly fault: RowFault
+  count: number
+  readonly values: Map<string, number>
+  readonly examples: { readonly where: string; readonly id: string | null }[]
+}
+
+/** All faults of these rows, which come in their order: mistakes first, then by how many rows have them. */
+export function faultGroups(
+  kind: 'event' | 'venue',
+  rows: Iterable<WithheldRow>,
+  textKeyFor: TextKeyFor,
+): readonly FaultGroup[] {
+  const tallies = new Map<string, Tally>()
+  for (const { id, withheld } of rows) {
+    const { where, also = [] } = withheld
+    for (const fault of [withheld, ...also]) {
+      const key = faultKey(fault.fault, fault.column)
+      const tally = tallies.get(key) ?? { fault, count: 0, values: new Map<string, number>(), examples: [] }
+      tallies.set(key, tally)
+      tally.count++
+      if (tally.examples.length < MOST_EXAMPLES) tally.examples.push({ where, id })
+      if (fault.found === null || fault.found === 'null') continue
+      const value = textFound(fault.found)
+      const { values } = tally
+      if (values.size < MOST_VALUES || values.has(value)) values.set(value, (values.get(value) ?? 0) + 1)
+    }
+  }
+  return [...tallies.values()]
+    .toSorted(
+      (left, right) => Number(isOnPurpose(left.fault)) - Number(isOnPurpose(right.fault)) || right.count - left.count,
+    )
+    .map((tally) => groupOf(kind, tally, textKeyFor))
+}
+
+function groupOf(
+  kind: FaultGroup['kind'],
+  { fault, count, values, examples }: Tally,
+  textKeyFor: TextKeyFor,
+): FaultGroup {
+  const found = [...values]
+    .toSorted(([, left], [, right]) => right - left)
+    .slice(0, MOST_FOUND)
+    .map(([value, times]) => ({ value, count: times }))
+  const { column } = fault
+  const remedy = remedyOf(fault, found, IN_TEXT.test(examples[0]?.where ?? '') ? textKeyFor : noKey)
+  return { kind, column, fault: fault.fault, count, found, examples, remedy }
+}
+
+const noKey: TextKeyFor = () => null
+/** Where a row stands of a text file or a workbook, whose texts have keys. */
+const IN_TEXT = /\.(?:csv|tsv|txt|xlsx), (?:line|row) \d+$/i
+
+function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
+  const name = column ?? 'the rows'
+  switch (fault) {
+    case 'no-id':
+      if (!isGuid(expected)) return `Give each row an id in ${name} that no other row has.`
+      return `Give each row a GUID in ${name} that no other row has${found.length === 0 ? '' : `, or ${TAKE_IDS}`}.`
+    case 'duplicate-id':
+      return 'Remove the copies, or give each row an id that no other has.'
+    case 'unreadable': {
+      // No cell holds what several columns hold together.
+      if (name.includes(JOINT))
+        return `Correct ${apart(name)}, which are read together${expected === null ? '' : `: ${expected} is expected`}${keyEnd(found, expected, textKeyFor)}`
+      const orders = new Map<string, string[]>()
+      for (const { value } of found) {
+        const order = insteadOf(value, expected ?? '')
+        if (order !== null) orders.set(order, [...(orders.get(order) ?? []), JSON.stringify(value)])
+      }
+      const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
+      const [first, second] = told
+      const end = isGuid(expected) ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
+      if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}${end}`
+      if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`
+      return `Correct ${name}: ${first}, and so on${end}`
+    }
+    case 'missing':
+      if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`
+      return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
+    case 'inactive':
+      return orderForCondition(name, expected) ?? 'Activate what should be on the web.'
+    case 'not-shown':
+      return (
+        orderForCondition(name, expected) ??
+        `Mark what should be on the web: ${expected ?? 'yes'} in ${name}, a column in this very spelling.`
+      )
+    default:
+      return unreachable(fault)
+  }
+}
+
+const JOINT = ' + '
+
+function apart(joined: string): string {
+  return joined.split(JOINT).join(' and ')
+}
+
+const TAKE_IDS = 'set crm.idNamespace to a UUID of your own, which takes any text or number as an id'
+
+function isGuid(expected: string | null): boolean {
+  return expected?.startsWith('a GUID') === true
+}
+
+function keyEnd(found: FaultGroup['found'], expected: string | null, textKeyFor: TextKeyFor): string {
+  const values = found.map(({ value }) => value)
+  const key = expected === null ? null : textKeyFor(values, expected)
+  return key === null ? '.' : `, or ${key}.`
+}
+
+function orderForCondition(column: string, expected: string | null): string | null {
+  if (expected === A_BLANK_CELL) return `Empty ${column} in the rows that should be on the web.`
+  if (expected?.startsWith(NONE_OF) !== true) return null
+  return `In the rows that should be on the web, leave ${column} blank or write another value than ${expected.slice(NONE_OF.length)}.`
+}

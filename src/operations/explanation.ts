@@ -1,0 +1,253 @@
+import type { ListName } from '../domain/field.ts'
+import { type Guid, EMPTY_GUID, parseGuid } from '../domain/guid.ts'
+import type { ToldList, ToldLists } from '../sync/held-lists.ts'
+import type { Moment } from '../time/time.ts'
+import { faultWords, withheldWords } from '../faults/fault-words.ts'
+import type { RowFault, Withheld } from '../domain/withheld.ts'
+import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
+import { textOf } from '../formats/body.ts'
+import type { HeldRow } from '../records/record-list.ts'
+
+/** One step on the way from the CRM's row to the answer; `detail` is a sentence for an admin. */
+interface Step {
+  readonly step: 'id' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
+  readonly ok: boolean
+  readonly detail: string
+}
+
+type ExplainedKind = 'event' | 'venue'
+
+export interface Explanation {
+  readonly id: string
+  readonly kind: ExplainedKind | null
+  /** It is on the web now. */
+  readonly shown: boolean
+  readonly steps: readonly Step[]
+  /** What is answered, where it is. */
+  readonly representations: ReturnType<typeof represent>
+}
+
+export interface ExplainOptions {
+  readonly lists: ToldLists
+  readonly now: Moment
+  readonly mayAnswer: (list: ListName) => boolean
+  /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
+  readonly idsOf: ((crmId: string) => readonly Guid[]) | null
+  /** The instance that reads the CRM, where it is another one. */
+  readonly readBy?: string | null
+  /** What there is to say of a row that is served all the same. */
+  readonly remarkOn: (list: ListName, id: Guid) => string | null
+}
+
+/** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */
+export function explainId(asked: string, options: ExplainOptions): Explanation {
+  const guid = parseGuid(asked)
+  const own = options.idsOf?.(asked) ?? []
+  const ids = guid === null ? own : [guid, ...own]
+  const { events, venues } = options.lists
+  for (const id of ids) {
+    const found = explainIn(events, id, asked, options) ?? explainIn(venues, id, asked, options)
+    if (found !== null) return found
+  }
+  const [first] = ids
+  if (first === undefined) return explainNoId(asked, options)
+  return notShown(first, null, [idStep(first, asked), notListed(options)])
+}
+
+function notShown(id: string, kind: ExplainedKind | null, steps: readonly Step[]): Explanation {
+  return { id, kind, shown: false, steps, representations: [] }
+}
+
+function idStep(id: Guid, asked: string): Step {
+  const detail = id === asked ? `The id is ${id}.` : `The id ${JSON.stringify(asked)} is ${id} here.`
+  return { step: 'id', ok: true, detail }
+}
+
+/** A million rows may have the same id, or none. */
+const MOST_ROWS = 20
+
+/** A text that is not an id may still be what a row of the CRM has for one. */
+function explainNoId(asked: string, { lists }: ExplainOptions): Explanation {
+  const quoted = JSON.stringify(asked)
+  const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
+  const steps: Step[] = [{ step: 'id', ok: false, detail }]
+  for (const { list } of [lists.events, lists.venues]) {
+    for (const found of [quoted, asked]) {
+      for (const { withheld } of list.extras.holding(found)) {
+        if (withheld.fault !== 'no-id' || withheld.found !== found) continue
+        const { reason, remedy } = withheldWords(withheld)
+        steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
+        if (steps.length > MOST_ROWS) break
+      }
+    }
+  }
+  return notShown(asked, null, steps)
+}
+
+function notListed({ lists, now }: ExplainOptions): Step {
+  const both = [lists.events, lists.venues]
+  const ages = both.map((list) => list.ageMs(now))
+  const troubles = [troubleOf(lists.events), troubleOf(lists.venues)].filter((trouble) => trouble !== '')
+  const known = ages.includes(null)
+    ? "The CRM's lists have not been read in full yet, so nothing is known of it."
+    : `It is in neither list of the CRM, as of ${agoText(Math.max(...ages.map((age) => age ?? 0)))} ago: it was deleted, was never there, or Marquee's user may not see it.`
+  return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
+}
+
+/** Where what was found in a row is known, which goes to no other; empty where that is here. */
+function readBy({ readBy: instance = null }: ExplainOptions): string {
+  return instance === null ? '' : `Instance ${instance} read it, and tells what was found in it.`
+}
+
+/** What keeps a list from being read, as a sentence; empty where nothing does. */
+function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
+  if (lastFailure === null) return ''
+  return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
+}
+
+function explainIn<Item>(from: ToldList<Item>, id: Guid, asked: string, options: ExplainOptions): Explanation | null {
+  const row = from.list.inspect(id)
+  if (row === null) return null
+  const kind = kindOf(from)
+  // A read that found nothing changed mentions no row, and yet tells that the row is still there.
+  const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
+  const listed = [
+    `It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`,
+    readBy(options),
+    troubleOf(from),
+  ]
+  const steps: Step[] = [
+    idStep(id, asked),
+    { step: 'listed', ok: true, detail: listed.filter((text) => text !== '').join(' ') },
+    ...twinSteps(from, id),
+  ]
+  if (row.withheld !== null) return notShown(id, kind, [...steps, ...withheldSteps(kind, row.withheld)])
+  return explainHeld(from, id, row, steps, options)
+}
+
+function kindOf<Item>({ list }: ToldList<Item>): ExplainedKind {
+  return list.kind.name === 'events' ? 'event' : 'venue'
+}
+
+/** Other rows with the same id: they are left out, and the admin may have meant one of them. */
+function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
+  const steps: Step[] = []
+  for (const extra of list.extras.holding(id)) {
+    if (extra.id !== id) continue
+    const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give one of them another id.`
+    steps.push({ step: 'listed', ok: false, detail })
+    if (steps.length === MOST_ROWS) break
+  }
+  return steps
+}
+
+/** The steps of a row that is not served, up to the first that fails, and all others that do: conditions come before values. */
+function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
+  const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`
+  const failed = [first, ...also].map((fault, index): Step => {
+    const { reason, remedy } = faultWords(fault)
+    return { step: stepAt(fault), ok: false, detail: `${index === 0 ? row : 'It'} ${reason}. ${remedy}` }
+  })
+  const active: Step = { step: 'active', ok: true, detail: 'It is active.' }
+  const shown: Step = { step: 'shown', ok: true, detail: 'It is marked to be shown on the web.' }
+  const before = { active: [], shown: [active], mapped: kind === 'event' ? [active, shown] : [active] }
+  return [...before[stepAt(first)], ...failed]
+}
+
+function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
+  if (fault === 'inactive' || column === 'Active') return 'active'
+  return fault === 'not-shown' || column === 'ShowOnWeb' ? 'shown' : 'mapped'
+}
+
+const LONGEST_BODY = 65_536
+
+/** Of a row that is held to be served, after what was told of it. */
+function explainHeld<Item>(
+  from: ToldList<Item>,
+  id: Guid,
+  row: HeldRow,
+  before: readonly Step[],
+  options: ExplainOptions,
+): Explanation {
+  const { now, mayAnswer, remarkOn } = options
+  const { freshness } = from
+  const kind = kindOf(from)
+  const [confirmedMs, auditedMs] = [freshness.confirmedAgeMs(now) ?? 0, freshness.auditedAgeMs(now) ?? 0]
+  const remark = remarkOn(from.list.kind.name, id)
+  const shown = mayAnswer(from.list.kind.name)
+  const representations = represent(from, id)
+  const visible = kind === 'event' ? 'It is active, and marked to be shown on the web.' : 'It is active.'
+  const heldMs = Math.max(0, now.monotonicMs - row.updatedAt)
+  const ages = `The list was confirmed ${agoText(confirmedMs)} ago, and last read in full ${agoText(auditedMs)} ago`
+  const tooOld = ': too old to be answered from, so callers get 502'
+  const bodies = representations.map(
+    ({ types, sizeBytes, etag }) => `${types.join(' and ')}: ${sizeBytes} bytes, ETag ${etag}`,
+  )
+  const answer = `It ${shown ? 'is' : 'would be'} answered at /api/${kind}s/${id} (${bodies.join('; ')}).`
+  const steps: readonly Step[] = [
+    ...before,
+    { step: 'active', ok: true, detail: visible },
+    mappedStep(kind, row.kept, remark),
+    ...(kind === 'event' ? [venueStep(id, options)] : []),
+    { step: 'held', ok: true, detail: `Marquee has held it as it is now for ${agoText(heldMs)}.` },
+    { step: 'current', ok: shown, detail: `${ages}${shown ? '' : tooOld}.` },
+    { step: 'answered', ok: shown, detail: [answer, ...listDetail(kind, id, options)].join(' ') },
+  ]
+  return { id, kind, shown, steps, representations }
+}
+
+function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string | null): Step {
+  if (kept === null) return { step: 'mapped', ok: remark === null, detail: remark ?? 'Every column could be read.' }
+  const { reason, remedy } = withheldWords(kept)
+  const served = 'The record of before is served until the list is believed.'
+  return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }
+}
+
+/** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
+function venueStep(id: Guid, { lists }: ExplainOptions): Step {
+  const venue = lists.events.list.get(id)?.VenueId ?? EMPTY_GUID
+  if (venue === EMPTY_GUID) {
+    return { step: 'venue', ok: true, detail: 'No venue is assigned, so its venue is answered with 404.' }
+  }
+  const row = lists.venues.list.inspect(venue)
+  if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${venue} is on the web too.` }
+  const why =
+    row === null ? "is not in the CRM's list of venues" : 'is not on the web: have its id explained to learn why'
+  return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
+}
+
+/** The four bodies of a record and the media types that each is sent for; of a body, which is CRM content, the beginning. */
+function represent<Item>({ list }: ToldList<Item>, id: Guid) {
+  return SHAPES.flatMap((shape) => {
+    const held = list.represent(id, shape)
+    if (held === null) return []
+    const types = MEDIA_TYPES.filter((type) => shapeOf[type] === shape)
+    const sizeBytes = held.body.length
+    return [{ types, etag: held.etag, sizeBytes, body: textOf(held.body).slice(0, LONGEST_BODY) }]
+  })
+}
+
+/** Whether the lists have it, where they are on. */
+function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
+  if (lists[`${kind}s`].list.index === null) return []
+  const event = kind === 'event' ? lists.events.list.get(id) : null
+  if (event === null) return ['It is in /api/venues.']
+  const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start
+  const isOver = isBefore(tickOfDateTime(end), { ms: Math.floor(now.wallMs), ticks: 0 })
+  return [
+    isOver
+      ? `It is over since ${end}: in /api/events only where \`from\` asks for it.`
+      : `It is in /api/events until ${end}.`,
+  ]
+}
+
+/** A time span in the words of a person: `3 s`, `5 min`, `2 h`, `4 days`. */
+function agoText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
+}

@@ -1,0 +1,220 @@
+import type { Guid } from '../domain/guid.ts'
+import type { Tick } from '../domain/tick.ts'
+import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
+import type { Placing } from '../records/list-kinds.ts'
+import type { RowPlace } from '../records/packing.ts'
+import { type Shard, SERVED } from '../records/shard.ts'
+import { TagSets } from './tag-sets.ts'
+import { VenueNumbers } from './venue-numbers.ts'
+
+/** A slot in its shard's number of bits. */
+const SLOT_BITS = 24
+/** How long rows are taken in before others have their turn, and after how many of them the clock is looked at. */
+const TURN_MS = 5
+const ROWS_A_LOOK = 32
+/** Two neighbours that together hold no more become one. */
+const MERGED_ENTRIES = BLOCK_ENTRIES / 2
+
+/** Where a row stands in the order of its list. */
+export interface ListPosition {
+  readonly start: Tick
+  readonly id: Guid
+}
+
+/**
+ * The served rows of a list in the order in which they are listed, Start, then Id (contract §4.1), with what a query asks of
+ * them as columns of numbers: no row is read that is not sent. It follows each write of its list at once.
+ */
+export class ListIndex {
+  readonly blocks: IndexBlock[] = []
+  readonly tags: TagSets = new TagSets()
+  readonly venues: VenueNumbers = new VenueNumbers()
+  /** Whether all rows are in it. */
+  isWhole = false
+  /** Rows before this one, by shard and slot, are followed; the others are yet to come. */
+  #reached = 0
+  readonly #shards: readonly Shard[]
+  readonly #placing: Placing
+  readonly #words = new Uint32Array(4)
+  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, mark: 0 }
+
+  constructor(shards: readonly Shard[], placing: Placing) {
+    this.#shards = shards
+    this.#placing = placing
+  }
+
+  get sizeBytes(): number {
+    let bytes = this.tags.sizeBytes + this.venues.sizeBytes
+    for (const block of this.blocks) bytes += block.sizeBytes
+    return bytes
+  }
+
+  /** Takes in the rows there are, in turns of a few milliseconds; ends where nobody wants it any longer. */
+  async build(pause: () => Promise<void>, isUnwanted: () => boolean): Promise<void> {
+    let turnEndsAt = performance.now() + TURN_MS
+    for (const shard of this.#shards) {
+      for (let slot = 0; slot < shard.slots; slot++) {
+        if (slot % ROWS_A_LOOK === 0 && performance.now() > turnEndsAt) {
+          await pause()
+          if (isUnwanted()) return
+          turnEndsAt = performance.now() + TURN_MS
+        }
+        this.#reached = handleOf(shard, slot) + 1
+        if (shard.state[slot] === SERVED) this.follow(shard, slot, null, shard.read(slot))
+      }
+      this.#reached = handleOf(shard, 0) + 2 ** SLOT_BITS
+    }
+    this.isWhole = true
+  }
+
+  /** A served row was written: `before` is what was packed there, null where it was not served. */
+  follow(shard: Shard, slot: number, before: string | null, packed: string): void {
+    const handle = handleOf(shard, slot)
+    if (handle >= this.#reached) return
+    const entry = this.#entry
+    const place = this.#placing.placeOf(packed)
+    entry.startMs = place.start.ms
+    entry.startTicks = place.start.ticks
+    entry.endMs = place.end.ms
+    entry.handle = handle
+    entry.venue = this.venues.hold(place.venue)
+    entry.mark = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
+    if (before !== null) {
+      const start = this.#placing.startOf(before)
+      const [block, at] = this.#find(shard, slot, start)
+      this.#release(block, at)
+      if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
+      this.#remove(block, at)
+    }
+    this.#insert(shard, slot, place)
+  }
+
+  /** A row is served no longer. */
+  forget(shard: Shard, slot: number, before: string): void {
+    if (handleOf(shard, slot) >= this.#reached) return
+    const [block, at] = this.#find(shard, slot, this.#placing.startOf(before))
+    this.#release(block, at)
+    this.#remove(block, at)
+  }
+
+  /** The block and the place of the first entry that stands after a position, or at it. */
+  seek(start: Tick, words: Uint32Array): readonly [index: number, at: number] {
+    let low = 0
+    let high = this.blocks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const block = this.blocks[middle]
+      if (block !== undefined && this.#compare(block, block.count - 1, start, words) < 0) low = middle + 1
+      else high = middle
+    }
+    const block = this.blocks[low]
+    if (block === undefined) return [low, 0]
+    let from = 0
+    let until = block.count
+    while (from < until) {
+      const middle = (from + until) >>> 1
+      if (this.#compare(block, middle, start, words) < 0) from = middle + 1
+      else until = middle
+    }
+    return [low, from]
+  }
+
+  /** Whether the entry there stands at that very position. */
+  isAt(index: number, at: number, start: Tick, words: Uint32Array): boolean {
+    const block = this.blocks[index]
+    return block !== undefined && at < block.count && this.#compare(block, at, start, words) === 0
+  }
+
+  /** How many rows are not over by `nowMs`, epoch ms. */
+  countFrom(nowMs: number): number {
+    let count = 0
+    for (const { ends, count: entries } of this.blocks) {
+      for (let at = 0; at < entries; at++) if ((ends[at] ?? 0) >= nowMs) count++
+    }
+    return count
+  }
+
+  rowOf(handle: number): readonly [Shard, number] {
+    const shard = this.#shards[handle >>> SLOT_BITS]
+    if (shard === undefined) throw new Error('a handle names a shard')
+    return [shard, handle & (2 ** SLOT_BITS - 1)]
+  }
+
+  positionOf(handle: number): ListPosition {
+    const [shard, slot] = this.rowOf(handle)
+    return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }
+  }
+
+  /** How many of its entries a block has that start before a moment. */
+  startingBefore(block: IndexBlock, { ms, ticks }: Tick): number {
+    const last = block.count - 1
+    if ((block.starts[last] ?? 0) < ms) return block.count
+    let from = 0
+    let until = last + 1
+    while (from < until) {
+      const middle = (from + until) >>> 1
+      const startMs = block.starts[middle] ?? 0
+      if (startMs < ms || (startMs === ms && (block.ticks[middle] ?? 0) < ticks)) from = middle + 1
+      else until = middle
+    }
+    return from
+  }
+
+  #find(shard: Shard, slot: number, start: Tick): readonly [IndexBlock, number] {
+    shard.ids.readWords(slot, this.#words)
+    const [index, at] = this.seek(start, this.#words)
+    const block = this.blocks[index]
+    if (block === undefined || block.handles[at] !== handleOf(shard, slot))
+      throw new Error('a served row is not listed')
+    return [block, at]
+  }
+
+  #insert(shard: Shard, slot: number, { start }: RowPlace): void {
+    shard.ids.readWords(slot, this.#words)
+    const [index, at] = this.seek(start, this.#words)
+    const block = this.blocks[index]
+    if (block !== undefined) {
+      block.insert(at, this.#entry)
+      if (block.count === BLOCK_ENTRIES) this.blocks.splice(index + 1, 0, block.split())
+      return
+    }
+    // After all others: a list that comes in its order fills its blocks.
+    let last = this.blocks.at(-1)
+    if (last === undefined || last.count >= BLOCK_ENTRIES - 1) this.blocks.push((last = new IndexBlock(this.tags)))
+    last.insert(last.count, this.#entry)
+  }
+
+  #remove(block: IndexBlock, at: number): void {
+    block.remove(at)
+    if (block.count >= MERGED_ENTRIES / 2) return
+    const index = this.blocks.indexOf(block)
+    const before = this.blocks[index - 1]
+    const after = this.blocks[index + 1]
+    if (block.count === 0) this.blocks.splice(index, 1)
+    else if (after !== undefined && block.count + after.count <= MERGED_ENTRIES) {
+      block.append(after)
+      this.blocks.splice(index + 1, 1)
+    } else if (before !== undefined && before.count + block.count <= MERGED_ENTRIES) {
+      before.append(block)
+      this.blocks.splice(index, 1)
+    }
+  }
+
+  #release(block: IndexBlock, at: number): void {
+    this.venues.release(block.venues[at] ?? 0)
+    this.tags.release((block.marks[at] ?? 0) >>> 1)
+  }
+
+  #compare(block: IndexBlock, at: number, { ms, ticks }: Tick, words: Uint32Array): number {
+    const startMs = block.starts[at] ?? 0
+    if (startMs !== ms) return startMs < ms ? -1 : 1
+    const startTicks = block.ticks[at] ?? 0
+    if (startTicks !== ticks) return startTicks < ticks ? -1 : 1
+    const [shard, slot] = this.rowOf(block.handles[at] ?? 0)
+    return shard.ids.compare(slot, words)
+  }
+}
+
+function handleOf(shard: Shard, slot: number): number {
+  return shard.number * 2 ** SLOT_BITS + slot
+}

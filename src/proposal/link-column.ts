@@ -1,0 +1,65 @@
+import { type Column, isMoment } from './column.ts'
+import { EVENT_NAMES, isNamed, named } from './field-names.ts'
+import { hasOneEach } from './id-columns.ts'
+import { type Line, counted, example, lineOf, OPEN } from './line.ts'
+
+/** The column of the events that holds what one column of the venues holds once each. */
+export interface VenueLink {
+  readonly from: Column
+  readonly id: Column
+  /** How many of the events' values are a venue's, and how many would be without case and blanks. */
+  readonly found: number
+  readonly nearly: number
+  /** Enough of them are. */
+  readonly isSure: boolean
+}
+
+/** More columns than these are none of an id. */
+const MOST_IDS = 64
+
+export function linkOf(events: readonly Column[], venues: readonly Column[]): VenueLink | null {
+  const froms = events
+    .filter((from) => from.filled > 0 && !isMoment(from) && from.kind !== 'time')
+    .map((from) => ({ from, texts: from.texts.map(({ text, count }) => ({ text, count, loose: loosely(text) })) }))
+  let best: VenueLink | null = null
+  let most = 0
+  for (const id of venues.filter(hasOneEach).slice(0, MOST_IDS)) {
+    const values = new Set(id.texts.map(({ text }) => text))
+    const looseValues = new Set(id.texts.map(({ text }) => loosely(text)))
+    for (const { from, texts } of froms) {
+      const isVenue = isNamed(from, EVENT_NAMES.VenueId)
+      let [found, nearly] = [0, 0]
+      for (const { text, loose, count } of texts) {
+        if (values.has(text)) found += count
+        if (looseValues.has(loose)) nearly += count
+      }
+      const isSure = found > from.filled * 0.8
+      // What a few rows share by chance says nothing without the name.
+      if (!isSure && !isVenue) continue
+      // A number may be in both by chance: a name of the venue says more.
+      const share = (found + nearly / 1000) / from.filled
+      const score = share * (from.kind === 'number' && !isVenue ? 0.5 : 1)
+      if (score > most) [best, most] = [{ from, id, found, nearly, isSure }, score]
+    }
+  }
+  return best
+}
+
+function loosely(text: string): string {
+  return text.toLowerCase().replaceAll(/\s+/g, '')
+}
+
+export function venueIdOf(columns: readonly Column[], link: VenueLink | null, venuesAreKnown: boolean): Line | null {
+  const filled = columns.filter((column) => column.filled > 0)
+  const from = link?.from ?? named(filled, EVENT_NAMES.VenueId)
+  if (from === null || (link === null && !venuesAreKnown)) return null
+  if (link?.isSure === true) {
+    return lineOf('VenueId', from, `holds what ${link.id.name} of the venues holds; ${example(from)}`)
+  }
+  const nearly =
+    link === null || link.nearly === link.found
+      ? ''
+      : ` (${counted(link.nearly)} but for case and blanks, which an id has)`
+  const held = `${counted(link?.found ?? 0)} of ${counted(from.filled)} rows have a venue of the venues file${nearly}`
+  return { key: 'VenueId', value: OPEN, evidence: `is it ${from.name}? ${held}; name the column here, or null` }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import type { EventRecord } from '../domain/event.ts'
+import { Effects } from './dirty-rows.ts'
+import { type Frame, type RecordLists, applyFrame } from './row-records.ts'
+import { eventKind, venueKind } from './list-kinds.ts'
+import { RecordList } from './record-list.ts'
+
+function emptyList(): RecordList<EventRecord> {
+  return new RecordList(eventKind(formatter))
+}
+
+function serve(list: RecordList<EventRecord>, number: number, Name: string, version: number): void {
+  const id = guidOf(number)
+  const held = list.find(id)
+  const row = held === -1 ? list.insert(id) : held
+  list.serve(row, list.kind.packing.pack(eventOf(id, { Name })))
+  list.setVersion(row, version)
+}
+
+function withhold(list: RecordList<EventRecord>, number: number): void {
+  const held = list.find(guidOf(number))
+  const row = held === -1 ? list.insert(guidOf(number)) : held
+  list.withhold(row, { fault: 'inactive', column: null, where: 'here', expected: null, found: null })
+  list.setVersion(row, 1)
+}
+
+function remove(list: RecordList<EventRecord>, number: number): void {
+  const row = list.find(guidOf(number))
+  if (row !== -1) list.remove(row)
+}
+
+function told(frames: Iterable<Frame>): readonly string[] {
+  return [...frames].map(({ says, id }) => `${says} ${Number.parseInt(id.slice(0, 8), 16)}`)
+}
+
+/** All that can be asked of a list about these rows. */
+function shown(list: RecordList<EventRecord>): unknown {
+  const rows = Array.from({ length: 40 }, (_, number) => [
+    list.get(guidOf(number)),
+    list.version(guidOf(number)),
+    list.inspect(guidOf(number))?.withheld,
+  ])
+  return [rows, list.served, list.withheld]
+}
+
+describe('Effects', () => {
+  it('tell a row that changed ten times once, as it is now', () => {
+    const list = emptyList()
+    const effects = new Effects(list)
+    for (let version = 1; version <= 10; version++) serve(list, 1, `name ${version}`, version)
+    expect(effects.owed).toBe(1)
+    const [frame, ...others] = effects.take(1000)
+    expect(frame).toMatchObject({ says: 'served', version: 10 })
+    expect(frame?.text).toStartWith('name 10\0')
+    expect([others, effects.owed]).toEqual([[], 0])
+  })
+
+  it('tell nothing of a row that was read as it was, and only the version where nothing else changed', () => {
+    const list = emptyList()
+    serve(list, 1, 'a', 1)
+    withhold(list, 2)
+    const effects = new Effects(list)
+    serve(list, 1, 'a', 1)
+    withhold(list, 2)
+    expect(effects.owed).toBe(0)
+    serve(list, 1, 'a', 2)
+    expect([...effects.take(9)]).toEqual([{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }])
+    serve(list, 1, 'a', Number.NaN)
+    serve(list, 1, 'b', 4)
+    expect(told(effects.take(9))).toEqual(['served 1'])
+  })
+
+  it('keep the id of a row that is gone, though another has its place by now', () => {
+    const list = emptyList()
+    serve(list, 1, 'a', 1)
+    const effects = new Effects(list)
+    const row = list.find(guidOf(1))
+    remove(list, 1)
+    let number = 1
+    while (list.find(guidOf(number)) !== row) serve(list, ++number, 'b', 1)
+    expect(told(effects.take(9999)).toSorted()[0]).toBe('removed 1')
+  })
+
+  it('tell a row that went and came back once, as it is', () => {
+    const list = emptyList()
+    serve(list, 1, 'a', 1)
+    const effects = new Effects(list)
+    remove(list, 1)
+    serve(list, 1, 'a', 1)
+    expect(told(effects.take(9))).toEqual(['served 1'])
+    expect(effects.owed).toBe(0)
+  })
+
+  it('give what is shown and what is gone apart, and no more than was asked for', () => {
+    const list = emptyList()
+    const effects = new Effects(list)
+    for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
+    withhold(list, 3)
+    remove(list, 2)
+    serve(list, 4, 'a', 1)
+    expect(told(effects.take(1, 'shown'))).toHaveLength(1)
+    expect(told(effects.take(9, 'shown'))).toHaveLength(1)
+    expect(told(effects.take(9, 'shown'))).toEqual([])
+    expect(told(effects.take(1, 'gone'))).toEqual(['withheld 3'])
+    expect(told(effects.take(9, 'gone'))).toEqual(['removed 2'])
+    expect(effects.owed).toBe(0)
+  })
+
+  it('owe again what did not arrive, and nothing where they are cleared', () => {
+    const list = emptyList()
+    for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
+    const effects = new Effects(list)
+    effects.owe(guidOf(2))
+    effects.owe(guidOf(9))
+    expect(told(effects.take(9))).toEqual(['served 2', 'removed 9'])
+    effects.owe(guidOf(1))
+    effects.clear()
+    expect([effects.owed, told(effects.take(9))]).toEqual([0, []])
+  })
+
+  it('are told to each who asked, until it has had enough', () => {
+    const list = emptyList()
+    const all = [new Effects(list), new Effects(list), new Effects(list)]
+    serve(list, 1, 'a', 1)
+    expect(all.map(({ owed }) => owed)).toEqual([1, 1, 1])
+    all[1]?.end()
+    serve(list, 2, 'a', 1)
+    expect(all.map(({ owed }) => owed)).toEqual([2, 1, 2])
+    all[2]?.end()
+    remove(list, 2)
+    serve(list, 1, 'a', 2)
+    expect(all.map(({ owed }) => owed)).toEqual([2, 1, 2])
+    all[0]?.end()
+    expect(list.effects).toBeNull()
+  })
+
+  it('bring another list to the same, whatever was written and whenever it was taken', () => {
+    const step = fc.record({
+      does: fc.constantFrom('serve', 'serve', 'serve', 'withhold', 'remove', 'take'),
+      number: fc.nat(39),
+      name: fc.constantFrom('a', 'b'),
+      version: fc.constantFrom(1, 2, Number.NaN),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        const list = emptyList()
+        const lists: RecordLists = { events: emptyList(), venues: new RecordList(venueKind(formatter)) }
+        const effects = new Effects(list)
+        const take = (max: number): void => {
+          for (const frame of effects.take(max)) applyFrame(lists, frame, 0)
+        }
+        for (const { does, number, name, version } of steps) {
+          if (does === 'serve') serve(list, number, name, version)
+          else if (does === 'withhold') withhold(list, number)
+          else if (does === 'remove') remove(list, number)
+          else take(number)
+        }
+        take(Infinity)
+        expect(effects.owed).toBe(0)
+        expect(shown(lists.events)).toEqual(shown(list))
+      }),
+    )
+  })
+})

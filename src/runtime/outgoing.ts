@@ -1,0 +1,162 @@
+import { Buffer } from 'node:buffer'
+import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { getCACertificates } from 'node:tls'
+import { createGunzip } from 'node:zlib'
+import type { Web, WebReply, WebRequest, WayOut } from '../crm/web/http-client.ts'
+import type { DescriptorReserve } from './descriptor-reserve.ts'
+
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+/**
+ * An HTTP client that Bun and Node run alike: node:http takes a path as it is, where `fetch` would encode an apostrophe
+ * anew, and its agents take a proxy and certificates on both.
+ *
+ * @param reserve where a connection finds its descriptor when there is no other; null where there always is
+ */
+export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): Web {
+  // The option replaces the certificates that are trusted, it does not add to them.
+  const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
+  const pools = new Map<string | null, Agents>()
+
+  function agentsOf(proxy: string | null, keepAlive: boolean): Agents {
+    const settings = {
+      keepAlive,
+      ...(proxy === null ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
+      ...(reserve === null ? {} : { lookup: reserve.lookup }),
+    }
+    const [http, https] = [new HttpAgent(settings), new HttpsAgent({ ...settings, ...trusted })]
+    return reserve === null ? { http, https } : { http: sparing(http, reserve), https: sparing(https, reserve) }
+  }
+
+  function poolOf(proxy: string | null): Agents {
+    const pool = pools.get(proxy) ?? agentsOf(proxy, true)
+    pools.set(proxy, pool)
+    return pool
+  }
+
+  return {
+    send(request) {
+      const url = new URL(request.url)
+      const proxy = proxyOf(url)
+      const agents = request.fresh ? agentsOf(proxy, false) : poolOf(proxy)
+      return exchange(request, url, agents)
+    },
+    close() {
+      for (const { http, https } of pools.values()) {
+        http.destroy()
+        https.destroy()
+      }
+    },
+  }
+}
+
+/** The agent, whose connections take their descriptor from the reserve where there is no other. */
+function sparing<Kind extends HttpAgent>(agent: Kind, reserve: DescriptorReserve): Kind {
+  const create = agent.createConnection.bind(agent)
+  const createConnection: typeof create = (options, then) =>
+    reserve.connect(options.host ?? '', () => create(options, then))
+  return Object.assign(agent, { createConnection })
+}
+
+function exchange(request: WebRequest, url: URL, agents: Agents): Promise<WebReply> {
+  const { method, body, signal } = request
+  const { promise, resolve, reject } = Promise.withResolvers<WebReply>()
+  const headers: Record<string, string> = { ...request.headers, 'accept-encoding': 'gzip' }
+  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
+  const options = {
+    method,
+    headers,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? undefined : Number(url.port),
+    path: pathOf(request.url),
+    signal,
+  }
+  const sent: ClientRequest =
+    url.protocol === 'https:'
+      ? requestHttps({ ...options, agent: agents.https })
+      : requestHttp({ ...options, agent: agents.http })
+  const fail = (code: string): void => reject(codedError(code))
+  let hasResponse = false
+  sent.on('error', reject)
+  // Without a listener a server that switches protocols (101) ends the exchange with neither an answer nor an error.
+  sent.on('upgrade', (_, socket) => {
+    socket.destroy()
+    fail('HPE_UPGRADE')
+  })
+  sent.on('close', () => {
+    if (!hasResponse) fail('ECONNRESET')
+  })
+  sent.on('response', (response) => {
+    hasResponse = true
+    readBody(response, request.mostBytes).then(
+      (bytes) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: bytes }),
+      (cause: unknown) => {
+        sent.destroy()
+        reject(cause instanceof Error ? cause : new Error('the answer could not be read', { cause }))
+      },
+    )
+  })
+  sent.end(body ?? undefined)
+  return promise
+}
+
+/** The path and query as they were written: what `URL` makes of them may be encoded otherwise. */
+function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  return from === -1 ? '/' : (url.slice(from).split('#', 1)[0] ?? '/')
+}
+
+function headersOf(response: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return headers
+}
+
+const FIRST_BYTES = 16 * 1024
+
+function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
+  const isPacked = coding === 'gzip' || coding === 'x-gzip'
+  const stream = isPacked ? response.pipe(createGunzip()) : response
+  // Copied into one buffer: what came in many small chunks would be held with the cost of each.
+  let body = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes))
+  let length = 0
+  const fail = (code: string): void => reject(codedError(code))
+  if (!isPacked && coding !== 'identity') fail('Z_UNKNOWN_CODING')
+  response.on('error', reject)
+  response.on('aborted', () => fail('ECONNRESET'))
+  response.on('close', () => {
+    if (!response.complete) fail('ECONNRESET')
+  })
+  stream.on('error', reject)
+  stream.on('data', (chunk: Uint8Array) => {
+    const end = length + chunk.length
+    if (end > mostBytes) {
+      fail('ERR_BODY_TOO_LARGE')
+      return
+    }
+    if (end > body.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(end, body.length * 2), mostBytes))
+      body.copy(larger, 0, 0, length)
+      body = larger
+    }
+    body.set(chunk, length)
+    length = end
+  })
+  stream.on('end', () => {
+    if (response.complete) resolve(body.subarray(0, length))
+    else fail('ECONNRESET')
+  })
+  return promise
+}
+
+function codedError(code: string): Error {
+  return Object.assign(new Error(code), { code })
+}

@@ -1,0 +1,82 @@
+import type { Buffer } from 'node:buffer'
+import type { ListName } from '../domain/field.ts'
+import type { Effects } from '../records/dirty-rows.ts'
+import { applyFrame, type Frame, frameOf, FrameWriter, readFrames, type RecordLists } from '../records/row-records.ts'
+import { pack, unpack } from './chunk-body.ts'
+import { LISTS } from '../cluster/list-states.ts'
+
+/** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
+export const SLICE_ROWS = 1000
+const CHUNK_BYTES = 1024 * 1024
+
+/** Rows of both lists, packed. */
+export interface SnapshotChunk {
+  readonly body: Buffer
+  readonly rows: number
+}
+
+/** A frame of each row, venues before the events that point at them. */
+export function* allFrames(
+  { events, venues }: RecordLists,
+  names: readonly ListName[] = LISTS,
+): Generator<Frame, void> {
+  if (names.includes('venues')) for (const row of venues.rows()) yield frameOf(venues, row)
+  if (names.includes('events')) for (const row of events.rows()) yield frameOf(events, row)
+}
+
+/** A frame of what was written or removed since, or is while they are taken. */
+export function* owedFrames(effects: readonly Effects[]): Generator<Frame, void> {
+  for (const one of effects) yield* one.take(Number.POSITIVE_INFINITY)
+}
+
+/** Frames in chunks, written in slices between which requests pass, and rows may change. */
+export async function* chunksOf(
+  frames: Iterable<Frame>,
+  pause: () => Promise<void>,
+): AsyncGenerator<SnapshotChunk, void> {
+  const writer = new FrameWriter()
+  let sincePause = 0
+  for (const frame of frames) {
+    writer.add(frame)
+    const isFull = writer.sizeBytes >= CHUNK_BYTES
+    if (isFull) yield chunkOf(writer)
+    if (++sincePause < SLICE_ROWS && !isFull) continue
+    sincePause = 0
+    await pause()
+  }
+  if (writer.count > 0) yield chunkOf(writer)
+}
+
+/** A few frames at once. */
+export function lastChunk(frames: Iterable<Frame>): SnapshotChunk {
+  const writer = new FrameWriter()
+  for (const frame of frames) writer.add(frame)
+  return chunkOf(writer)
+}
+
+function chunkOf(writer: FrameWriter): SnapshotChunk {
+  const chunk = { body: pack(writer.bytes), rows: writer.count }
+  writer.clear()
+  return chunk
+}
+
+/** Writes the rows of a chunk into the lists, in slices between which requests pass. */
+export async function applyChunk(
+  lists: RecordLists,
+  { body, rows }: SnapshotChunk,
+  nowMs: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  let applied = 0
+  for (const frame of readFrames(unpack(body))) {
+    applyFrame(lists, frame, nowMs)
+    if (++applied % SLICE_ROWS === 0) await pause()
+  }
+  if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)
+}
+
+/** Takes all rows out again. */
+export function emptyLists({ events, venues }: RecordLists): void {
+  for (const row of events.rows()) events.remove(row)
+  for (const row of venues.rows()) venues.remove(row)
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SNAPSHOT_FORMAT, type SnapshotLists } from '../sync/snapshot-list.ts'
+import type { Effects } from '../records/dirty-rows.ts'
+import type { RecordLists } from '../records/row-records.ts'
+import type { Moment } from '../time/time.ts'
+import type { SnapshotChunk } from './snapshot-chunks.ts'
+import { allFrames, applyChunk, chunksOf, emptyLists, lastChunk, owedFrames, SLICE_ROWS } from './snapshot-chunks.ts'
+import type { SnapshotHead, ChunkSum } from './snapshot-head.ts'
+import { SnapshotFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './snapshot-head.ts'
+import {
+  isOursAlone,
+  makeDirectory,
+  openIfThere,
+  readExactly,
+  refuseOthers,
+  syncDirectory,
+  writeAll,
+} from './own-files.ts'
+
+export interface SnapshotFileSettings {
+  readonly directory: string
+  /** Which records they are: of another scope nothing is read. */
+  readonly scope: string
+  /** Of the file, and of what it holds in memory. */
+  readonly limits: { readonly memoryBytes: number }
+  readonly pause: () => Promise<void>
+}
+
+/** A snapshot that lies in its file. */
+export interface StoredSnapshot {
+  readonly lists: SnapshotLists
+  readonly rows: number
+  readonly bytes: number
+  readonly writtenAtMs: number
+}
+
+type Content = readonly [
+  lists: RecordLists,
+  effects: readonly Effects[],
+  describe: () => Pick<SnapshotHead, 'lists' | 'writtenAtMs'>,
+  signal: AbortSignal,
+]
+
+const OLDEST_MS = 7 * 24 * 3_600_000
+/** What was being written when its process was killed: nobody writes one for so long. */
+const OLDEST_UNFINISHED_MS = 600_000
+/** While rows go on changing, what is owed is written so many times before the last of it is written at once. */
+const MOST_ROUNDS = 8
+/** Of rows that all change while they are written there are so many chunks. */
+const MOST_TIMES = 4
+const CHUNK_SUM_BYTES = 120
+const MEGABYTE = 1024 * 1024
+
+/**
+ * The snapshot in a file: a head (snapshot-head.ts), and the chunks that it names. The last of them hold what changed while the others
+ * were written, so rows and cursors are of one moment.
+ */
+export class SnapshotFile {
+  readonly #settings: SnapshotFileSettings
+  readonly #path: string
+
+  constructor(settings: SnapshotFileSettings) {
+    this.#settings = settings
+    this.#path = join(settings.directory, `${settings.scope}.snapshot`)
+  }
+
+  /** Fills the lists, which are empty; null where there is no snapshot. Where it cannot be used it throws, and they are empty again. */
+  async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot | null> {
+    if (!(await isOursAlone(this.#settings.directory))) return null
+    const file = await openIfThere(this.#path)
+    if (file === null) return null
+    try {
+      return await this.#readOpen(file, lists, now, signal)
+    } catch (cause) {
+      // Who gave up on it has gone on without it: the rows that are there now are no longer its own.
+      if (!signal.aborted) emptyLists(lists)
+      throw cause
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
+    const { scope, limits, pause } = this.#settings
+    const goOn = async (): Promise<void> => {
+      await pause()
+      if (signal.aborted) throw new SnapshotFault('reading it takes too long')
+    }
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new SnapshotFault('it is not a file')
+    refuseOthers(stats, 'it')
+    if (stats.size > limits.memoryBytes) throw new SnapshotFault('it is larger than limits.memory')
+    const length = headLength(await readExactly(file, 0, LENGTH_BYTES))
+    let at = LENGTH_BYTES + length + SUM_BYTES
+    const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
+    if (head.scope !== scope) throw new SnapshotFault('it is of another scope')
+    if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
+    const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
+    if (more !== 0) throw new SnapshotFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)
+    for (const name of ['events', 'venues'] as const) {
+      lists[name].reserve(Math.min(stats.size, head.lists[name].served + head.lists[name].withheld))
+    }
+    for (const { bytes, rows, sha256 } of head.chunks) {
+      const body = await readExactly(file, at, bytes)
+      if (sumOf(body).toString('hex') !== sha256) throw new SnapshotFault(`the sum of its chunk at byte ${at} is wrong`)
+      await goOn()
+      await applyChunk(lists, { body, rows }, now.monotonicMs, goOn)
+      at += bytes
+      const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
+      if (heldBytes > limits.memoryBytes) throw new SnapshotFault('it holds more than limits.memory')
+    }
+    for (const name of ['events', 'venues'] as const) {
+      const { served, withheld } = head.lists[name]
+      if (lists[name].served !== served || lists[name].withheld !== withheld) {
+        throw new SnapshotFault(`it does not hold as many ${name} as it says`)
+      }
+    }
+    return storedAs(head, stats.size)
+  }
+
+  /** Puts the rows as they are now in place of what was there; `describe` is asked at the moment that the file shows. */
+  async write(...content: Content): Promise<StoredSnapshot> {
+    const { directory } = this.#settings
+    await makeDirectory(directory)
+    await isOursAlone(directory)
+    // Before: what others left unfinished may be what fills the disk.
+    await this.#tidy(content[2]().writtenAtMs)
+    const unfinished = `${this.#path}.${randomUUID()}`
+    const file = await open(unfinished, 'wx', 0o600)
+    let stored: StoredSnapshot
+    try {
+      stored = await this.#writeOpen(file, ...content)
+      await file.sync()
+      await file.close()
+      await rename(unfinished, this.#path)
+    } catch (cause) {
+      await file.close().catch(() => {})
+      await unlink(unfinished).catch(() => {})
+      throw cause
+    }
+    await syncDirectory(directory)
+    return stored
+  }
+
+  async #writeOpen(file: FileHandle, ...[lists, effects, describe, signal]: Content): Promise<StoredSnapshot> {
+    const { scope, limits, pause } = this.#settings
+    const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
+    const cursors = JSON.stringify(describe()).length
+    const headBytes =
+      8192 + 2 * cursors + CHUNK_SUM_BYTES * (MOST_TIMES * Math.ceil(heldBytes / MEGABYTE) + 2 * MOST_ROUNDS)
+    const chunks: ChunkSum[] = []
+    let at = headBytes
+    const put = async ({ body, rows }: SnapshotChunk): Promise<void> => {
+      if (signal.aborted) throw new SnapshotFault('writing it takes too long')
+      if (at + body.length > limits.memoryBytes) throw new SnapshotFault('it would be larger than limits.memory')
+      chunks.push({ bytes: body.length, rows, sha256: sumOf(body).toString('hex') })
+      await writeAll(file, body, at)
+      at += body.length
+    }
+    const owed = (): number => effects.reduce((sum, one) => sum + one.owed, 0)
+    for (const one of effects) one.clear()
+    for await (const chunk of chunksOf(allFrames(lists), pause)) await put(chunk)
+    for (let round = 0; round < MOST_ROUNDS && owed() > SLICE_ROWS; round++) {
+      for await (const chunk of chunksOf(owedFrames(effects), pause)) await put(chunk)
+    }
+    if (owed() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
+    // In one turn: nothing is read between the last rows and the cursors.
+    const last = lastChunk(owedFrames(effects))
+    const described = describe()
+    if (last.rows > 0) await put(last)
+    const head = { format: SNAPSHOT_FORMAT, scope, ...described, chunks }
+    await writeAll(file, encodeHead(head, headBytes), 0)
+    return storedAs(head, at)
+  }
+
+  /** Takes away what was never finished, and what is of a scope that nobody has used for long. */
+  async #tidy(nowMs: number): Promise<void> {
+    const { directory } = this.#settings
+    for (const name of await readdir(directory).catch(() => [])) {
+      const found = /^[0-9a-f]{12}\.snapshot(\.[0-9a-f-]{36})?$/.exec(name)
+      if (found === null) continue
+      const path = join(directory, name)
+      const ageMs = nowMs - ((await stat(path).catch(() => null))?.mtimeMs ?? nowMs)
+      if (ageMs > (found[1] === undefined ? OLDEST_MS : OLDEST_UNFINISHED_MS)) await unlink(path).catch(() => {})
+    }
+  }
+}
+
+function storedAs({ lists, writtenAtMs }: SnapshotHead, bytes: number): StoredSnapshot {
+  const { events, venues } = lists
+  return { lists, rows: events.served + events.withheld + venues.served + venues.withheld, bytes, writtenAtMs }
+}

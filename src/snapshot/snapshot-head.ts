@@ -1,0 +1,76 @@
+import { Buffer } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { SNAPSHOT_FORMAT, type SnapshotLists, parseSnapshotList } from '../sync/snapshot-list.ts'
+import { fieldsOf } from '../records/row-records.ts'
+
+/** What is known of a chunk before it is read. */
+export interface ChunkSum {
+  readonly bytes: number
+  readonly rows: number
+  /** Of its bytes as they are stored, in hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** What a snapshot in a file says of itself. */
+export interface SnapshotHead {
+  readonly format: number
+  readonly scope: string
+  /** By the wall clock: for scheduling alone. */
+  readonly writtenAtMs: number
+  readonly lists: SnapshotLists
+  readonly chunks: readonly ChunkSum[]
+}
+
+/** Why a snapshot is not used, or cannot be written: the rest of a sentence that begins with it. */
+export class SnapshotFault extends Error {}
+
+export const LENGTH_BYTES = 4
+export const SUM_BYTES = 32
+const MOST_HEAD_BYTES = 16 * 1024 * 1024
+const MOST_CHUNK_BYTES = 8 * 1024 * 1024
+
+export function sumOf(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}
+
+/** The head with its length before it and its sum behind, in so many bytes: the chunks are written before all of it is known. */
+export function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
+  const length = sizeBytes - LENGTH_BYTES - SUM_BYTES
+  const text = JSON.stringify(head)
+  if (Buffer.byteLength(text) > length) throw new SnapshotFault('there is more to say of it than there is room for')
+  const bytes = Buffer.alloc(sizeBytes, ' ')
+  bytes.writeUInt32BE(length)
+  bytes.write(text, LENGTH_BYTES)
+  sumOf(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length)).copy(bytes, LENGTH_BYTES + length)
+  return bytes
+}
+
+/** How long a head is, by the first bytes of a file. */
+export function headLength(bytes: Buffer): number {
+  const length = bytes.readUInt32BE(0)
+  if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin as a snapshot does')
+  return length
+}
+
+/** Reads a head, its sum behind it. */
+export function decodeHead(bytes: Buffer): SnapshotHead {
+  const written = bytes.subarray(0, bytes.length - SUM_BYTES)
+  if (!sumOf(written).equals(bytes.subarray(written.length))) throw new SnapshotFault('the sum of its head is wrong')
+  const { format, scope, writtenAtMs, chunks, lists } = fieldsOf(JSON.parse(written.toString('utf8')))
+  if (format !== SNAPSHOT_FORMAT) {
+    throw new SnapshotFault(`it is of format ${String(format).slice(0, 20)}, and this release reads ${SNAPSHOT_FORMAT}`)
+  }
+  const named = fieldsOf(lists)
+  const [events, venues] = [parseSnapshotList(named['events']), parseSnapshotList(named['venues'])]
+  const isWhole = typeof scope === 'string' && typeof writtenAtMs === 'number' && Array.isArray(chunks)
+  if (!isWhole || events === null || venues === null || !chunks.every(isChunkSum)) {
+    throw new SnapshotFault('its head does not say what a snapshot must say')
+  }
+  return { format, scope, writtenAtMs, lists: { events, venues }, chunks }
+}
+
+export function isChunkSum(given: unknown): given is ChunkSum {
+  const { bytes, rows, sha256 } = fieldsOf(given)
+  const isSized = Number.isSafeInteger(bytes) && Number(bytes) >= 0 && Number(bytes) <= MOST_CHUNK_BYTES
+  return isSized && Number.isSafeInteger(rows) && typeof sha256 === 'string'
+}

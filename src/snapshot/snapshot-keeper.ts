@@ -1,0 +1,216 @@
+// The room of what outlives a process. A SnapshotKeeper writes the lists to a file now and then, and fills them from it at a start:
+// the next read of changes confirms them, in place of a full read (docs/operations.md, The snapshot).
+
+import type { Observation, Observe } from '../observe/observation.ts'
+import { codeOf } from '../observe/system-error.ts'
+import type { SnapshotLists } from '../sync/snapshot-list.ts'
+import { Effects } from '../records/dirty-rows.ts'
+import type { RecordLists } from '../records/row-records.ts'
+import type { Replica } from '../sync/replica.ts'
+import { elapsedMs, type Moment, type Time } from '../time/time.ts'
+import { TOO_LATE, within } from '../time/waiting.ts'
+import { emptyLists } from './snapshot-chunks.ts'
+import type { SnapshotFile, StoredSnapshot } from './snapshot-file.ts'
+import { SnapshotFault } from './snapshot-head.ts'
+
+export interface SnapshotKeeperSettings {
+  readonly file: SnapshotFile
+  readonly replica: Replica
+  readonly time: Time
+  readonly observe: Observe
+}
+
+const LONGEST_MS = 60_000
+/** A stop waits no longer for it. */
+const LAST_MS = 1000
+/** What a row is taken to need where nothing was written yet. */
+const ROW_MS = 0.005
+const LEAST_EVERY_MS = 10_000
+const CHANGES_EVERY_MS = 300_000
+/** Cursors grow old though no row changes; so do snapshots. */
+const CURSORS_EVERY_MS = 3_600_000
+const ANYWAY_EVERY_MS = 24 * 3_600_000
+/** The part of the rows that makes a snapshot worth writing at once. */
+const MUCH = 1 / 10
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'permission is denied'],
+  ['EPERM', 'permission is denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOENT', 'its directory cannot be made'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EEXIST', 'a file stands where its directory should be'],
+  ['ENOTDIR', 'a file stands where its directory should be'],
+  ['EFBIG', 'no file may be that large here (ulimit -f)'],
+])
+
+export class SnapshotKeeper {
+  readonly #settings: SnapshotKeeperSettings
+  #effects: readonly Effects[] = []
+  #stored: StoredSnapshot | null = null
+  #triedAt: Moment | null = null
+  #tookMs: number | null = null
+  #failure: string | null = null
+  #hasDrifted = false
+  #writing: Promise<void> | null = null
+  #giveUp = new AbortController()
+  #isEnding = false
+
+  constructor(settings: SnapshotKeeperSettings) {
+    this.#settings = settings
+  }
+
+  /** The snapshot that lies there, null where none does. */
+  standing(): { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null {
+    if (this.#stored === null) return null
+    const { rows, bytes, writtenAtMs } = this.#stored
+    return { rows, bytes, ageMs: Math.max(0, this.#settings.time.now().wallMs - writtenAtMs) }
+  }
+
+  /** Fills the lists from the snapshot, where it can be used. Nothing is read of the CRM before that has ended. */
+  async load(): Promise<void> {
+    const { replica, observe, time } = this.#settings
+    const begunAt = time.now()
+    await replica.adoptSnapshot(async (lists) => {
+      try {
+        this.#stored = await this.#read(lists, begunAt)
+      } catch (cause) {
+        observe({ kind: 'snapshot-ignored', reason: reasonOf(cause) })
+      }
+      return this.#stored?.lists ?? null
+    })
+    this.begin()
+    if (this.#stored === null) return
+    const { rows, writtenAtMs } = this.#stored
+    this.#triedAt = begunAt
+    observe({
+      kind: 'snapshot-read',
+      rows,
+      ageMs: begunAt.wallMs - writtenAtMs,
+      durationMs: elapsedMs(begunAt, time.now()),
+    })
+  }
+
+  /** What changes from now on is noted. */
+  begin(): void {
+    const { events, venues } = this.#settings.replica.lists
+    this.#effects = [new Effects(venues), new Effects(events)]
+  }
+
+  async #read(lists: RecordLists, now: Moment): Promise<StoredSnapshot | null> {
+    const giveUp = new AbortController()
+    const read = await within(this.#settings.time, LONGEST_MS, this.#settings.file.read(lists, now, giveUp.signal))
+    if (read !== TOO_LATE) return read
+    giveUp.abort()
+    emptyLists(lists)
+    throw new SnapshotFault('reading it takes too long')
+  }
+
+  /** Looks, after each read, whether what lies there is still worth starting from. */
+  note(observation: Observation): void {
+    if (observation.kind === 'drift-found') this.#hasDrifted = true
+    if (observation.kind === 'read-ended' && this.#isDue()) void this.#write()
+  }
+
+  #isDue(): boolean {
+    const { replica, time } = this.#settings
+    if (this.#writing !== null || this.#isEnding) return false
+    const lists = replica.snapshotLists
+    if (lists === null || !this.#isOfUse(lists)) return false
+    if (this.#triedAt === null) return true
+    const sinceMs = elapsedMs(this.#triedAt, time.now())
+    if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
+    if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
+    if (standingOf(lists) !== standingOf(this.#stored.lists)) return true
+    const owed = this.#owed()
+    if (owed > 0 && (sinceMs >= CHANGES_EVERY_MS || owed >= this.#rows * MUCH)) return true
+    return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(lists, this.#stored.lists))
+  }
+
+  /** Nothing is read any more: what changed since is written where that is soon done. */
+  async stop(): Promise<void> {
+    const { replica, time } = this.#settings
+    const lists = replica.snapshotLists
+    this.#isEnding = true
+    const isWorthIt =
+      this.#writing === null &&
+      lists !== null &&
+      this.#isOfUse(lists) &&
+      (this.#owed() > 0 || this.#stored === null || !isSameCursor(lists, this.#stored.lists)) &&
+      (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
+    if (isWorthIt) void this.#write()
+    if (this.#writing === null || (await within(time, LAST_MS, this.#writing)) !== TOO_LATE) return
+    this.#giveUp.abort()
+    await within(time, LAST_MS / 10, this.#writing)
+  }
+
+  /** Something can be gone on from, or must not be any longer. */
+  #isOfUse({ events, venues }: SnapshotLists): boolean {
+    return this.#stored !== null || events.cursor !== null || venues.cursor !== null
+  }
+
+  get #rows(): number {
+    const { events, venues } = this.#settings.replica.lists
+    return events.size + venues.size
+  }
+
+  #owed(): number {
+    return this.#effects.reduce((sum, { owed }) => sum + owed, 0)
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = this.#tryToWrite()
+    await this.#writing
+    this.#writing = null
+  }
+
+  async #tryToWrite(): Promise<void> {
+    const { file, replica, time, observe } = this.#settings
+    const begunAt = time.now()
+    const isNews = this.#stored === null || this.#failure !== null
+    this.#triedAt = begunAt
+    this.#giveUp = new AbortController()
+    const { signal } = this.#giveUp
+    const cancel = time.after(LONGEST_MS, () => this.#giveUp.abort())
+    try {
+      const stored = await file.write(replica.lists, this.#effects, () => this.#describe(), signal)
+      this.#tookMs = elapsedMs(begunAt, time.now())
+      this.#stored = stored
+      this.#failure = null
+      this.#hasDrifted = false
+      const { rows, bytes } = stored
+      if (isNews) observe({ kind: 'snapshot-written', rows, bytes, durationMs: this.#tookMs })
+    } catch (cause) {
+      const reason = reasonOf(cause)
+      if (reason !== this.#failure) observe({ kind: 'snapshot-not-written', reason })
+      this.#failure = reason
+    } finally {
+      cancel()
+    }
+  }
+
+  #describe(): { readonly lists: SnapshotLists; readonly writtenAtMs: number } {
+    const { replica, time } = this.#settings
+    const lists = replica.snapshotLists
+    if (lists === null) throw new Error('a list that was loaded stays loaded')
+    return { lists, writtenAtMs: time.now().wallMs }
+  }
+}
+
+/** Which lists can go on from a snapshot. */
+function standingOf({ events, venues }: SnapshotLists): string {
+  return `${events.cursor !== null} ${venues.cursor !== null}`
+}
+
+function isSameCursor(left: SnapshotLists, right: SnapshotLists): boolean {
+  return left.events.cursor === right.events.cursor && left.venues.cursor === right.venues.cursor
+}
+
+/** The rest of a sentence that begins with the snapshot; what a library or a bug says is told by its name alone. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof SnapshotFault) return cause.message
+  const code = codeOf(cause)
+  if (code !== null) return REASONS.get(code) ?? `the file system says ${code}`
+  return `there is a mistake in it or in Marquee (${cause instanceof Error ? cause.name : 'an error'})`
+}

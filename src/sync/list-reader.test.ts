@@ -1,0 +1,584 @@
+import { describe, expect, it } from 'bun:test'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { Observation } from '../observe/observation.ts'
+import type { Attempt } from './poller.ts'
+import { eventKind } from '../records/list-kinds.ts'
+import { type ListReaderOptions, ListReader } from './list-reader.ts'
+import type { Change, CrmFailure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import { RecordList } from '../records/record-list.ts'
+
+type Changes = readonly Change<EventRecord>[]
+type End = Partial<ReadEnd> | CrmFailure
+
+/** What one read of the CRM brings: its pages, each 100 ms after it was asked for, and how it ends. */
+interface Script {
+  readonly pages?: readonly Changes[]
+  readonly end?: End
+  readonly lagMs?: number
+  /** When the CRM says that the rows were changed, wall ms. */
+  readonly updatedAtMs?: number
+  /** No page comes before this long. */
+  readonly slowMs?: number
+}
+
+const DOWN: CrmFailure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+const ids = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
+
+function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {
+  const time = new VirtualTime(1)
+  const list = new RecordList(eventKind(formatter))
+  const asked: ReadRequest[] = []
+  const scripts: Script[] = []
+  const observed: Observation[] = []
+  const source: Source<EventRecord> = {
+    reportsChanges: true,
+    availabilityEveryMs: null,
+    repeatedId: 'serves-later',
+    patienceMs: 1000,
+    async *read(request) {
+      asked.push(request)
+      const { pages = [[]], end = {}, lagMs = 0, slowMs = 100, updatedAtMs } = scripts.shift() ?? {}
+      for (const changes of pages) {
+        const begunAt = time.now()
+        await new Promise<void>((resolve) => time.after(slowMs, resolve))
+        const page = { begunAt, sourceLagMs: lagMs, changes, whereIs: (index: number) => `row ${index}` }
+        yield updatedAtMs === undefined ? page : { ...page, updatedAtMs: () => updatedAtMs }
+      }
+      if ('kind' in end) return { ok: false, failure: end }
+      const complete = request.kind === 'full'
+      const cursor = `cursor ${asked.length}` as Cursor
+      return { ok: true, cursor, complete, oneMoment: true, unchanged: false, asOf: null, confirms: true, ...end }
+    },
+    ...given,
+  }
+  const reader = new ListReader<EventRecord>(
+    {
+      list,
+      source,
+      time,
+      observe: (observation) => observed.push(observation),
+      pause: () => Promise.resolve(),
+      isTooLarge: () => false,
+      ...options,
+    },
+    { shrinkGuardMs: 86_400_000, maxAgeMs: 30_000 },
+  )
+  /** Lets a read run to its end. */
+  const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
+    scripts.push(...script)
+    const outcome: { attempt: Attempt | null } = { attempt: null }
+    void read().then((attempt) => (outcome.attempt = attempt))
+    await settled()
+    while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
+    return outcome.attempt
+  }
+  const refresh = (...script: Script[]): Promise<Attempt> => run(() => reader.refresh(), ...script)
+  const audit = (...script: Script[]): Promise<Attempt> => run(() => reader.audit(), ...script)
+  const ageMs = (): number | null => reader.freshness.confirmedAgeMs(time.peek())
+  return { time, list, asked, scripts, observed, reader, run, refresh, audit, ageMs }
+}
+
+function rows(of: readonly Guid[], Name = 'A'): Changes {
+  return of.map((id) => ({ kind: 'record', id, record: eventOf(id, { Name }), version: Number.NaN }))
+}
+
+function gone(id: Guid): Change<EventRecord> {
+  return { kind: 'deleted', id }
+}
+
+describe('ListReader (architecture: The port to a CRM)', () => {
+  it('reads in full first, then changes from the cursor, and in full at once where the cursor is refused', async () => {
+    const { asked, refresh, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ pages: [[gone(guidOf(1))]] })
+    expect(list.served).toBe(29)
+    await refresh({ pages: [], end: { ...DOWN, kind: 'cursor-refused' } }, { pages: [rows(ids)] })
+    expect(asked.map(({ kind, cursor }) => [kind, cursor])).toEqual([
+      ['full', null],
+      ['changes', 'cursor 1' as Cursor],
+      ['changes', 'cursor 2' as Cursor],
+      ['full', null],
+    ])
+    expect(list.served).toBe(30)
+  })
+
+  it('withdraws nothing after a read that failed half-way, and reads on from where it was', async () => {
+    const { asked, refresh, list, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    const before = ageMs() ?? 0
+    expect(await refresh({ pages: [rows(ids.slice(0, 2), 'B')], end: DOWN })).toEqual({ ok: false, failure: DOWN })
+    expect(ageMs()).toBeGreaterThan(before)
+    await refresh({})
+    expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
+    expect(list.served).toBe(30)
+    expect(list.get(guidOf(1))?.Name).toBe('B')
+  })
+
+  it('where each read is a full one, forgets the fingerprint of a list that it applied in part', async () => {
+    const { asked, refresh, list } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ pages: [rows(ids)], end: DOWN })
+    await refresh({ pages: [rows(ids)] })
+    expect(asked.map(({ cursor }) => cursor)).toEqual([null, 'cursor 1' as Cursor, null])
+    expect(list.served).toBe(30)
+  })
+
+  it('takes for drift what an audit found and a read of all changes does not name, unless the row is gone by then', async () => {
+    const { audit, refresh, list, observed } = scene()
+    const [stays, goes] = [guidOf(98), guidOf(99)]
+    const found = (): Observation[] => observed.filter(({ kind }) => kind === 'drift-found')
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [rows([...ids, stays, goes])] })
+    expect(list.served).toBe(32)
+    // As an id scan that compares all rows, in which the one that came and went is not there.
+    const held = ids.map((id): Change<EventRecord> => ({ kind: 'unchanged', id }))
+    await refresh({ pages: [[...held, { kind: 'unchanged', id: stays }]], end: { complete: true } })
+    expect(list.serves(goes)).toBe(false)
+    expect(found()).toEqual([])
+    const silent = guidOf(100)
+    await audit({ pages: [rows([...ids, stays, silent])] })
+    await refresh({})
+    expect(found()).toEqual([{ kind: 'drift-found', list: 'events', byColumn: { '(row)': 1 } }])
+  })
+
+  it('removes by absence only after a complete read, and keeps what was seen since that read began', async () => {
+    const { audit, refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids.slice(0, 20)), rows(ids.slice(20, 29))] })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    // A row that is created while the audit is past it.
+    await refresh({ pages: [rows([guidOf(99)])] })
+    await auditing
+    expect(list.served).toBe(30)
+    expect(list.get(guidOf(30))).toBeNull()
+    expect(list.get(guidOf(99))).not.toBeNull()
+    await audit({ pages: [rows(ids.slice(0, 29))] })
+    expect(list.served).toBe(29)
+  })
+
+  it('doubts the version of a row that an audit did not find though an id scan saw it since: it was away, and may have changed', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    const hidden = guidOf(1)
+    const others = ids.slice(1)
+    const versions = rows(ids).map((row) => ({ ...row, version: 7 }) as const)
+    const unchanged = ids.map((id) => ({ kind: 'unchanged', id }) as const)
+    await refresh({ pages: [versions] })
+    scripts.push({ pages: [versions.slice(1), []] })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [unchanged], end: { complete: true } })
+    await auditing
+    expect(list.served).toBe(30)
+    expect(list.version(hidden)).toBeNaN()
+    expect(others.map((id) => list.version(id))).toEqual(others.map(() => 7))
+    // The next sweep reads it.
+    await refresh({ pages: [versions.slice(0, 1), unchanged.slice(1)], end: { complete: true } })
+    expect(list.version(hidden)).toBe(7)
+  })
+
+  it('a row that was deleted while an audit runs stays deleted', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [[gone(guidOf(1))]] })
+    await refresh({})
+    await auditing
+    expect(list.get(guidOf(1))).toBeNull()
+    expect(list.served).toBe(29)
+  })
+
+  it('a row whose withdrawal was postponed by a read that then failed does not count as seen', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene({}, { beforeRemoval: () => Promise.resolve() })
+    await refresh({ pages: [rows(ids)] })
+    scripts.push({ pages: [rows(ids.slice(1))], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
+    await refresh({ pages: [[{ kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN }]], end: DOWN })
+    expect(list.get(guidOf(1))).not.toBeNull()
+    await auditing
+    expect(list.get(guidOf(1))).toBeNull()
+  })
+
+  it('an audit lets in what no read of changes told, also where one was confirmed while its page was on the way', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(ids.slice(0, 29))] })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({})
+    await auditing
+    expect(list.get(guidOf(30))).not.toBeNull()
+  })
+
+  it('counts the age from the beginning of the read, the lag of its source added', async () => {
+    const { refresh, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(ageMs()).toBeCloseTo(100, 1)
+    await refresh({ pages: [[]], lagMs: 40 })
+    expect(ageMs()).toBeCloseTo(140, 1)
+  })
+
+  it('gives up a page that does not come in time, and never uses what it brings late', async () => {
+    const { refresh, time, list } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(await refresh({ pages: [rows(ids, 'late')], slowMs: 5000 })).toMatchObject({ failure: { kind: 'timeout' } })
+    await time.pass(10_000)
+    expect(list.get(guidOf(1))?.Name).toBe('A')
+  })
+
+  it('ends a read as failed where a page cannot be applied, tells no row of it, and can read again', async () => {
+    const { refresh, list } = scene()
+    const broken = { kind: 'record', id: guidOf(1), record: null, version: 0 } as unknown as Change<EventRecord>
+    const attempt = await refresh({ pages: [[broken]] })
+    expect(attempt).toMatchObject({
+      ok: false,
+      failure: { kind: 'internal', message: expect.stringContaining('TypeError') as string },
+    })
+    await refresh({ pages: [rows(ids)] })
+    expect(list.served).toBe(30)
+  })
+
+  it('a read of the tickets neither moves the cursor nor removes rows, whatever its connector says', async () => {
+    const { refresh, run, reader, asked, list } = scene({ availabilityEveryMs: 1000 })
+    await refresh({ pages: [rows(ids)] })
+    await run(() => reader.readAvailability(), { end: { complete: true } })
+    await refresh({})
+    expect(asked.map(({ kind, cursor }) => [kind, cursor])).toEqual([
+      ['full', null],
+      ['availability', 'cursor 1' as Cursor],
+      ['changes', 'cursor 1' as Cursor],
+    ])
+    expect(list.served).toBe(30)
+  })
+
+  it('vouches for tickets that a read of them left out only once the details are known as of later', async () => {
+    const { refresh, run, reader, ageMs, time } = scene({ availabilityEveryMs: 1000 })
+    await refresh({ pages: [rows(ids.slice(0, 1))] })
+    await time.pass(1000)
+    await run(() => reader.readAvailability(), { pages: [[]] })
+    await refresh({})
+    expect(ageMs()).toBeCloseTo(200, 1)
+    await time.pass(1000)
+    await refresh({})
+    await run(() => reader.readAvailability(), { pages: [[]] })
+    expect(ageMs()).toBeGreaterThan(1000)
+  })
+
+  it('keeps the rows without a place of their own until the next full read, whatever the changes say', async () => {
+    const { refresh, list } = scene()
+    const withheld = { fault: 'no-id', column: 'Id', where: 'row 1', expected: null, found: null } as const
+    await refresh({ pages: [[{ kind: 'withheld', id: null, withheld, version: Number.NaN }]] })
+    await refresh({ pages: [[]], end: { complete: true } })
+    expect(list.extras).toHaveLength(1)
+  })
+})
+
+describe('how long a change took to be served (surface: Names on the operations side)', () => {
+  const delaysOf = (observed: readonly Observation[]): readonly (readonly number[])[] =>
+    observed.flatMap((observation) => (observation.kind === 'changes-published' ? [observation.delaysMs] : []))
+
+  it('counts from the time the CRM gives each change, once a page', async () => {
+    const { refresh, observed, time } = scene()
+    await refresh({ pages: [rows(ids)], updatedAtMs: time.peek().wallMs })
+    expect(delaysOf(observed)).toEqual([])
+    const updatedAtMs = time.peek().wallMs - 400
+    await refresh({ pages: [rows(ids.slice(0, 2), 'B'), rows(ids, 'B')], updatedAtMs })
+    expect(delaysOf(observed).map((delays) => [delays.length, Math.round(delays[0] ?? 0)])).toEqual([
+      [2, 500],
+      [28, 600],
+    ])
+  })
+
+  it('counts what is withdrawn too, also where that waits for the end of the read', async () => {
+    for (const reportsChanges of [true, false]) {
+      const { refresh, observed, time } = scene({ reportsChanges })
+      const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
+      await refresh({ pages: [rows(ids)] })
+      const updatedAtMs = time.peek().wallMs
+      const change = { kind: 'withheld', id: guidOf(1), withheld, version: Number.NaN } as const
+      await refresh({ pages: [[change, ...rows(ids.slice(1))]], updatedAtMs })
+      expect(delaysOf(observed).map((delays) => delays.length)).toEqual([1])
+    }
+  })
+
+  it('leaves out what an audit finds, and times that lie ahead, are more than a day ago, or are not given', async () => {
+    const { refresh, audit, observed, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [rows(ids, 'B')], updatedAtMs: time.peek().wallMs })
+    for (const updatedAtMs of [time.peek().wallMs + 60_000, time.peek().wallMs - 90_000_000, Number.NaN]) {
+      await refresh({ pages: [rows(ids, `${updatedAtMs}`)], updatedAtMs })
+    }
+    await refresh({ pages: [rows(ids, 'C')] })
+    expect(delaysOf(observed)).toEqual([])
+  })
+})
+
+describe('the shrink guard (architecture: The port to a CRM)', () => {
+  it('does not believe that more than half, and more than ten, are gone by absence alone', async () => {
+    const { refresh, audit, list, observed, reader } = scene()
+    await refresh({ pages: [rows(ids)] })
+    expect(await audit({ pages: [rows(ids.slice(0, 14))] })).toMatchObject({ ok: false, failure: { kind: 'shrunk' } })
+    expect(list.served).toBe(30)
+    expect(reader.guard.shrunk).not.toBeNull()
+    expect(observed.find(({ kind }) => kind === 'shrunk')).toMatchObject({
+      list: 'events',
+      absent: 16,
+      unreadable: 0,
+      records: 30,
+    })
+    await audit({ pages: [rows(ids.slice(0, 15))] })
+    expect(list.served).toBe(15)
+    expect(reader.guard.shrunk).toBeNull()
+  })
+
+  it('lets a short list lose ten', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(ids.slice(0, 10))] })
+    await audit({ pages: [[]] })
+    expect(list.served).toBe(0)
+  })
+
+  it('while it holds, the changes of the same CRM prove nothing', async () => {
+    const { refresh, audit, ageMs, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [[]] })
+    await time.pass(5000)
+    expect(await refresh({})).toEqual({ ok: true })
+    expect(ageMs()).toBeGreaterThan(5000)
+  })
+
+  it('lets explicit deletions and withheld rows pass', async () => {
+    const { refresh, list } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(ids)] })
+    expect(await refresh({ pages: [[gone(guidOf(1))]] })).toMatchObject({ failure: { kind: 'shrunk' } })
+    expect(list.served).toBe(29)
+  })
+
+  it('is released by the operator, for the first read of all rows that began since', async () => {
+    const { refresh, audit, list, reader } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await audit({ pages: [[]] })
+    reader.acceptShorter()
+    await audit({ pages: [rows(ids)], lagMs: 10_000 })
+    expect(reader.guard.acceptsShorter).toBe(true)
+    await audit({ pages: [rows(ids.slice(0, 1))] })
+    expect(list.served).toBe(1)
+    expect(reader.guard.acceptsShorter).toBe(false)
+  })
+
+  it('holds against a source that lags too, though not all of its rows would be removed at once', async () => {
+    const { refresh, audit, list, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await time.pass(3000)
+    expect(await audit({ pages: [rows(ids.slice(0, 1))], lagMs: 10_000 })).toMatchObject({
+      failure: { kind: 'shrunk' },
+    })
+    expect(list.served).toBe(30)
+  })
+})
+
+describe('a source whose servers lag differently', () => {
+  it('never makes a row look as if it had not been seen since', async () => {
+    const { refresh, audit, list, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await time.pass(20_000)
+    await refresh({ pages: [rows(ids)] })
+    // As of 10 s before, which is before the row was created.
+    await refresh({ pages: [rows(ids)], lagMs: 19_000 })
+    await audit({ pages: [rows(ids.slice(0, 29))], lagMs: 10_000 })
+    expect(list.get(guidOf(30))).not.toBeNull()
+  })
+})
+
+describe('a list that is read at several moments (architecture: One moment)', () => {
+  const many = Array.from({ length: 300 }, (_, index) => guidOf(index + 1))
+  const several: End = { oneMoment: false }
+
+  it('loses ten, or a twentieth, after one read, and more only where a second one agrees', async () => {
+    for (const [all, left, reads] of [
+      [30, 20, 1],
+      [30, 19, 2],
+      [300, 285, 1],
+      [300, 284, 2],
+    ] as const) {
+      const { refresh, audit, list, asked } = scene()
+      await refresh({ pages: [rows(many.slice(0, all))] })
+      const short: Script = { pages: [rows(many.slice(0, left))], end: several }
+      expect(await audit(short, short)).toEqual({ ok: true })
+      expect(asked.map(({ kind }) => kind)).toEqual(Array.from({ length: 1 + reads }, () => 'full' as const))
+      expect(list.served).toBe(left)
+    }
+  })
+
+  it('keeps what the second reading names, and loses what both of them miss', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const first: Script = { pages: [rows(many.slice(0, 200))], end: several }
+    await audit(first, { pages: [rows(many.slice(0, 290))], end: several })
+    expect(list.served).toBe(290)
+    await audit(
+      { pages: [rows(many.slice(0, 200))], end: several },
+      { pages: [rows(many.slice(3, 195))], end: several },
+    )
+    expect(list.served).toBe(192)
+  })
+
+  it('loses nothing where the second reading misses others; the next one then has to agree with it', async () => {
+    const { refresh, audit, list, observed } = scene()
+    await refresh({ pages: [rows(many)] })
+    const [front, back]: Script[] = [many.slice(0, 200), many.slice(100)].map((of) => ({
+      pages: [rows(of)],
+      end: several,
+    }))
+    expect(await audit(front ?? {}, back ?? {})).toMatchObject({ ok: false, failure: { kind: 'unconfirmed' } })
+    expect(list.served).toBe(300)
+    await audit(back ?? {})
+    expect(list.served).toBe(200)
+    const outcomes = observed.flatMap((one) => (one.kind === 'read-ended' ? [one.read.outcome] : []))
+    expect(outcomes).toEqual(['ok', 'unconfirmed', 'unconfirmed', 'ok'])
+  })
+
+  it('reads no more than twice in one attempt, and is not confirmed, where the list never stands still', async () => {
+    const { refresh, asked, list, ageMs, time } = scene({ reportsChanges: false })
+    await refresh({ pages: [rows(many)] })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const [front, back]: Script[] = [many.slice(0, 200), many.slice(100)].map((of) => ({
+        pages: [rows(of)],
+        end: several,
+      }))
+      await time.pass(1000)
+      expect(await refresh(front ?? {}, back ?? {})).toMatchObject({ failure: { kind: 'unconfirmed' } })
+    }
+    expect(asked).toHaveLength(11)
+    expect(list.served).toBe(300)
+    expect(ageMs()).toBeGreaterThan(5000)
+  })
+
+  it('does not take for a second reading one that began before the first had ended', async () => {
+    const { refresh, scripts, run, reader, time, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const short = { pages: [rows(many.slice(0, 200))], end: several }
+    scripts.push({ ...short, slowMs: 400 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    // An id scan beside the audit was cut by the same change, and cannot be repeated; then the audit's own second reading.
+    scripts.push({ ...short, end: { ...several, complete: true }, slowMs: 800 }, { end: DOWN }, { pages: [rows(many)] })
+    await refresh()
+    expect(await auditing).toEqual({ ok: true })
+    expect(list.served).toBe(300)
+  })
+
+  it('is judged by the shrink guard on the later reading', async () => {
+    const { refresh, audit, list, reader, asked } = scene()
+    await refresh({ pages: [rows(many)] })
+    const half: Script = { pages: [rows(many.slice(0, 140))], end: several }
+    expect(await audit(half, { pages: [rows(many)], end: several })).toEqual({ ok: true })
+    expect(reader.guard.shrunk).toBeNull()
+    const nothing: Script = { pages: [rows(many.slice(0, 1))], end: several }
+    expect(await audit(nothing, nothing)).toMatchObject({ failure: { kind: 'shrunk' } })
+    expect(list.served).toBe(300)
+    const { length } = asked
+    expect(await audit(nothing)).toMatchObject({ failure: { kind: 'shrunk' } })
+    expect(asked).toHaveLength(length + 1)
+  })
+
+  it('is read in full after an id scan that missed much, and again in the next attempt where that fails', async () => {
+    const { refresh, asked, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    const sweep: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }
+    expect(await refresh(sweep, { end: DOWN })).toEqual({ ok: false, failure: DOWN })
+    await refresh({ pages: [rows(many.slice(0, 200))], end: several })
+    expect(asked.map(({ kind }) => kind)).toEqual(['full', 'changes', 'full', 'full'])
+    expect(list.served).toBe(200)
+  })
+
+  it('loses at once what one state of the CRM does not have', async () => {
+    const { refresh, audit, list } = scene()
+    await refresh({ pages: [rows(many)] })
+    await audit({ pages: [rows(many.slice(0, 200))] })
+    expect(list.served).toBe(200)
+  })
+})
+
+describe('a cursor that keeps failing (architecture: The port to a CRM)', () => {
+  it('is given up with the third failed read of changes: the list is read in full at once, and that cursor is taken', async () => {
+    const { refresh, asked, ageMs } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let attempt = 0; attempt < 2; attempt++) expect(await refresh({ end: DOWN })).toMatchObject({ ok: false })
+    expect(await refresh({ end: DOWN }, { pages: [rows(ids)] })).toEqual({ ok: true })
+    expect(ageMs()).toBeLessThan(200)
+    await refresh({})
+    expect(asked.map(({ kind, cursor }) => [kind, cursor]).slice(-3)).toEqual([
+      ['changes', 'cursor 1' as Cursor],
+      ['full', null],
+      ['changes', 'cursor 5' as Cursor],
+    ])
+  })
+
+  it('is given up whatever the fault, but where a full read would only cost the CRM', async () => {
+    const spared = ['throttled', 'refused', 'shrunk', 'too-large'] as const
+    for (const kind of ['unreachable', 'timeout', 'broken', 'internal', 'misconfigured', ...spared] as const) {
+      for (const retryAfterMs of [null, 500]) {
+        const { refresh, asked } = scene()
+        await refresh({ pages: [rows(ids)] })
+        for (let attempt = 0; attempt < 3; attempt++) await refresh({ end: { kind, message: 'no', retryAfterMs } })
+        const isSpared = retryAfterMs !== null || spared.some((one) => one === kind)
+        expect([kind, retryAfterMs, asked.at(-1)?.kind]).toEqual([kind, retryAfterMs, isSpared ? 'changes' : 'full'])
+      }
+    }
+  })
+
+  it('is kept where failures do not follow each other', async () => {
+    const { refresh, asked } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let round = 0; round < 3; round++) {
+      await refresh({ end: DOWN })
+      await refresh({ end: DOWN })
+      await refresh({})
+    }
+    expect(asked.filter(({ kind }) => kind === 'full')).toHaveLength(1)
+  })
+
+  it('is tried again with each attempt while full reads fail too, so that an outage costs no cursor', async () => {
+    const { refresh, asked } = scene()
+    await refresh({ pages: [rows(ids)] })
+    for (let attempt = 1; attempt <= 6; attempt++)
+      await refresh(...Array.from({ length: attempt < 3 ? 1 : 2 }, () => ({ end: DOWN })))
+    await refresh({})
+    expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
+  })
+
+  it('does not give way to that of an audit beside which a refresh applied a page: a row may have gone in between', async () => {
+    const { refresh, asked, scripts, run, reader, time } = scene()
+    await refresh({ pages: [rows(ids)] })
+    await refresh({ end: DOWN })
+    scripts.push({ pages: [rows(ids)], slowMs: 600 })
+    const auditing = run(() => reader.audit())
+    await time.pass(50)
+    await refresh({ pages: [rows(ids.slice(0, 1))], end: DOWN })
+    await auditing
+    await refresh({})
+    expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
+  })
+
+  it('gives way to that of an audit that succeeds meanwhile, and only then', async () => {
+    for (const [end, cursor] of [
+      [DOWN, 'cursor 3'],
+      [{}, 'cursor 2'],
+    ] as const) {
+      const { refresh, audit, asked } = scene()
+      await refresh({ pages: [rows(ids)] })
+      await refresh({ end })
+      await audit({ pages: [rows(ids)] })
+      await refresh({})
+      expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', cursor as Cursor])
+    }
+  })
+})

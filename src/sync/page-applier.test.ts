@@ -1,0 +1,382 @@
+import { describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import { Drift } from './drift.ts'
+import { FaultCounts } from '../records/fault-counts.ts'
+import { eventKind } from '../records/list-kinds.ts'
+import { type Change, type Page, REPEATED } from './port.ts'
+import { type ReadingContext, Reading } from './page-applier.ts'
+import { RecordList } from '../records/record-list.ts'
+import { Tombstones } from './tombstones.ts'
+
+const id = guidOf(1)
+
+type Changes = readonly Change<EventRecord>[]
+
+/** A list to which pages are applied at a time that is said. */
+function scene() {
+  const list = new RecordList<EventRecord>(eventKind(formatter))
+  const tombstones = new Tombstones()
+  const drift = new Drift()
+  const clock = { ms: 0 }
+  let reads = 0
+  const read = (context: Partial<ReadingContext<EventRecord>> = {}): Reading<EventRecord> =>
+    new Reading({
+      list,
+      tombstones,
+      keepsFaults: false,
+      newlyWithheld: new FaultCounts(),
+      drift,
+      kind: 'changes',
+      nextNumber: () => ++reads,
+      begunAt: 0,
+      repeatedId: 'serves-later',
+      audit: false,
+      timesChanges: false,
+      postponeRemovals: false,
+      now: () => clock.ms,
+      ...context,
+    })
+  /** Applies a page begun at `begunMs` at the moment `atMs`; returns the reading. */
+  const apply = (
+    begunMs: number,
+    atMs: number,
+    changes: readonly Change<EventRecord>[],
+    context: Partial<ReadingContext<EventRecord>> = {},
+    sourceLagMs = 0,
+  ): Reading<EventRecord> => {
+    clock.ms = atMs
+    const reading = read({ begunAt: begunMs, ...context })
+    reading.apply(pageOf(begunMs, changes, sourceLagMs))
+    return reading
+  }
+  const shown = (): string => {
+    const held = list.get(id)
+    return held === null ? 'none' : `${held.Name} ${held.TicketsAvailable}`
+  }
+  const isHeld = (held: Guid): boolean => list.find(held) !== -1
+  return { list, tombstones, drift, isHeld, clock, read, apply, shown }
+}
+
+function pageOf(begunMs: number, changes: readonly Change<EventRecord>[], sourceLagMs = 0): Page<EventRecord> {
+  return {
+    begunAt: { monotonicMs: begunMs, wallMs: begunMs },
+    sourceLagMs,
+    changes,
+    whereIs: (index) => `row ${index + 1}`,
+  }
+}
+
+function record(Name: string, TicketsAvailable = 1, version = Number.NaN): Change<EventRecord> {
+  return { kind: 'record', id, record: eventOf(id, { Name, TicketsAvailable }), version }
+}
+
+function tickets(TicketsAvailable: number): Change<EventRecord> {
+  return { kind: 'availability', id, TicketCapacity: 100, TicketsAvailable }
+}
+
+const deleted: Change<EventRecord> = { kind: 'deleted', id }
+const withheld: Change<EventRecord> = {
+  kind: 'withheld',
+  id,
+  withheld: { fault: 'inactive', column: 'state', where: 'row 1', expected: null, found: null },
+  version: Number.NaN,
+}
+
+describe('Reading (architecture: The port to a CRM)', () => {
+  it('lets a page change a row only where its request began after the row was written', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    expect(apply(19, 30, [record('old')]).ignored).toBe(1)
+    expect(shown()).toBe('new 1')
+    expect(apply(20, 30, [record('newer')]).ignored).toBe(0)
+    expect(shown()).toBe('newer 1')
+  })
+
+  it('lets nothing older delete or withhold a row', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    expect(apply(19, 30, [deleted]).ignored).toBe(1)
+    expect(apply(19, 30, [withheld]).ignored).toBe(1)
+    expect(shown()).toBe('new 1')
+    apply(20, 30, [withheld])
+    expect(shown()).toBe('none')
+  })
+
+  it('lets nothing older bring a deleted row back', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('new')])
+    apply(21, 30, [deleted])
+    expect(apply(29, 40, [record('ghost')]).ignored).toBe(1)
+    expect(shown()).toBe('none')
+    apply(31, 40, [record('again')])
+    expect(shown()).toBe('again 1')
+  })
+
+  it('keeps the availability and the details apart: each is as new as the newest page that held it', () => {
+    const { apply, shown } = scene()
+    apply(10, 20, [record('first', 10)])
+    apply(25, 30, [tickets(9)])
+    apply(28, 40, [record('second', 10)])
+    expect(shown()).toBe('second 9')
+    apply(39, 45, [tickets(8)])
+    apply(35, 50, [record('old', 7)])
+    expect(shown()).toBe('second 8')
+    apply(29, 60, [tickets(10)])
+    expect(shown()).toBe('second 8')
+  })
+
+  it("counts in the source's time: what lags behind is as old as it says", () => {
+    const { apply, shown } = scene()
+    apply(100, 110, [record('new')])
+    apply(120, 125, [record('replayed')], {}, 30)
+    expect(shown()).toBe('new 1')
+    apply(141, 145, [record('newer')], {}, 30)
+    expect(shown()).toBe('newer 1')
+  })
+
+  it('postpones removals until the read has ended, where absence is the only sign or events have to go first', () => {
+    const { apply, shown, read, clock } = scene()
+    apply(10, 20, [record('shown')])
+    clock.ms = 30
+    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    reading.apply(pageOf(25, [withheld]))
+    expect(shown()).toBe('shown 1')
+    expect(reading.leavingIds).toEqual([id])
+    reading.removePostponed()
+    expect(shown()).toBe('none')
+  })
+
+  it('does not remove what a later page of the same read brought back', () => {
+    const { apply, shown, read, clock } = scene()
+    apply(10, 20, [record('shown')])
+    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    clock.ms = 30
+    reading.apply(pageOf(25, [withheld]))
+    clock.ms = 40
+    reading.apply(pageOf(31, [record('back')]))
+    reading.removePostponed()
+    expect(shown()).toBe('back 1')
+    expect(reading.ignored).toBe(1)
+  })
+
+  it('serves the first of the rows with one Id where the source says so', () => {
+    const { apply, shown } = scene()
+    const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
+    expect(shown()).toBe('first 1')
+    expect([...reading.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    const again: Change<EventRecord> = { kind: 'unchanged', id }
+    const second = apply(30, 40, [again, again], { kind: 'full', repeatedId: 'serves-first' })
+    expect([...second.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+  })
+
+  it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
+    const { apply, drift, isHeld } = scene()
+    apply(10, 20, [record('first')])
+    apply(30, 40, [record('silent')], { kind: 'full', audit: true })
+    expect(drift.countUnreported(39, isHeld).size).toBe(0)
+    expect([...drift.countUnreported(40, isHeld)]).toEqual([['Name', 1]])
+    apply(50, 60, [record('told late')], { kind: 'full', audit: true })
+    apply(61, 70, [record('told late')])
+    expect(drift.countUnreported(100, isHeld).size).toBe(0)
+    expect(drift.records).toBe(1)
+  })
+
+  it('counts drift at once where the row changed and its version did not', () => {
+    const { apply, drift, isHeld } = scene()
+    apply(10, 20, [record('first', 1, 7)])
+    apply(30, 40, [record('first', 2, 7)], { kind: 'full', audit: true })
+    expect([...drift.countUnreported(0, isHeld)]).toEqual([['TicketsAvailable', 1]])
+    apply(50, 60, [record('third', 2, 8)], { kind: 'full', audit: true })
+    expect(drift.countUnreported(100, isHeld).size).toBe(0)
+  })
+
+  it('shows the newest details and the newest availability that any order of pages, late and repeated, brought', () => {
+    const kind = fc.constantFrom('record', 'availability', 'deleted')
+    const page = fc.record({ begun: fc.nat(50), took: fc.integer({ min: 1, max: 30 }), kind })
+    fc.assert(
+      fc.property(fc.array(page, { maxLength: 12 }), (pages) => {
+        const { apply, shown } = scene()
+        // The state of the CRM at time t is t: details and tickets alike. A page shows that of when it began.
+        let details = { at: Number.NEGATIVE_INFINITY, value: 'none' }
+        let availability = { at: Number.NEGATIVE_INFINITY, value: 0 }
+        const arrivals = pages
+          .map((each, index) => ({
+            ...each,
+            begun: each.begun + index / 16,
+            arrives: each.begun + each.took + index / 16,
+          }))
+          .toSorted((left, right) => left.arrives - right.arrives)
+        for (const { begun, arrives, kind: brought } of arrivals) {
+          const isLater = begun >= details.at
+          if (brought === 'record') {
+            apply(begun, arrives, [record(`${begun}`, begun)])
+            const wasShown = details.value !== 'none'
+            if (begun >= availability.at && (isLater || wasShown)) availability = { at: arrives, value: begun }
+            if (isLater) details = { at: arrives, value: `${begun}` }
+          } else if (brought === 'availability') {
+            apply(begun, arrives, [tickets(begun)])
+            if (details.value !== 'none' && begun >= availability.at) availability = { at: arrives, value: begun }
+          } else {
+            apply(begun, arrives, [deleted])
+            // A row that is absent anyway is known to be so as of now.
+            if (isLater || details.value === 'none')
+              [details, availability] = [
+                { at: arrives, value: 'none' },
+                { at: Number.NEGATIVE_INFINITY, value: 0 },
+              ]
+          }
+          expect(shown()).toBe(details.value === 'none' ? 'none' : `${details.value} ${availability.value}`)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('an id that several rows have, where neither is served (surface: The other CRMs)', () => {
+  /** Reads that each show one moment; `next` is the time. */
+  function moments() {
+    const { list, apply, shown, read, clock } = scene()
+    let ms = 0
+    const whole = (kind: 'full' | 'changes', passes: readonly Changes[], audit = false): Reading<EventRecord> => {
+      const begunAt = (ms += 10)
+      const reading = read({ kind, begunAt, audit, repeatedId: 'serves-neither' })
+      clock.ms = ms += 10
+      passes.forEach((changes, pass) => reading.apply({ ...pageOf(begunAt, changes), pass }))
+      return reading
+    }
+    const full = (...changes: Changes): Reading<EventRecord> => {
+      const reading = whole('full', [changes])
+      reading.release()
+      return reading
+    }
+    const changed = (...changes: Changes): Reading<EventRecord> => whole('changes', [changes])
+    return { list, apply, shown, read, clock, whole, full, changed }
+  }
+  const unchanged: Change<EventRecord> = { kind: 'unchanged', id }
+  const fault = { fault: 'duplicate-id', column: 'Id', found: id }
+
+  it('is withheld as a whole, and each further row is counted beside it', () => {
+    const { list, shown, full } = moments()
+    const reading = full(record('a'), record('b'))
+    expect(shown()).toBe('none')
+    expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
+    expect([...reading.extras]).toMatchObject([{ id, withheld: fault }])
+    expect(list.version(id)).toBe(REPEATED)
+  })
+
+  it('is found by every kind of read, in one page or in several', () => {
+    for (const rows of [
+      [record('a'), record('b')],
+      [record('a'), withheld],
+      [withheld, record('a')],
+      [unchanged, unchanged],
+      [unchanged, record('b')],
+      [record('a'), unchanged],
+    ]) {
+      for (const kind of ['full', 'changes'] as const) {
+        const { shown, full, read, clock } = moments()
+        full(record('first'))
+        expect(shown()).toBe('first 1')
+        const reading = read({ kind, begunAt: 50, repeatedId: 'serves-neither' })
+        for (const row of rows) {
+          clock.ms += 50
+          reading.apply(pageOf(50, [row]))
+        }
+        expect(shown()).toBe('none')
+      }
+    }
+  })
+
+  it('stays withheld whatever reads of changes bring, until a full read that meets it once has ended', () => {
+    const { shown, list, whole, full, changed } = moments()
+    full(record('a'), record('b'))
+    expect(changed(record('c'), deleted, unchanged).ignored).toBe(1)
+    full(record('a'), record('b'))
+    expect(changed(record('c')).ignored).toBe(0)
+    changed(unchanged)
+    expect(shown()).toBe('none')
+    const reading = whole('full', [[record('d')]])
+    expect(shown()).toBe('none')
+    expect(list.inspect(id)?.withheld).toMatchObject(fault)
+    reading.release()
+    expect(shown()).toBe('d 1')
+    changed(record('e'))
+    expect(shown()).toBe('e 1')
+  })
+
+  it('never shows between two pages of a full read that meets it twice again', () => {
+    const { shown, full, read, clock } = moments()
+    full(record('a'), record('b'))
+    const reading = read({ kind: 'full', begunAt: 100, repeatedId: 'serves-neither' })
+    for (const name of ['a', 'b', 'c']) {
+      clock.ms += 100
+      reading.apply(pageOf(100, [record(name)]))
+      expect(shown()).toBe('none')
+    }
+    reading.release()
+    expect(shown()).toBe('none')
+    expect(reading.extras).toHaveLength(2)
+  })
+
+  it('is not what a delta names and the sweep behind it names again', () => {
+    const { shown, whole } = moments()
+    whole('changes', [[record('a')], [unchanged]])
+    expect(shown()).toBe('a 1')
+    whole('changes', [[record('b')], [record('b')]])
+    expect(shown()).toBe('b 1')
+  })
+
+  it('is found by an audit though a refresh names the row between its pages', () => {
+    const { shown, full, read, clock, whole } = moments()
+    full(record('a'))
+    const audit = read({ kind: 'full', begunAt: 100, audit: true, repeatedId: 'serves-neither' })
+    clock.ms = 100
+    audit.apply(pageOf(100, [record('a')]))
+    whole('changes', [[record('b')]])
+    clock.ms = 200
+    audit.apply(pageOf(100, [record('b')]))
+    expect(shown()).toBe('none')
+  })
+
+  it('is not another row in the place of one that went', () => {
+    const { list, read, clock } = moments()
+    const other = guidOf(2)
+    const audit = read({ kind: 'full', begunAt: 10, audit: true, repeatedId: 'serves-neither' })
+    clock.ms = 20
+    audit.apply(pageOf(10, [record('a')]))
+    read({ begunAt: 21 }).apply(pageOf(21, [deleted]))
+    audit.apply(pageOf(10, [{ kind: 'record', id: other, record: eventOf(other), version: Number.NaN }]))
+    expect(list.get(other)).not.toBeNull()
+  })
+
+  it('holds for any course of reads', () => {
+    const read = fc.record({ isFull: fc.boolean(), names: fc.array(fc.constantFrom('a', 'b', '='), { maxLength: 3 }) })
+    fc.assert(
+      fc.property(fc.array(read, { maxLength: 10 }), (reads) => {
+        const { shown, list, full, changed } = moments()
+        let expected = 'none'
+        let isRepeated = false
+        for (const { isFull, names } of reads) {
+          const isHeld = list.inspect(id) !== null
+          const rows = names.map((name) => (name === '=' ? unchanged : record(name)))
+          if (isFull) full(...rows)
+          else changed(...rows)
+          // Nothing is known of a row that is said to be what it was and is not held.
+          const met = isHeld ? names : names.slice(names.findIndex((name) => name !== '='))
+          if (!isHeld && names.every((name) => name === '=')) continue
+          const last = met.findLast((name) => name !== '=')
+          if (met.length > 1) isRepeated = true
+          else if (isFull && last !== undefined) isRepeated = false
+          if (isRepeated) expected = 'none'
+          else if (last !== undefined) expected = `${last} 1`
+          expect(shown()).toBe(expected)
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,399 @@
+import type { Guid } from '../domain/guid.ts'
+import { unreachable } from '../domain/unreachable.ts'
+import { type Withheld, isMeant, isOnPurpose } from '../domain/withheld.ts'
+import type { Drift } from './drift.ts'
+import type { FaultCounts } from '../records/fault-counts.ts'
+import { PackedRows } from '../records/packed-withheld.ts'
+import { type Change, type Page, type ReadKind, type RepeatedId, REPEATED } from './port.ts'
+import type { KeptFault } from '../records/kept-faults.ts'
+import { type RecordList, slotOf } from '../records/record-list.ts'
+import { SERVED } from '../records/shard.ts'
+import type { Tombstones } from './tombstones.ts'
+
+/** What one read does to a list. */
+export interface ReadingContext<Item> {
+  readonly list: RecordList<Item>
+  readonly tombstones: Tombstones
+  readonly drift: Drift
+  readonly kind: ReadKind
+  /** A number for this read, and for each further pass of it: they count up from 1 over all reads of the list. */
+  readonly nextNumber: () => number
+  /** When the read began, monotonic ms. */
+  readonly begunAt: number
+  readonly repeatedId: RepeatedId
+  /** A full read beside reads of changes: what it finds and they had not reported is drift. */
+  readonly audit: boolean
+  /** Whether the times of what it changes are of interest: not those of a first full read, nor of what an audit finds. */
+  readonly timesChanges: boolean
+  /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
+  readonly postponeRemovals: boolean
+  /** Served rows that became unreadable stay as they are until the shrink guard has judged. */
+  readonly keepsFaults: boolean
+  /** Where rows are counted that are withheld now and were not for a mistake before. */
+  readonly newlyWithheld: FaultCounts
+  readonly now: () => number
+}
+
+type AnyRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
+type Row<Item> = AnyRow<Item> & { readonly id: Guid }
+
+interface Released<Item> {
+  readonly change: Row<Item>
+  readonly readAt: number
+  readonly now: number
+}
+
+/**
+ * One read being applied to a list, page by page, under one rule: **a page changes a field group of a row only where its
+ * request began after that group was last written**. All times are in the source's time, its lag subtracted.
+ */
+export class Reading<Item> {
+  changed = 0
+  rows = 0
+  /** Rows this page knew less of than what is held; the cursor must not move past them. */
+  ignored = 0
+  /** The largest lag any page named. */
+  lagMs = 0
+  /** Rows that this read has mentioned carry this number or, of a later pass, a higher one. */
+  readonly number: number
+  readonly #context: ReadingContext<Item>
+  /** Rows that have no place of their own. */
+  readonly extras: PackedRows = new PackedRows()
+  readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
+  /** What this full read met, once so far, of ids that are withheld because several rows had them. */
+  readonly #released = new Map<Guid, Released<Item>>()
+  /** Rows of this read that are written only once it is believed. */
+  readonly #reserved: Released<Item>[] = []
+  readonly #changeTimes: number[] = []
+  #pass = 0
+  #passNumber: number
+  #readAt = 0
+  #now = 0
+
+  constructor(context: ReadingContext<Item>) {
+    this.#context = context
+    this.number = this.#passNumber = context.nextNumber()
+  }
+
+  /** The ids that are served until `removePostponed`, or until the read is believed. */
+  get leavingIds(): readonly Guid[] {
+    const { list } = this.#context
+    const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
+    return [...this.#postponed.map(({ id }) => id).filter((id) => list.serves(id)), ...unreadable]
+  }
+
+  apply(page: Page<Item>): void {
+    this.lagMs = Math.max(this.lagMs, page.sourceLagMs)
+    this.rows += page.changes.length
+    const { pass = 0, rowsInAll } = page
+    if (rowsInAll !== undefined) this.#context.list.reserve(rowsInAll)
+    if (pass !== this.#pass) this.#passNumber = this.#context.nextNumber()
+    this.#pass = pass
+    this.#readAt = page.begunAt.monotonicMs - page.sourceLagMs
+    this.#now = this.#context.now() - page.sourceLagMs
+    page.changes.forEach((change, index) => {
+      const { changed } = this
+      const postponed = this.#postponed.length
+      const where = (): string => page.whereIs(index)
+      if (page.onlyIfBelieved === true) this.#reserve(change, where)
+      else this.#applyChange(change, where)
+      if (!this.#context.timesChanges || page.updatedAtMs === undefined) return
+      if (this.changed > changed) this.#changeTimes.push(page.updatedAtMs(index))
+      const removal = this.#postponed[postponed]
+      if (removal !== undefined) removal.updatedAtMs = page.updatedAtMs(index)
+    })
+  }
+
+  removePostponed(): void {
+    for (const { remove, updatedAtMs } of this.#postponed.splice(0)) {
+      const { changed } = this
+      remove()
+      if (this.changed > changed) this.#changeTimes.push(updatedAtMs)
+    }
+  }
+
+  /** When the CRM says that what was changed here since the last call had been changed there, wall ms or NaN. */
+  takeChangeTimes(): readonly number[] {
+    return this.#changeTimes.splice(0)
+  }
+
+  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again, and reserved rows are written. */
+  release(): void {
+    for (const { change, readAt, now } of this.#released.values()) {
+      this.#readAt = readAt
+      this.#now = now
+      const row = this.#context.list.find(change.id)
+      if (row !== -1) this.#write(row, change)
+    }
+    this.#released.clear()
+    for (const { change, readAt, now } of this.#reserved.splice(0)) {
+      this.#readAt = readAt
+      this.#now = now
+      const row = this.#context.list.find(change.id)
+      this.#write(row === -1 ? this.#insert(change.id) : row, change)
+    }
+    this.removePostponed()
+  }
+
+  /** Sees a row that `release` writes. */
+  #reserve(change: Change<Item>, where: () => string): void {
+    const isRow = change.kind === 'record' || change.kind === 'withheld'
+    const row = isRow && hasId(change) ? this.#context.list.find(change.id) : -1
+    if (!isRow || !hasId(change) || (row !== -1 && !this.#meetsFirst(row))) {
+      // A row without an id, or with that of another one, is written nowhere.
+      this.#applyChange(change, where)
+      return
+    }
+    if (row !== -1) this.#see(row)
+    this.#reserved.push({ change, readAt: this.#readAt, now: this.#now })
+  }
+
+  #applyChange(change: Change<Item>, where: () => string): void {
+    const { list, drift, audit, repeatedId } = this.#context
+    if (change.id !== null && !audit) drift.clear(change.id)
+    switch (change.kind) {
+      case 'record':
+      case 'withheld': {
+        if (!hasId(change)) {
+          this.extras.add(null, change.withheld)
+          return
+        }
+        const row = this.#rowFor(change, where)
+        if (row !== -1) this.#write(row, change)
+        return
+      }
+      case 'deleted':
+        this.#delete(change.id)
+        return
+      case 'unchanged': {
+        const row = list.find(change.id)
+        if (row === -1) this.ignored++
+        else if (this.#meetsFirst(row) || repeatedId === 'serves-later') this.#see(row)
+        else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change.id, where())
+        else this.extras.add(change.id, repeated(change.id, where()))
+        return
+      }
+      case 'availability':
+        this.#updateAvailability(change.id, change.TicketCapacity, change.TicketsAvailable)
+        return
+      default:
+        unreachable(change)
+    }
+  }
+
+  /** The row to write the change to; -1 where it must not be written, or not yet. */
+  #rowFor(change: Row<Item>, where: () => string): number {
+    const { list, tombstones, kind, repeatedId } = this.#context
+    const { id } = change
+    const row = list.find(id)
+    if (row === -1) {
+      if (this.#readAt < tombstones.absentSince(id)) {
+        this.ignored++
+        return -1
+      }
+      tombstones.forget(id)
+      return this.#insert(id)
+    }
+    if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
+      if (kind === 'full') this.extras.add(id, repeated(id, where()))
+      if (repeatedId === 'serves-neither') this.#withholdRepeated(row, id, where())
+      return -1
+    }
+    if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
+    this.#see(row)
+    if (kind === 'full') this.#released.set(id, { change, readAt: this.#readAt, now: this.#now })
+    return -1
+  }
+
+  #insert(id: Guid): number {
+    const row = this.#context.list.insert(id)
+    this.#meetsFirst(row)
+    this.#see(row)
+    return row
+  }
+
+  #write(row: number, change: Row<Item>): void {
+    if (change.kind === 'record') this.#serve(row, change.id, change.record, change.version)
+    else this.#withhold(row, change.id, change.withheld, change.version)
+  }
+
+  /** Whether this pass meets the row for the first time. */
+  #meetsFirst(row: number): boolean {
+    const shard = this.#context.list.shardAt(row)
+    const slot = slotOf(row)
+    const numbers = this.#context.audit ? shard.auditedIn : shard.seenIn
+    if (numbers[slot] === this.#passNumber) return false
+    numbers[slot] = this.#passNumber
+    return true
+  }
+
+  /** A source that lags must not make a row look as if it had not been seen since. */
+  #see(row: number, now: number = this.#now): void {
+    const shard = this.#context.list.shardAt(row)
+    const slot = slotOf(row)
+    shard.seenAt[slot] = Math.max(shard.seenAt[slot] ?? 0, now)
+  }
+
+  #serve(row: number, id: Guid, record: Item, version: number): void {
+    const { list } = this.#context
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    this.#see(row)
+    const { packing, withAvailability } = list.kind
+    const isServed = shard.state[slot] === SERVED
+    const detailsAreOlder = this.#readAt < list.knownAt(row)
+    const availabilityIsOlder = this.#readAt < (shard.availabilityAt[slot] ?? 0)
+    if (detailsAreOlder) this.ignored++
+    if (detailsAreOlder && (availabilityIsOlder || !isServed)) return
+    const before = isServed ? shard.read(slot) : null
+    let merged = record
+    if (before !== null && detailsAreOlder) merged = withAvailability(packing.unpack(id, before), record)
+    else if (before !== null && availabilityIsOlder) merged = withAvailability(record, packing.unpack(id, before))
+    const packed = packing.pack(merged)
+    this.#noteDrift(row, id, before, packed, version)
+    if (list.serve(row, packed)) this.#changedNow(row)
+    if (!detailsAreOlder) {
+      list.kept.drop(row)
+      shard.detailsAt[slot] = this.#now
+      list.setVersion(row, version)
+    }
+    if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
+  }
+
+  /** Whatever is held of the id, and however new: two rows have it. */
+  #withholdRepeated(row: number, id: Guid, where: string): void {
+    this.#released.delete(id)
+    this.#see(row)
+    this.#withhold(row, id, repeated(id, where), REPEATED, Number.POSITIVE_INFINITY)
+  }
+
+  #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
+    const { list, audit, keepsFaults } = this.#context
+    if (readAt < list.knownAt(row)) {
+      this.#see(row)
+      this.ignored++
+      return
+    }
+    const now = this.#now
+    // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
+    if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
+      list.kept.keep(row, { withheld, version, at: now, audit })
+      return
+    }
+    const withhold = (): void => {
+      // Looked for again: it may have moved while the removal was postponed.
+      const held = list.find(id)
+      const shard = list.shardAt(held)
+      const slot = slotOf(held)
+      if (held === -1 || readAt < (shard.detailsAt[slot] ?? 0)) {
+        this.ignored++
+        return
+      }
+      const isServed = shard.state[slot] === SERVED
+      const isNew = isServed || shard.read(slot) === ''
+      if (isNew || (!isOnPurpose(withheld) && !shard.isMistake(slot))) this.#context.newlyWithheld.add(withheld, 1)
+      this.#noteDrift(held, id, isServed ? shard.read(slot) : null, null, version)
+      if (isServed) this.#changedNow(held)
+      list.withhold(held, withheld)
+      shard.detailsAt[slot] = shard.availabilityAt[slot] = now
+      this.#see(held, now)
+      list.setVersion(held, version)
+    }
+    if (list.isServed(row)) this.#remove(id, withhold)
+    else withhold()
+  }
+
+  /** The served rows that became unreadable and that the read judges: all of them after a full read, else those of refreshes. */
+  *unreadableRows(): Generator<number, void> {
+    const { list, kind } = this.#context
+    for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
+  }
+
+  /** How many of them this full read met once, whose ids several rows had before. */
+  get resolved(): number {
+    const { list } = this.#context
+    const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
+    return readable.filter(({ change: { id } }) => list.kept.has(list.find(id))).length
+  }
+
+  /** The read is believed: served rows that became unreadable leave the web. Yields between some of them, and requests pass. */
+  async withdrawUnreadable(pause: () => Promise<void>): Promise<void> {
+    const { list } = this.#context
+    let rows = 0
+    for (const row of this.unreadableRows()) {
+      const fault = list.kept.get(row)
+      if (fault !== null) this.#withdraw(row, fault)
+      if (++rows % 1000 === 0) await pause()
+    }
+  }
+
+  #withdraw(row: number, { withheld, version, at }: KeptFault): void {
+    const { list, newlyWithheld } = this.#context
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    newlyWithheld.add(withheld, 1)
+    this.#now = at
+    this.#noteDrift(row, list.idOf(row), shard.read(slot), null, version)
+    this.#changedNow(row)
+    list.withhold(row, withheld)
+    list.lost.add(row)
+    shard.detailsAt[slot] = shard.availabilityAt[slot] = at
+    this.#see(row, at)
+    list.setVersion(row, version)
+  }
+
+  #delete(id: Guid): void {
+    const { list, tombstones } = this.#context
+    const readAt = this.#readAt
+    const now = this.#now
+    const remove = (): void => {
+      const row = list.find(id)
+      if (row !== -1 && readAt < list.knownAt(row)) {
+        this.ignored++
+        return
+      }
+      if (row !== -1) {
+        list.remove(row)
+        this.changed++
+      }
+      tombstones.bury(id, now)
+    }
+    this.#remove(id, remove)
+  }
+
+  #remove(id: Guid, removal: () => void): void {
+    if (this.#context.postponeRemovals) this.#postponed.push({ id, remove: removal, updatedAtMs: Number.NaN })
+    else removal()
+  }
+
+  #updateAvailability(id: Guid, TicketCapacity: number, TicketsAvailable: number): void {
+    const { list } = this.#context
+    const { packing, withAvailability } = list.kind
+    const row = list.find(id)
+    const shard = list.shardAt(row)
+    const slot = slotOf(row)
+    if (!list.isServed(row) || this.#readAt < (shard.availabilityAt[slot] ?? 0)) return
+    const held = packing.unpack(id, shard.read(slot))
+    const packed = packing.pack(withAvailability(held, { TicketCapacity, TicketsAvailable }))
+    if (list.serve(row, packed)) this.#changedNow(row)
+    shard.availabilityAt[slot] = this.#now
+  }
+
+  #changedNow(row: number): void {
+    this.#context.list.shardAt(row).updatedAt[slotOf(row)] = this.#now
+    this.changed++
+  }
+
+  #noteDrift(row: number, id: Guid, before: string | null, after: string | null, version: number): void {
+    const { audit, drift, list } = this.#context
+    if (audit && before !== after) drift.note(list, row, { id, before, after, version, at: this.#now })
+  }
+}
+
+function hasId<Item>(change: AnyRow<Item>): change is Row<Item> {
+  return change.id !== null
+}
+
+function repeated(id: Guid, where: string): Withheld {
+  return { fault: 'duplicate-id', column: 'Id', where, expected: 'an Id that no other row has', found: id }
+}

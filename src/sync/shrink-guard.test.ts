@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'bun:test'
+import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
+import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
+import type { EventRecord } from '../domain/event.ts'
+import type { Guid } from '../domain/guid.ts'
+import type { RowFault, Withheld } from '../domain/withheld.ts'
+import type { Observation } from '../observe/observation.ts'
+import type { SnapshotList } from './snapshot-list.ts'
+import type { Attempt } from './poller.ts'
+import { Effects } from '../records/dirty-rows.ts'
+import { eventKind } from '../records/list-kinds.ts'
+import { ListReader } from './list-reader.ts'
+import type { Change, CrmFailure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import { RecordList } from '../records/record-list.ts'
+
+type Changes = readonly Change<EventRecord>[]
+
+/** What one read of the CRM brings, 100 ms after it was asked for, and how it ends. */
+interface Script {
+  readonly pages?: readonly (Changes | (() => Changes))[]
+  readonly end?: Partial<ReadEnd> | CrmFailure
+}
+
+const DAY_MS = 86_400_000
+const DOWN: CrmFailure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+const ids = Array.from({ length: 100 }, (_, index) => guidOf(index + 1))
+
+function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number | null = DAY_MS) {
+  const time = new VirtualTime(1)
+  const list = new RecordList(eventKind(formatter))
+  const effects = new Effects({ events: list }.events)
+  const asked: ReadRequest[] = []
+  const scripts: Script[] = []
+  const observed: Observation[] = []
+  const settings = { shrinkGuardMs, maxAgeMs: 30_000 }
+  const source: Source<EventRecord> = {
+    reportsChanges: true,
+    availabilityEveryMs: null,
+    repeatedId: 'serves-later',
+    patienceMs: 1000,
+    travels: () => true,
+    async *read(request) {
+      asked.push(request)
+      const { pages = [[]], end = {} } = scripts.shift() ?? {}
+      for (const page of pages) {
+        const changes = typeof page === 'function' ? page() : page
+        const begunAt = time.now()
+        await new Promise<void>((resolve) => time.after(100, resolve))
+        yield { begunAt, sourceLagMs: 0, changes, whereIs: (index: number) => `row ${index}` }
+      }
+      if ('kind' in end) return { ok: false, failure: end }
+      const complete = request.kind === 'full'
+      const cursor = `cursor ${asked.length}` as Cursor
+      return { ok: true, cursor, complete, oneMoment: true, unchanged: false, asOf: null, confirms: true, ...end }
+    },
+    ...given,
+  }
+  const reader = new ListReader<EventRecord>(
+    {
+      list,
+      source,
+      time,
+      observe: (observation) => observed.push(observation),
+      pause: () => Promise.resolve(),
+      isTooLarge: () => false,
+    },
+    settings,
+  )
+  const run = async (read: () => Promise<Attempt>, script: Script): Promise<string> => {
+    scripts.push(script)
+    const outcome: { attempt: Attempt | null } = { attempt: null }
+    void read().then((attempt) => (outcome.attempt = attempt))
+    await settled()
+    while (outcome.attempt === null) if (!(await time.step())) throw new Error('the read never ends')
+    return outcome.attempt.ok ? 'ok' : outcome.attempt.failure.kind
+  }
+  const refresh = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes })
+  const audit = (...changes: Changes[]): Promise<string> => run(() => reader.audit(), { pages: changes })
+  const fail = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes, end: DOWN })
+  return { time, list, effects, asked, observed, reader, settings, run, refresh, audit, fail }
+}
+
+function rows(of: readonly Guid[], Name = 'A', version = 1): Changes {
+  return of.map((id) => ({ kind: 'record', id, record: eventOf(id, { Name }), version }))
+}
+
+function unreadable(of: readonly Guid[], version = 2, also: readonly RowFault[] = []): Changes {
+  const withheld: Withheld = { ...faultOf('unreadable', 'Start'), where: 'row', also }
+  return of.map((id) => ({ kind: 'withheld', id, withheld, version }))
+}
+
+function faultOf(fault: RowFault['fault'], column: string): RowFault {
+  return { fault, column, expected: null, found: null }
+}
+
+describe('the shrink guard, where rows became unreadable (architecture: The shrink guard)', () => {
+  it('keeps the old records of a full read that made more than half of them unreadable, and applies the others', async () => {
+    const { refresh, audit, list, reader, observed } = scene()
+    await refresh(rows(ids))
+    expect(await audit(unreadable(ids.slice(0, 51)), rows(ids.slice(51), 'B'))).toBe('shrunk')
+    expect([list.served, list.withheld]).toEqual([100, 0])
+    expect([list.get(guidOf(1))?.Name, list.get(guidOf(100))?.Name]).toEqual(['A', 'B'])
+    expect(reader.guard.shrunk).toMatchObject({ absent: 0, unreadable: 51 })
+    const told = observed.filter(({ kind }) => kind === 'shrunk')
+    const faults = [{ column: 'Start', fault: 'unreadable', count: 51 }]
+    expect(told).toMatchObject([{ unreadable: 51, records: 100, faults }])
+  })
+
+  it('withholds half of them once the read has ended, and not a page before', async () => {
+    const { refresh, run, reader, list } = scene()
+    await refresh(rows(ids))
+    const servedMeanwhile: number[] = []
+    const rest = (): Changes => {
+      servedMeanwhile.push(list.served)
+      return rows(ids.slice(50))
+    }
+    expect(await run(() => reader.audit(), { pages: [unreadable(ids.slice(0, 50)), rest, rest] })).toBe('ok')
+    expect(servedMeanwhile).toEqual([100, 100])
+    expect([list.served, list.withheld, list.kept.size]).toEqual([50, 50, 0])
+  })
+
+  it('counts absence and new faults together', async () => {
+    const { refresh, audit, list, reader } = scene()
+    await refresh(rows(ids))
+    expect(await audit(rows(ids.slice(0, 70)), unreadable(ids.slice(50, 70)))).toBe('ok')
+    const other = scene()
+    await other.refresh(rows(ids))
+    expect(await other.audit(rows(ids.slice(0, 49)), unreadable(ids.slice(49, 75)))).toBe('shrunk')
+    expect([list.served, other.list.served]).toEqual([50, 100])
+    expect([reader.guard.shrunk, other.reader.guard.shrunk]).toMatchObject([null, { absent: 25, unreadable: 26 }])
+  })
+
+  it('lets conditions that are met no longer pass, even where the rest of the row cannot be read', async () => {
+    const { refresh, list } = scene()
+    await refresh(rows(ids))
+    expect(await refresh(unreadable(ids.slice(0, 60), 2, [faultOf('inactive', 'Active')]))).toBe('ok')
+    expect(list.served).toBe(40)
+  })
+
+  it('counts the faults of reads of changes together, since the last full read that was believed', async () => {
+    const { refresh, audit, list, asked } = scene()
+    await refresh(rows(ids))
+    expect(await refresh(unreadable(ids.slice(0, 30)))).toBe('ok')
+    expect(await refresh(unreadable(ids.slice(30, 50)))).toBe('ok')
+    expect(await refresh(unreadable(ids.slice(50, 51)))).toBe('shrunk')
+    expect(list.served).toBe(50)
+    expect(await audit(unreadable(ids.slice(0, 51)), rows(ids.slice(51)))).toBe('shrunk')
+    expect(await refresh(rows(ids.slice(40, 51), 'A', 3))).toBe('ok')
+    expect(asked.at(-1)?.cursor).toBe('cursor 3' as Cursor)
+    expect(await audit(unreadable(ids.slice(0, 40)), rows(ids.slice(40)))).toBe('ok')
+    expect(await refresh(unreadable(ids.slice(70, 99)))).toBe('ok')
+    expect(list.served).toBe(31)
+  })
+
+  it('keeps the cursor of a read of changes that is not believed, and the version of each row that it kept', async () => {
+    const { refresh, list, asked, effects } = scene()
+    await refresh(rows(ids))
+    effects.clear()
+    for (let times = 0; times < 2; times++) {
+      expect(await refresh(unreadable(ids.slice(0, 60), 7))).toBe('shrunk')
+      expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
+    }
+    expect([list.version(guidOf(1)), list.version(guidOf(61))]).toEqual([7, 1])
+    expect(effects.owed).toBe(0)
+    expect([...effects.take(10)]).toEqual([])
+    expect(await refresh(rows(ids.slice(0, 60), 'B', 8))).toBe('ok')
+    expect([list.served, list.kept.size, effects.owed]).toEqual([100, 0, 60])
+  })
+
+  it('judges what a read that failed has found when the next one ends', async () => {
+    const { refresh, fail, list } = scene()
+    await refresh(rows(ids))
+    expect(await fail(unreadable(ids.slice(0, 20)))).toBe('unreachable')
+    expect(list.served).toBe(100)
+    expect(await refresh([])).toBe('ok')
+    expect(list.served).toBe(80)
+  })
+
+  it('lets a refresh judge nothing of what an audit beside it has found so far', async () => {
+    const { refresh, run, reader, list, time } = scene()
+    await refresh(rows(ids))
+    const pages = [unreadable(ids.slice(0, 40)), unreadable(ids.slice(40, 80)), rows(ids.slice(80))]
+    const audit = run(() => reader.audit(), { pages })
+    await time.pass(150)
+    void reader.refresh()
+    expect(await audit).toBe('shrunk')
+    expect(list.served).toBe(100)
+  })
+
+  it('never lets an older page win against a row that became unreadable, nor a newer one lose', async () => {
+    const { refresh, run, reader, list, time } = scene()
+    await refresh(rows(ids))
+    const audit = run(() => reader.audit(), { pages: [rows(ids, 'older')] })
+    await time.pass(50)
+    await refresh(unreadable(ids.slice(0, 60)))
+    await audit
+    expect([list.kept.size, list.get(guidOf(1))?.Name]).toEqual([60, 'A'])
+  })
+
+  it('is released by a read that sees as much as the one that was not believed', async () => {
+    const { refresh, audit, reader } = scene()
+    await refresh(rows(ids))
+    await audit(unreadable(ids))
+    await refresh([])
+    expect(reader.guard.shrunk).not.toBeNull()
+    await audit(rows(ids, 'B', 3))
+    expect(reader.guard.shrunk).toBeNull()
+  })
+
+  it('runs from the beginning of the first read that was not believed, and anew only after one that was', async () => {
+    const { refresh, audit, reader, time } = scene()
+    await refresh(rows(ids))
+    await time.pass(1000)
+    const since = Math.round(time.peek().monotonicMs)
+    await audit(unreadable(ids))
+    await time.pass(60_000)
+    await audit(rows(ids.slice(0, 10)))
+    expect(reader.guard.shrunk).toMatchObject({ absent: 90 })
+    expect(Math.round(reader.guard.shrunk?.since.monotonicMs ?? 0)).toBe(since)
+    await audit(rows(ids))
+    const again = Math.round(time.peek().monotonicMs)
+    await audit([])
+    expect(Math.round(reader.guard.shrunk?.since.monotonicMs ?? 0)).toBe(again)
+  })
+
+  it('believes at once what the operator accepts, and counts from there', async () => {
+    const { refresh, reader, list } = scene()
+    await refresh(rows(ids))
+    await refresh(unreadable(ids.slice(0, 80)))
+    reader.acceptShorter()
+    expect(await refresh(unreadable(ids.slice(0, 80)))).toBe('ok')
+    expect([list.served, reader.guard.shrunk, reader.guard.acceptsShorter]).toEqual([20, null, false])
+    expect(await refresh(unreadable(ids.slice(80, 85)))).toBe('ok')
+  })
+
+  it('is off where it is off, from the next read on', async () => {
+    const { refresh, list, settings } = scene()
+    await refresh(rows(ids))
+    expect(await refresh(unreadable(ids))).toBe('shrunk')
+    settings.shrinkGuardMs = null
+    expect(await refresh(unreadable(ids))).toBe('ok')
+    expect(list.served).toBe(0)
+  })
+
+  it('keeps ids that are suddenly there twice, until a full read meets them once', async () => {
+    const { refresh, audit, list } = scene({ repeatedId: 'serves-neither' })
+    await refresh(rows(ids))
+    expect(await audit([...rows(ids, 'B'), ...rows(ids, 'C')])).toBe('shrunk')
+    expect(list.served).toBe(100)
+    expect(await audit(rows(ids, 'D'))).toBe('ok')
+    expect([list.served, list.get(guidOf(1))?.Name]).toEqual([100, 'D'])
+  })
+
+  it('asks for no more than a list of ten can lose', async () => {
+    const { refresh, list } = scene()
+    await refresh(rows(ids.slice(0, 10)))
+    expect(await refresh(unreadable(ids.slice(0, 10)))).toBe('ok')
+    expect(list.served).toBe(0)
+  })
+})
+
+describe('the shrink guard over a restart (architecture: The shrink guard)', () => {
+  const restarted = async (snapshot: SnapshotList, of: readonly Guid[]) => {
+    const after = scene()
+    for (const id of of) {
+      const row = after.list.insert(id)
+      after.list.serve(row, after.list.kind.packing.pack(eventOf(id, { Name: 'A' })))
+    }
+    await after.time.pass(200_000)
+    after.reader.adopt(snapshot)
+    return after
+  }
+
+  it('goes on serving the list of before at its age, from when a read has failed to prove it, until the same time', async () => {
+    const before = scene()
+    await before.refresh(rows(ids))
+    await before.audit(unreadable(ids))
+    const { snapshotList } = before.reader
+    expect(snapshotList).toMatchObject({ cursor: null, served: 100, shrunk: { absent: 0, unreadable: 100 } })
+    if (snapshotList === null) throw new Error('it was read in full')
+    const after = await restarted(snapshotList, ids)
+    expect(after.reader.isLoaded).toBe(false)
+    expect(await after.refresh(unreadable(ids))).toBe('shrunk')
+    expect([after.reader.isLoaded, after.list.served]).toEqual([true, 100])
+    const now = after.time.peek()
+    const ageMs = after.reader.freshness.confirmedAgeMs(now) ?? 0
+    expect(now.wallMs - ageMs).toBeCloseTo(snapshotList.confirmedAtMs ?? 0, 0)
+    expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(snapshotList.shrunk?.sinceMs ?? 0, 0)
+  })
+
+  it('counts the faults from before it, too', async () => {
+    const before = scene()
+    await before.refresh(rows(ids))
+    await before.refresh(unreadable(ids.slice(0, 50)))
+    const { snapshotList } = before.reader
+    if (snapshotList === null) throw new Error('it was read in full')
+    const after = await restarted(snapshotList, ids.slice(50))
+    expect(await after.refresh(unreadable(ids.slice(50, 51)))).toBe('shrunk')
+  })
+})
