@@ -5,7 +5,7 @@ import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, PageStream, Source } from '../sync/port.ts'
-import { type ConnectorSurroundings, limitsOf } from './crm-limits.ts'
+import { type ConnectorSurroundings, limitsOf } from './kit/crm-limits.ts'
 import type { OpenWeb } from './web/http-client.ts'
 
 export interface CrmSurroundings extends ConnectorSurroundings {

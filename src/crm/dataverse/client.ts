@@ -1,4 +1,4 @@
-import type { CrmLimits } from '../crm-limits.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import { type CrmFailure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'

@@ -1,4 +1,4 @@
-import { type CrmLimits, patienceOf } from '../crm-limits.ts'
+import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {

@@ -1,4 +1,4 @@
-import type { CrmLimits } from '../crm-limits.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
 import {
   ClientSecretPost,
   ResponseBodyError,

@@ -1,4 +1,4 @@
-import type { CrmLimits } from '../crm-limits.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
 import { type Cursor, cursorOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 

@@ -4,8 +4,8 @@
 
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { Crm } from '../../sync/port.ts'
-import type { ConnectorSurroundings } from '../crm-limits.ts'
-import { PLENTY } from '../descriptors.ts'
+import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
+import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { type FileLimits, FileSource } from './file-source.ts'

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
 import { type CrmFailure, failureOf } from '../../sync/port.ts'
-import type { Descriptors } from '../descriptors.ts'
+import type { Descriptors } from '../kit/file-descriptors.ts'
 import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 
 /** The one file of a list, as it was when it was looked for. */

@@ -3,7 +3,7 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { type PostgresAddress, parsePostgresUrl } from '../../config/postgres-address.ts'
 import type { Secret } from '../../config/secret.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import { PLENTY } from '../descriptors.ts'
+import { PLENTY } from '../kit/file-descriptors.ts'
 import { type ConnectionSettings, type Encryption, Connection } from './connection.ts'
 import { Fault } from './fault.ts'
 

@@ -1,4 +1,4 @@
-import { type CrmLimits, patienceOf } from '../crm-limits.ts'
+import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type {
   Examination,

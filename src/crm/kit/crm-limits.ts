@@ -1,8 +1,8 @@
-import type { Zone } from '../domain/zone.ts'
-import type { Observe } from '../observe/observation.ts'
-import type { Time } from '../time/time.ts'
-import type { Descriptors } from './descriptors.ts'
-import type { ListSuspicions } from './mapping/suspicions.ts'
+import type { Zone } from '../../domain/zone.ts'
+import type { Observe } from '../../observe/observation.ts'
+import type { Time } from '../../time/time.ts'
+import type { Descriptors } from './file-descriptors.ts'
+import type { ListSuspicions } from '../mapping/suspicions.ts'
 
 /** What a reload may change: looked up for each exchange, never kept. */
 export interface CrmLimits {
