@@ -1,4 +1,5 @@
 /** A program: `EVENTS` measures what pages of a list of so many cost, in this process, and prints it as one JSON object. */
+import { keepIndex } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import { parseDecimal, ZERO } from '../../src/domain/number.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
@@ -32,7 +33,7 @@ const venues = Array.from({ length: Math.max(2, Math.floor(events / 30)) }, guid
 const records = Array.from({ length: events }, (_, index) => record(guid(), index))
 for (const each of records) write(each)
 const before = list.sizeBytes
-await list.keepIndex(() => new Promise((resolve) => setImmediate(resolve)))
+await keepIndex(list, () => new Promise((resolve) => setImmediate(resolve)))
 const bytesAnEvent = (list.sizeBytes - before) / events
 
 const first = query('')
@@ -78,9 +79,9 @@ const longestMs = Math.max(
 )
 
 const onMs = secondOfChangesMs()
-list.index = null
+list.order = null
 const offMs = secondOfChangesMs()
-await list.keepIndex(() => new Promise((resolve) => setImmediate(resolve)))
+await keepIndex(list, () => new Promise((resolve) => setImmediate(resolve)))
 for (let round = 0; round < 3; round++) {
   for (const [number, each] of records.entries()) write({ ...record(each.Id, number), TicketsAvailable: round })
 }
@@ -111,10 +112,10 @@ function secondOfChangesMs(): number {
 }
 
 function withoutIndex(): number {
-  const { index } = list
-  list.index = null
+  const { order } = list
+  list.order = null
   const { sizeBytes } = list
-  list.index = index
+  list.order = order
   return sizeBytes
 }
 

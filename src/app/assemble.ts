@@ -146,7 +146,7 @@ export async function assemble(
       if (isAlone) {
         if (!next.lists) reading.dropIndexes()
         // Until what is held is in order, a list is answered with 502.
-        else if (reading.events.list.index === null) void reading.keepIndexes()
+        else if (reading.events.list.order === null) void reading.keepIndexes()
       }
       marquee.service = service
     },

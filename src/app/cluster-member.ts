@@ -1,3 +1,4 @@
+import { keepIndex } from '../order/list-index.ts'
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
 import { isLoopbackStore, mayBeStore } from '../config/cluster-settings.ts'
@@ -146,8 +147,8 @@ export class Sharing implements ToldLists {
       const list = made.deref()
       if (list === undefined) continue
       if (looksOther) list.forgetBodies()
-      if (!this.#options.keepsIndexes()) list.index = null
-      else if (list.index === null) void list.keepIndex(this.#options.pause)
+      if (!this.#options.keepsIndexes()) list.order = null
+      else if (list.order === null) void keepIndex(list, this.#options.pause)
     }
     this.#cluster.member.own?.replica.adopt(false)
   }
@@ -216,7 +217,7 @@ export class Sharing implements ToldLists {
     const { keepsIndexes, pause } = this.#options
     this.#made = this.#made.filter((made) => made.deref() !== undefined)
     for (const list of [lists.events, lists.venues]) {
-      if (keepsIndexes()) void list.keepIndex(pause)
+      if (keepsIndexes()) void keepIndex(list, pause)
       this.#made.push(new WeakRef(list))
     }
     return lists

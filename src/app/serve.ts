@@ -1,3 +1,5 @@
+// The parts, put together. In: a configuration. Out: a service that runs, reloads and stops.
+
 import type { Configuration } from '../config/configuration.ts'
 import { listSuspicions } from '../crm/mapping/suspicions.ts'
 import type { RouteLabel } from '../observe/meters.ts'

@@ -1,3 +1,4 @@
+import { indexOf } from '../order/list-index.ts'
 import { stat } from 'node:fs/promises'
 import { textOf as bodyText } from '../formats/body.ts'
 import { howMany, printable } from '../observe/printable.ts'
@@ -90,10 +91,11 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
 
 /** What `/api/events` would begin with; null where lists are off. */
 function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
-  const { index, served } = lists.events.list
+  const { list } = lists.events
+  const index = indexOf(list)
   if (index === null) return null
   const count = index.countFrom(systemTime.now().wallMs)
-  return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${served.toLocaleString('en')}.`
+  return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${list.served.toLocaleString('en')}.`
 }
 
 const MOST_GROUPS = 40

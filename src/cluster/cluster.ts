@@ -1,3 +1,6 @@
+// How instances follow one another. In: a store, and a replica while this instance leads. Out: lists that are those of
+// the leader.
+
 import type { Time } from '../time/time.ts'
 import { pause, within } from '../time/waiting.ts'
 import type { LogPosition } from './entries.ts'

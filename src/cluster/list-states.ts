@@ -1,9 +1,8 @@
+import { LISTS } from '../domain/field.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import type { Ages, ListState } from './entries.ts'
-
-export const LISTS: readonly ListName[] = ['venues', 'events']
 
 /** What the reader knows of a list besides its rows, as of now. */
 export function stateOf(replica: Replica, name: ListName, now: Moment): ListState {

@@ -1,12 +1,12 @@
 import type { Buffer } from 'node:buffer'
-import type { ListName } from '../domain/field.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
 import { Effects } from '../records/dirty-rows.ts'
 import { FrameWriter, readFrames } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Time } from '../time/time.ts'
 import { type Head, type LogEntry, NO_BODY } from './entries.ts'
-import { LISTS, stateOf } from './list-states.ts'
+import { stateOf } from './list-states.ts'
 
 const ENTRY_ROWS = 1000
 const ENTRY_BYTES = 1024 * 1024

@@ -1,5 +1,5 @@
 import { decodeEntry, idOf, isSame } from './entries.ts'
-import { LISTS } from './list-states.ts'
+import { LISTS } from '../domain/field.ts'
 import { Following } from './follower.ts'
 import type { OwnNonces } from './nonces.ts'
 import type { ClusterOptions } from './options.ts'

@@ -1,3 +1,6 @@
+// The configuration. In: a YAML file and its environment. Out: a Configuration whose every value was checked, or
+// problems with their lines.
+
 import { EVENTS } from '../domain/event.ts'
 import { VENUES } from '../domain/venue.ts'
 import { isLoopback, isPlain, sharesAddress } from './addresses.ts'

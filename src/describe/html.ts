@@ -1,3 +1,6 @@
+// What the service says of itself. In: the configuration and the routes. Out: an OpenAPI document, and a page for
+// browsers.
+
 import { hash } from 'node:crypto'
 import { EVENTS } from '../domain/event.ts'
 import type { FieldType, RecordTable } from '../domain/field.ts'

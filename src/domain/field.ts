@@ -36,6 +36,9 @@ export interface RecordTable<Fields extends readonly Field[] = readonly Field[]>
 
 export type ListName = 'events' | 'venues'
 
+/** Both lists; venues come before the events that point at them. */
+export const LISTS: readonly ListName[] = ['venues', 'events']
+
 /** What a row may hold besides the fields; `self`, `venue` and the operator's links are added when it is formatted (contract §2.1). */
 export const LINKS = { name: 'Links', type: 'links' } as const
 

@@ -1,3 +1,6 @@
+// The words for faults. In: why rows are withheld. Out: sentences, remedies and groups, for check, explain, the
+// dashboard and the log.
+
 import { unreachable } from '../domain/unreachable.ts'
 import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import { type FaultCount, FaultCounts } from '../records/fault-counts.ts'

@@ -3,7 +3,7 @@ import { type Body, etagOf } from '../formats/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { recordsOf } from '../formats/page-frame.ts'
-import type { ListIndex } from '../order/list-index.ts'
+import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { writePosition } from './list-position.ts'
@@ -28,7 +28,8 @@ export class ListPages<Item> {
 
   /** The page as of `nowMs`, epoch ms; null while nothing is known. */
   page(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
-    const { index, changes } = this.list
+    const { changes } = this.list
+    const index = indexOf(this.list)
     if (index === null || !index.isWhole) return null
     const key = `${shape}?${hrefOf('', query.named, query.afterGiven)}`
     const ready = this.#ready.read(key, changes, nowMs)

@@ -230,7 +230,7 @@ function represent<Item>({ list }: ToldList<Item>, id: Guid) {
 
 /** Whether the lists have it, where they are on. */
 function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
-  if (lists[`${kind}s`].list.index === null) return []
+  if (lists[`${kind}s`].list.order === null) return []
   const event = kind === 'event' ? lists.events.list.get(id) : null
   if (event === null) return ['It is in /api/venues.']
   const end = isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? event.Finish : event.Start

@@ -1,3 +1,4 @@
+import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Oddity } from '../domain/oddity.ts'
 import { type Aged, isAnswered, listStanding } from '../sync/admission.ts'
@@ -101,12 +102,13 @@ type ListStatus = ReturnType<typeof listStatus>
 
 function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns, watched }: StatusOptions) {
   const { list, freshness, drift, shrunk, isLoaded } = told
+  const index = indexOf(list)
   const withheld = withheldIn(told)
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
     served: list.served,
     // Events that `/api/events` begins with; only where lists are on.
-    ...(list.kind.name === 'events' && list.index !== null ? { notYetOver: list.index.countFrom(now.wallMs) } : {}),
+    ...(list.kind.name === 'events' && index !== null ? { notYetOver: index.countFrom(now.wallMs) } : {}),
     withheld,
     withheldByReason: countWithheld(list),
     // The same by column too; a row with several faults counts in several groups.

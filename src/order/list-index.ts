@@ -1,8 +1,12 @@
+// The order behind the lists. In: each write of a list's records. Out: the rows that a query asks for, by start, venue
+// and tag.
+
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
 import type { Placing } from '../records/list-kinds.ts'
 import type { RowPlace } from '../records/packing.ts'
+import type { RecordList, RowOrder } from '../records/record-list.ts'
 import { type Shard, SERVED } from '../records/shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
@@ -15,6 +19,22 @@ const ROWS_A_LOOK = 32
 /** Two neighbours that together hold no more become one. */
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 
+interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
+  readonly kind: { readonly placing: Placing }
+}
+
+/** The index of a list; null if it keeps none. */
+export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
+  return order instanceof ListIndex ? order : null
+}
+
+/** Has a list keep an index from now on; resolves when all rows are in it. */
+export async function keepIndex(list: Indexable, pause: () => Promise<void>): Promise<void> {
+  const index = new ListIndex(list.shards, list.kind.placing)
+  list.order = index
+  await index.build(pause, () => list.order !== index)
+}
+
 /** Where a row stands in the order of its list. */
 export interface ListPosition {
   readonly start: Tick
@@ -25,7 +45,7 @@ export interface ListPosition {
  * The served rows of a list in the order in which they are listed, Start, then Id (contract §4.1), with what a query asks of
  * them as columns of numbers: no row is read that is not sent. It follows each write of its list at once.
  */
-export class ListIndex {
+export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
   readonly tags: TagSets = new TagSets()
   readonly venues: VenueNumbers = new VenueNumbers()

@@ -1,3 +1,5 @@
+// What `init --from` sees in a file. In: a list file. Out: a configuration that serves it, with reasons.
+
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'

@@ -1,3 +1,6 @@
+// What is held. In: records, and rows that are withheld with a reason. Out: rows by id, packed, with bodies that are
+// ready to be sent.
+
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
 import type { Body } from '../formats/body.ts'
@@ -5,10 +8,8 @@ import { type Shape, SHAPES } from '../formats/media-types.ts'
 import { FaultCounts } from './fault-counts.ts'
 import { hashWords, readGuidWords } from './guid-table.ts'
 import { KeptFaults } from './kept-faults.ts'
-import { ListIndex } from '../order/list-index.ts'
 import type { ListKind } from './list-kinds.ts'
 import { type WithheldRow, PackedRows, packWithheld } from './packed-withheld.ts'
-import type { Held } from '../sync/port.ts'
 import { ReadyBodies } from './ready-bodies.ts'
 import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
@@ -39,6 +40,15 @@ export interface HeldRow {
   readonly seenAt: number
 }
 
+/** Follows what is served, write by write: the index that lists are answered from. */
+export interface RowOrder {
+  readonly sizeBytes: number
+  /** A served row was written: `before` is what was packed there, null if it was not served. */
+  follow(shard: Shard, slot: number, before: string | null, packed: string): void
+  /** A row is served no longer. */
+  forget(shard: Shard, slot: number, before: string): void
+}
+
 /** Is told of each write of a list, and tells it to whoever asked before. */
 export interface WriteListener {
   before: WriteListener | null
@@ -61,7 +71,7 @@ export function slotOf(row: number): number {
 }
 
 /** The rows of one list as they lie in memory (docs/decisions/0001-records-in-memory.md). */
-export class RecordList<Item> implements Held {
+export class RecordList<Item> {
   readonly kind: ListKind<Item>
   readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, (_, number) => new Shard(number))
   served = 0
@@ -77,8 +87,8 @@ export class RecordList<Item> implements Held {
   lostElsewhere = 0
   /** Counts up with each change of what is served. */
   changes = 0
-  /** What lists are answered from; null where they are off. */
-  index: ListIndex | null = null
+  /** What lists are answered from; null if they are off. */
+  order: RowOrder | null = null
   /** Who is told of each write; null where nobody asked. */
   effects: WriteListener | null = null
   readonly #words = new Uint32Array(4)
@@ -95,16 +105,9 @@ export class RecordList<Item> implements Held {
   }
 
   get sizeBytes(): number {
-    let bytes = this.extras.sizeBytes + (this.index?.sizeBytes ?? 0) + this.kept.sizeBytes
+    let bytes = this.extras.sizeBytes + (this.order?.sizeBytes ?? 0) + this.kept.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
-  }
-
-  /** Keeps an index from now on; resolves when all rows are in it. */
-  async keepIndex(pause: () => Promise<void>): Promise<void> {
-    const index = new ListIndex(this.shards, this.kind.placing)
-    this.index = index
-    await index.build(pause, () => this.index !== index)
   }
 
   /** The record as it is served, null where it is not. */
@@ -235,7 +238,7 @@ export class RecordList<Item> implements Held {
   serve(row: number, packed: string): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
-    const before = this.index !== null && shard.state[slot] === SERVED ? shard.read(slot) : null
+    const before = this.order !== null && shard.state[slot] === SERVED ? shard.read(slot) : null
     if (shard.state[slot] === WITHHELD) {
       this.#forgetFaults(shard, slot)
       this.withheld--
@@ -245,7 +248,7 @@ export class RecordList<Item> implements Held {
     const changed = shard.write(slot, packed)
     if (changed) {
       this.changes++
-      this.index?.follow(shard, slot, before, packed)
+      this.order?.follow(shard, slot, before, packed)
       this.effects?.note(row)
     }
     return changed
@@ -301,7 +304,7 @@ export class RecordList<Item> implements Held {
 
   #unlist(shard: Shard, slot: number): void {
     this.changes++
-    this.index?.forget(shard, slot, shard.read(slot))
+    this.order?.forget(shard, slot, shard.read(slot))
   }
 
   /** Every row that is not served, and why. */

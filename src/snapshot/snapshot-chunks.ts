@@ -1,9 +1,8 @@
 import type { Buffer } from 'node:buffer'
-import type { ListName } from '../domain/field.ts'
+import { type ListName, LISTS } from '../domain/field.ts'
 import type { Effects } from '../records/dirty-rows.ts'
 import { applyFrame, type Frame, frameOf, FrameWriter, readFrames, type RecordLists } from '../records/row-records.ts'
 import { pack, unpack } from './chunk-body.ts'
-import { LISTS } from '../cluster/list-states.ts'
 
 /** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
 export const SLICE_ROWS = 1000

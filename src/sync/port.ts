@@ -1,3 +1,6 @@
+// How the replica stays new. In: pages of changes from a source (this file is the port). Out: lists that may be
+// answered from, and how old they are.
+
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'

@@ -1,6 +1,7 @@
 // What is held of the CRM, and how it stays new. A ListReplica has the cycles of reads of one list; its ListReader makes a read
 // of pages (port.ts), each of which a Reading applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
 
+import { keepIndex } from '../order/list-index.ts'
 import type { EventRecord } from '../domain/event.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -111,13 +112,13 @@ export class Replica {
    * at once.
    */
   async keepIndexes(): Promise<void> {
-    await Promise.all([this.events.list.keepIndex(this.#pause), this.venues.list.keepIndex(this.#pause)])
+    await Promise.all([keepIndex(this.events.list, this.#pause), keepIndex(this.venues.list, this.#pause)])
   }
 
   /** No longer: what they took is let go. */
   dropIndexes(): void {
-    this.events.list.index = null
-    this.venues.list.index = null
+    this.events.list.order = null
+    this.venues.list.order = null
   }
 
   start(): void {

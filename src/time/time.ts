@@ -1,3 +1,5 @@
+// The clock that is passed in, waiting with a limit, the mutex, yielding to the event loop. Every room may use it.
+
 /** A point in time by both clocks: the monotonic one orders, the wall one notices a machine that slept. */
 export interface Moment {
   readonly monotonicMs: number

@@ -1,3 +1,4 @@
+import { indexOf, keepIndex } from '../../src/order/list-index.ts'
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
@@ -181,7 +182,7 @@ describe('a walk over a list (contract §4.1)', () => {
           const list = new RecordList(eventKind(formatter))
           const model = new Model()
           if (isLate) for (const step of before.splice(0)) apply(list, model, step)
-          await list.keepIndex(async () => {})
+          await keepIndex(list, async () => {})
           for (const step of before) apply(list, model, step)
           const pages = new ListPages(list, formatter)
           let nowMs = DAY + hours * 3_600_000
@@ -234,7 +235,7 @@ describe('a walk over a list (contract §4.1)', () => {
   it('keeps its order through thousands of entries that come, move and go', async () => {
     const list = new RecordList(eventKind(formatter))
     const model = new Model()
-    await list.keepIndex(async () => {})
+    await keepIndex(list, async () => {})
     for (const [at, step] of fc.sample(change, { seed: 16, numRuns: 12_000 }).entries()) {
       apply(list, model, { ...step, id: step.id * 50 + (at % 50) })
     }
@@ -253,14 +254,14 @@ describe('a walk over a list (contract §4.1)', () => {
       if (next !== null) asked = queryOf(next.slice(next.indexOf('?') + 1))
     }
     for (const id of model.records.keys()) apply(list, model, { ...gone, id: Number.parseInt(id.slice(-12), 16) })
-    expect([list.index?.blocks.length, list.index?.venues.find(guid(1000))]).toEqual([0, -1])
+    expect([indexOf(list)?.blocks.length, indexOf(list)?.venues.find(guid(1000))]).toEqual([0, -1])
     expect(idsOf(pages.page(queryOf('tag=Talk'), 'json', DAY))).toEqual([])
   })
 
   it('ends a page where its records are very large, and goes on from there', async () => {
     const list = new RecordList(eventKind(formatter))
     const model = new Model()
-    await list.keepIndex(async () => {})
+    await keepIndex(list, async () => {})
     const Start = written('2026-12-01T19:30:00+00:00')
     const Tags = ['x'.repeat(700_000)]
     for (let id = 0; id < 9; id++) apply(list, model, { ...gone, id, what: 'serve', Start, Finish: Start, Tags })
@@ -292,7 +293,7 @@ describe('a walk over a list (contract §4.1)', () => {
     let turns = 0
     const pages = new ListPages(list, formatter)
     const read = queryOf('from=2026-01-01&limit=200')
-    await list.keepIndex(async () => {
+    await keepIndex(list, async () => {
       turns++
       expect(pages.page(read, 'json', DAY)).toBeNull()
       for (let id = 0; id < 40; id++) {
@@ -305,7 +306,7 @@ describe('a walk over a list (contract §4.1)', () => {
     })
     expect(turns).toBeGreaterThan(2)
     let shown = 0
-    for (const block of list.index?.blocks ?? []) shown += block.count
+    for (const block of indexOf(list)?.blocks ?? []) shown += block.count
     expect(shown).toBe(model.records.size)
     expect(shown).toBe(list.served)
     const page = pages.page(read, 'json', DAY)

@@ -1,3 +1,4 @@
+import { indexOf } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import type { Guid } from '../../src/domain/guid.ts'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
@@ -17,7 +18,7 @@ export interface Glimpse {
 
 /** The list is a second reader: as of this moment it has just the rows that are answered by their ids (contract §4). */
 function agreesWithList<Item>(list: RecordList<Item>, id: Guid, startOf: (record: Item) => DateTime | null): void {
-  const { index } = list
+  const index = indexOf(list)
   if (index === null) return
   let listed = 0
   for (const block of index.blocks) listed += block.count

@@ -1,3 +1,6 @@
+// What all connectors share. In: the limits and surroundings of the process. Out: what a connector may use, and for how
+// long it may take.
+
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
 import type { Time } from '../../time/time.ts'

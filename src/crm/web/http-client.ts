@@ -1,3 +1,5 @@
+// How a CRM is asked over HTTP. In: requests. Out: replies with limits kept, or failures that say why.
+
 import { readSmallFile, readText } from '../../config/read-text.ts'
 
 /** What a connector needs of the runtime to speak HTTP; it is passed in. */
