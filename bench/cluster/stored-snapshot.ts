@@ -21,8 +21,8 @@ export async function untilSnapshot(instance: RealInstance, leastRows: number, s
 
 /** The bytes of all records, as frames write them: those of the chunks of the snapshot in the store, unpacked. */
 export async function recordBytes(redis: RedisServer): Promise<number> {
-  const scope = redis.ask('HKEYS', 'marquee:scopes')
-  const store = new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, scope)
+  const fingerprint = redis.ask('HKEYS', 'marquee:scopes')
+  const store = new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, fingerprint)
   const connection = await store.connect()
   const { manifest } = JSON.parse(String(await connection.getBlob('snapshot'))) as { readonly manifest: string }
   const { from, chunks } = JSON.parse(manifest) as Pick<Manifest, 'from' | 'chunks'>

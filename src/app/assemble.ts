@@ -11,11 +11,11 @@ import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { Admissions } from '../sync/admission.ts'
-import type { Crm, CrmFailure, Diagnosis } from '../sync/port.ts'
+import type { Crm, Failure, Diagnosis } from '../sync/port.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import { Replica } from '../sync/replica.ts'
 import { type Time, systemTime } from '../time/time.ts'
-import { breathe } from '../time/waiting.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
 import type { Sharing } from './cluster-member.ts'
 
@@ -70,8 +70,8 @@ export async function assemble(
       },
     },
     loadWeb: async () => {
-      const { openWeb } = await import('../runtime/outgoing.ts')
-      return (wayOut) => openWeb(wayOut, reserve)
+      const { openHttpClient } = await import('../runtime/outgoing.ts')
+      return (wayOut) => openHttpClient(wayOut, reserve)
     },
     env: process.env,
     suspicions,
@@ -87,7 +87,7 @@ export async function assemble(
     limits,
     time,
     observe,
-    pause: breathe,
+    pause: yieldToEventLoop,
     settings: freshness,
   }
   const { cluster } = configuration
@@ -170,7 +170,7 @@ function descriptionIn(configuration: Configuration): Description | null {
 export interface CrmRead {
   readonly marquee: Marquee
   /** One a list that could not be read. */
-  readonly failures: readonly { readonly list: ListName; readonly failure: CrmFailure }[]
+  readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
   readonly observations: readonly Observation[]
   /** What the CRM lets an operator know though it can be read. */
   readonly warnings: readonly string[]
@@ -188,7 +188,7 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const { venues, events } = marquee.replica
   const reads = { venues: await venues.refresh.attempt(), events: await events.refresh.attempt() }
   const examined = reads.events.ok && reads.venues.ok ? await marquee.crm.examine?.() : undefined
-  const failures: { list: ListName; failure: CrmFailure }[] = []
+  const failures: { list: ListName; failure: Failure }[] = []
   const diagnoses = new Map<ListName, Diagnosis>()
   for (const list of ['events', 'venues'] as const) {
     const read = reads[list]

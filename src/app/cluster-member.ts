@@ -9,7 +9,7 @@ import type { RecordLists } from '../records/row-records.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import { type ReplicaOptions, newLists, Replica } from '../sync/replica.ts'
 import { elapsedMs } from '../time/time.ts'
-import { pause as sleep } from '../time/waiting.ts'
+import { sleep } from '../time/waiting.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { idOf } from '../cluster/entries.ts'
@@ -21,7 +21,7 @@ import { LONGEST_DEFAULT_MS } from '../cluster/election.ts'
 import { Cluster } from '../cluster/cluster.ts'
 import { logNameOf, Signing } from '../cluster/signing.ts'
 import { OtherLogs, whyOtherLog } from '../cluster/other-logs.ts'
-import { keepSnapshot, clusterScope } from './keep-snapshot.ts'
+import { keepSnapshot, dataFingerprint } from './keep-snapshot.ts'
 import { VERSION } from './command-context.ts'
 
 export type ClusterSettings = NonNullable<Configuration['cluster']>
@@ -63,8 +63,8 @@ export class Sharing implements ToldLists {
     const { configuration, section, crm, settings, limits, time, observe, pause } = options
     const { url, ca, name, allowInsecure } = section
     const key = section.key?.reveal() ?? null
-    const scope = clusterScope(configuration)
-    const logName = logNameOf(scope, key)
+    const fingerprint = dataFingerprint(configuration)
+    const logName = logNameOf(fingerprint, key)
     const store = new RedisStore({ url, ca, name, mayUse: (other) => mayBeStore(other, allowInsecure) }, logName)
     this.#otherLogs = new OtherLogs({
       connect: () => store.connect(),
@@ -77,7 +77,7 @@ export class Sharing implements ToldLists {
     })
     this.#cluster = new Cluster({
       store,
-      signing: new Signing(scope, key),
+      signing: new Signing(fingerprint, key),
       settings,
       limits,
       heartbeat: {

@@ -2,7 +2,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { EarlySignals } from './early-signals.ts'
 
 /** What a command has of the world; passed in, for tests. */
-export interface Surroundings {
+export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   /** Standard output is a terminal: a person reads along. */

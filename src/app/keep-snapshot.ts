@@ -1,17 +1,17 @@
 import type { Configuration } from '../config/configuration.ts'
-import { scopeOf } from '../config/data-fingerprint.ts'
+import { dataFingerprintOf } from '../config/data-fingerprint.ts'
 import { RECORDS } from '../crm/mapping/records-number.ts'
 import type { Observe } from '../observe/observation.ts'
 import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Time } from '../time/time.ts'
-import { breathe } from '../time/waiting.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 import { SnapshotFile } from '../snapshot/snapshot-file.ts'
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 
-/** Which records a snapshot has, and instances share: those of another scope have another snapshot, and another log. */
-export function clusterScope(configuration: Configuration): string {
-  return scopeOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
+/** Which records a snapshot has, and instances share: those of another fingerprint have another snapshot, and another log. */
+export function dataFingerprint(configuration: Configuration): string {
+  return dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
 }
 
 /** Keeps the lists of a replica in the directory that the configuration names. */
@@ -25,9 +25,9 @@ export function keepSnapshot(
 ): SnapshotKeeper {
   const file = new SnapshotFile({
     directory,
-    scope: clusterScope(configuration),
+    fingerprint: dataFingerprint(configuration),
     limits,
-    pause: breathe,
+    pause: yieldToEventLoop,
   })
   return new SnapshotKeeper({ file, replica, time, observe })
 }

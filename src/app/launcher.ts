@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { standOf } from '../config/load-configuration.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** What starts Marquee: the launcher of the checkout, or the one executable. */
 function programPath(): string {
@@ -14,7 +14,7 @@ function programPath(): string {
 /** A command line that works where the person stands: `./marquee check` in a checkout, the launcher by its path elsewhere. */
 export function commandLine(
   words: readonly string[],
-  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
   program: string = programPath(),
 ): string {
   const called = dirname(program) === standOf(env, cwd) ? `./${basename(program)}` : program

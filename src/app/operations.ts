@@ -18,13 +18,13 @@ import { SearchTurns } from '../operations/search-turns.ts'
 import { searchWithheld } from '../operations/withheld-search.ts'
 import type { RefreshSettings } from '../sync/list-replica.ts'
 import { systemTime } from '../time/time.ts'
-import { breathe } from '../time/waiting.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import type { Listener, ListenFetch } from '../runtime/listener.ts'
 import type { Marquee } from './assemble.ts'
 import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from './telemetry.ts'
-import { type Surroundings, runtimeName, VERSION } from './command-context.ts'
+import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
 /** A Marquee that serves. */
 export interface Running {
@@ -46,7 +46,7 @@ export interface Running {
 export async function openOperations(
   running: Running,
   section: NonNullable<Configuration['operations']>,
-  { droppedLines = () => 0 }: Surroundings,
+  { droppedLines = () => 0 }: CommandContext,
   listenFetch: ListenFetch,
 ): Promise<Listener> {
   const { marquee, telemetry } = running
@@ -112,7 +112,7 @@ export async function openOperations(
       })
     },
     withheld: (query, signal) =>
-      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, breathe, signal)),
+      turns.run(() => searchWithheld(lists[query.list].list.withheldBatches(), query, yieldToEventLoop, signal)),
     find: (text, signal) => turns.run(() => recordsNamed(lists, text, systemTime.now(), signal)),
     changes: (signal) => turns.run(() => recordsChangedLately(lists, systemTime.now(), signal)),
     samples: () => sampling.samples,

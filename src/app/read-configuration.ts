@@ -3,7 +3,7 @@ import { type Ports, findConfiguration, loadConfiguration, loadSample } from '..
 import { type Problem, renderProblem } from '../config/config-problem.ts'
 import { mayExist, readSmallFile } from '../config/read-text.ts'
 import { sampleDirectory } from './sample-directory.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
@@ -24,7 +24,7 @@ type ReadOrProblems =
 /** The configuration every command finds alike, or all that is wrong with it, a sentence each. */
 export async function loadFound(
   { config, port, operationsPort }: ConfigurationOptions,
-  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<ReadOrProblems> {
   const found = await findConfiguration({ option: config, env, cwd, exists: mayExist })
   const said = { port: portIn(env, 'MARQUEE_LISTEN_PORT'), operations: portIn(env, 'MARQUEE_OPERATIONS_LISTEN_PORT') }
@@ -59,7 +59,7 @@ export function portOf(text: string): number | null {
 
 /** The port that a variable holds; one that is empty is as if it were not set. */
 function portIn(
-  env: Surroundings['env'],
+  env: CommandContext['env'],
   name: string,
 ): { readonly number: number | undefined; readonly problems: readonly string[] } {
   const text = env[name] ?? ''
@@ -72,7 +72,7 @@ function portIn(
 /** As `loadFound`, with the warnings and problems told; null where there is nothing to go on with. */
 export async function readConfiguration(
   options: ConfigurationOptions,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<ReadConfiguration | null> {
   const found = await loadFound(options, surroundings)
   for (const line of found.ok ? found.warnings.map((warning) => `warning: ${warning}`) : found.problems) {

@@ -6,7 +6,7 @@ import type { Observe } from '../observe/observation.ts'
 import { bugPlace, printable } from '../observe/printable.ts'
 import { type ConfigurationOptions, loadFound } from './read-configuration.ts'
 import type { Running } from './operations.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** npm ends by a SIGHUP, and the same one may reach its child before. */
 const NPM_ENDS_MS = 1000
@@ -20,7 +20,7 @@ const STANDARD_OUTPUT = 1
 export function onHangUp(
   running: Running,
   options: ConfigurationOptions,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
   observe: Observe,
   keepLimits: (configuration: Configuration) => void,
 ): () => Promise<boolean> {

@@ -6,7 +6,7 @@ import type { RouteLabel } from '../observe/meters.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { printable } from '../observe/printable.ts'
 import { systemTime } from '../time/time.ts'
-import { within } from '../time/waiting.ts'
+import { withTimeout } from '../time/waiting.ts'
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 import { descriptorLimit } from '../runtime/descriptor-reserve.ts'
 import { type Listener, type ListenFetch, type PublicListener, addressOf } from '../runtime/listener.ts'
@@ -16,7 +16,7 @@ import type { Running } from './operations.ts'
 import { onHangUp } from './reload.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { SuspicionWatch } from './suspicion-watch.ts'
-import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
+import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
 import { createTelemetry } from './telemetry.ts'
 
 /** How long the first line waits for something to try: a large list goes on loading after it. */
@@ -25,7 +25,7 @@ const FIRST_READ_MS = 2000
 const ASIDE_AFTER_MS = 100
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
-export async function serve(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+export async function serve(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
   const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
@@ -83,7 +83,7 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
   // The public's lists come first: what else there is to load and write waits for them, but not long.
   marquee.reading.start()
   const firstReads = marquee.reading.untilRead()
-  const opening = within(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
+  const opening = withTimeout(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
     openAside(running, runtime.listenFetch, surroundings),
   )
   const { ended, stop } = untilSignal(running, listener, opening, observe)
@@ -100,7 +100,7 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
     })
   const operations = await opening
   await marquee.service.ready()
-  await within(systemTime, FIRST_READ_MS, firstReads)
+  await withTimeout(systemTime, FIRST_READ_MS, firstReads)
   if (lacks.size === 0) {
     const addresses = {
       address: addressOf(listener),
@@ -114,7 +114,7 @@ export async function serve(options: ConfigurationOptions, surroundings: Surroun
   }
   const ending = inVain.promise.then(async () => {
     // That of the other list, if it is under way, may tell of more.
-    await within(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
+    await withTimeout(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
     for (const message of lacks) surroundings.error(printable(message))
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
@@ -137,7 +137,7 @@ async function keeperOf(
 }
 
 /** Says which of the limits the runtime or the system cannot keep. */
-function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: Surroundings): void {
+function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: CommandContext): void {
   const idleMs = listener.keepIdle(limits.idleMs)
   if (idleMs < limits.idleMs) {
     const least = `${limits.idleMs / 1000} s, and this runtime keeps an idle connection for no more than ${idleMs / 1000} s`
@@ -154,7 +154,7 @@ function keepLimits(listener: PublicListener, { limits }: Configuration, { error
 async function openAside(
   running: Running,
   listenFetch: ListenFetch,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<Listener | null> {
   const { operations } = running.configuration
   if (operations === null) return null
@@ -246,7 +246,7 @@ function untilSignal(
     await listener.stop(drainMs)
     const { marquee, keeper } = running
     const kept = keeper ?? ('keeper' in marquee.reading ? marquee.reading.keeper : null)
-    await within(systemTime, LAST_READS_MS, endReads(running))
+    await withTimeout(systemTime, LAST_READS_MS, endReads(running))
     await kept?.stop()
     await (await operations)?.stop(LAST_ANSWERS_MS)
     end(FINE)

@@ -1,7 +1,7 @@
 import { type LineStream, fileLines, LineSink, lostLine } from '../observe/line-sink.ts'
 import { codeOf } from '../observe/system-error.ts'
 import { systemTime } from '../time/time.ts'
-import { within } from '../time/waiting.ts'
+import { withTimeout } from '../time/waiting.ts'
 
 /** How long an end waits for a reader of the output that stands still. */
 const LAST_LINES_MS = 1000
@@ -44,7 +44,7 @@ export const droppedLines = (): number => output.dropped
 
 /** Pipes are written to in the background: what was said must be out before the end, where anybody reads it. */
 export async function lastLines(): Promise<void> {
-  await within(systemTime, LAST_LINES_MS, Promise.all([output.drained(), errors.drained()]))
+  await withTimeout(systemTime, LAST_LINES_MS, Promise.all([output.drained(), errors.drained()]))
 }
 
 /** The status to end with: 1 in place of 0 if lines of the output were lost, which is said. */

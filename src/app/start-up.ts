@@ -4,7 +4,7 @@ import { withheldIn } from '../sync/held-lists.ts'
 import { systemTime } from '../time/time.ts'
 import type { Marquee } from './assemble.ts'
 import { commandLine } from './launcher.ts'
-import { type Surroundings, runtimeName, VERSION } from './command-context.ts'
+import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
 interface StartUp {
   readonly configuration: Configuration
@@ -21,7 +21,7 @@ interface StartUp {
 /** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
 export function startUp(
   { configuration, from, marquee, address, operations, atMs, option }: StartUp,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): void {
   const { isTerminal, env, out } = surroundings
   const { basePath } = configuration.listen
@@ -97,7 +97,7 @@ function firstId({ lists }: Marquee): string | null {
 }
 
 /** Colours and the like (SGR), but not where NO_COLOR is set (no-color.org) or the terminal has none. */
-function painter(env: Surroundings['env'], code: number): (text: string) => string {
+function painter(env: CommandContext['env'], code: number): (text: string) => string {
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
   return (text) => (isPlain ? text : `\x1b[${code}m${text}\x1b[0m`)
 }

@@ -4,14 +4,17 @@ import type { Observe } from '../observe/observation.ts'
 import { ReadHistory } from '../observe/read-history.ts'
 import { ReadMeter, RequestMeter, typeLabel } from '../observe/meters.ts'
 import { printable } from '../observe/printable.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 
 export type Telemetry = ReturnType<typeof createTelemetry>
 
 const LONGEST_PATH = 200
 
 /** What becomes of the observations of a running Marquee. `logsRequests`: each request has a line; a reload changes it. */
-export function createTelemetry({ out, isTerminal }: Pick<Surroundings, 'out' | 'isTerminal'>, logsRequests: boolean) {
+export function createTelemetry(
+  { out, isTerminal }: Pick<CommandContext, 'out' | 'isTerminal'>,
+  logsRequests: boolean,
+) {
   const log = new Log({ out, isTerminal, now: () => Date.now() })
   const requests = new RequestMeter()
   const reads = new ReadMeter(['events', 'venues'])

@@ -6,7 +6,7 @@ import type { Oddity } from '../domain/oddity.ts'
 import { howMany } from '../observe/printable.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import { readVenueId } from '../records/packing.ts'
-import { breathe } from '../time/waiting.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 
 type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
 
@@ -29,7 +29,7 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
     const count = unmatched.get(venue)
     if (count !== undefined) unmatched.set(venue, count + 1)
     return false
-  }, breathe)
+  }, yieldToEventLoop)
   for (const [venue, count] of unmatched) if (count === 0) known.forget(venue)
   const counts = [...unmatched].filter(([venue, count]) => count > 0 && !isHeld(venue))
   const byCount = counts.toSorted(([, left], [, right]) => right - left)
@@ -39,7 +39,7 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
     .slice(0, MOST_COMPARED)
   for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
     told.push(oddityOf(venue, count, lists, known, names))
-    await breathe()
+    await yieldToEventLoop()
   }
   const more = byCount.slice(MOST_TEXTS)
   const rows = more.reduce((sum, [, count]) => sum + count, 0)

@@ -4,12 +4,12 @@ import type { CheckOptions } from './check.ts'
 import { type ConfigurationOptions, portOf } from '../app/read-configuration.ts'
 import type { InitOptions } from './init.ts'
 import { type CommandName, FIRST_STEPS, HELP, helpAfter } from './help.ts'
-import { type Surroundings, FINE, VERSION, WRONG_USAGE } from '../app/command-context.ts'
+import { type CommandContext, FINE, VERSION, WRONG_USAGE } from '../app/command-context.ts'
 
 type JsonOption = ConfigurationOptions & { readonly json?: boolean }
 
 /** Runs whichever command the arguments name, or tells how they are meant; resolves with the exit status. */
-export async function runTyped(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runTyped(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const ordered = commandFirst(args)
   if (ordered === null) {
     surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')

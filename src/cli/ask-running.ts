@@ -1,10 +1,10 @@
 import { printable } from '../observe/printable.ts'
 import { type ConfigurationOptions, readConfiguration } from '../app/read-configuration.ts'
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
-import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
 /** Asks the running instance whether it is ready: for probes in images without a shell. */
-export async function ready(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+export async function ready(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
   const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'GET', '/ready')
@@ -26,7 +26,7 @@ function whyNot(reply: Reply, on503: (address: string) => string): string {
 const ACCEPT_MS = 15_000
 
 /** Tells the running instance that the shorter list is right. */
-export async function accept(options: ConfigurationOptions, surroundings: Surroundings): Promise<number> {
+export async function accept(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
   const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)

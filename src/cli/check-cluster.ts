@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import type { Configuration } from '../config/configuration.ts'
 import { isLoopbackStore } from '../config/cluster-settings.ts'
 import { systemTime } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
 import { decodeEntry } from '../cluster/entries.ts'
 import { MOST_MARKS } from '../cluster/nonces.ts'
 import { otherLogsInUse, whyOtherLog } from '../cluster/other-logs.ts'
 import { logNameOf, Signing } from '../cluster/signing.ts'
 import { heartbeatOf, type ClusterSettings } from '../app/cluster-member.ts'
-import { clusterScope } from '../app/keep-snapshot.ts'
+import { dataFingerprint } from '../app/keep-snapshot.ts'
 
 export interface StoreChecked {
   /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
@@ -34,7 +34,7 @@ export async function checkCluster(
   recordBytes: number,
 ): Promise<StoreChecked> {
   const { url, ca, name, key } = settings
-  const logName = logNameOf(clusterScope(configuration), key?.reveal() ?? null)
+  const logName = logNameOf(dataFingerprint(configuration), key?.reveal() ?? null)
   const store = new RedisStore({ url, ca, name }, logName)
   const probing = new RedisStore({ url, ca, name, isProbe: true }, `check-${randomBytes(6).toString('hex')}`)
   const open: RedisConnection[] = []
@@ -47,20 +47,20 @@ export async function checkCluster(
       if (problems.length === 0) await tryRights(probe)
       return { connection, info, problems }
     })
-    const checked = await within(systemTime, PATIENCE_MS, asked)
-    if (checked === TOO_LATE) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
+    const checked = await withTimeout(systemTime, PATIENCE_MS, asked)
+    if (checked === TIMED_OUT) throw new Error(`the store did not answer within ${PATIENCE_MS / 1000} s`)
     const { connection, info, problems } = checked
     const warnings = warningsOf(settings, info, recordBytes)
     if (problems.length > 0) return { server: serverOf(info), problems, warnings }
     const usedMs = Math.min(LONGEST_HEARTBEAT_MS, heartbeatOf(settings, configuration.freshness))
-    const signing = new Signing(clusterScope(configuration), key?.reveal() ?? null)
-    const trouble = await within(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
+    const signing = new Signing(dataFingerprint(configuration), key?.reveal() ?? null)
+    const trouble = await withTimeout(systemTime, PATIENCE_MS, logTrouble(connection, signing, usedMs))
     const late = `what the log holds could not be read within ${PATIENCE_MS / 1000} s. ${SEE}`
-    if (trouble !== null) warnings.push(`cluster.name: ${trouble === TOO_LATE ? late : trouble}`)
-    if (trouble === TOO_LATE) return { server: serverOf(info), problems, warnings }
+    if (trouble !== null) warnings.push(`cluster.name: ${trouble === TIMED_OUT ? late : trouble}`)
+    if (trouble === TIMED_OUT) return { server: serverOf(info), problems, warnings }
     const looked = otherLogsInUse(connection, systemTime, usedMs, new AbortController().signal)
-    const others = await within(systemTime, PATIENCE_MS, looked)
-    for (const other of others === TOO_LATE ? [] : others) {
+    const others = await withTimeout(systemTime, PATIENCE_MS, looked)
+    for (const other of others === TIMED_OUT ? [] : others) {
       warnings.push(`cluster.name: ${name} is in use by the log ${other} too: ${whyOtherLog(other, logName)}`)
     }
     return { server: serverOf(info), problems, warnings }

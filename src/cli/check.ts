@@ -10,7 +10,7 @@ import type { StoreChecked } from './check-cluster.ts'
 import { loadFound } from '../app/read-configuration.ts'
 import { systemTime } from '../time/time.ts'
 import { type CrmRead, readCrm } from '../app/assemble.ts'
-import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
 import { type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import type { FaultGroup } from '../faults/fault-groups.ts'
@@ -28,7 +28,7 @@ export interface CheckOptions {
 /** Reads the configuration and the CRM once, serves nothing, and tells what would be served and what not. */
 export async function check(
   { config, json = false, show = 0, strict = false }: CheckOptions,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<number> {
   const { out, error, answer } = surroundings
   const found = await loadFound({ config }, surroundings)
@@ -106,7 +106,7 @@ function printReport(
   { ok, events, venues, groups, suspicious, zone, passing = [], withheld, warnings, problems }: Report,
   { mistakes, onPurpose, ignoredOf }: Asides,
   crm: CrmSettings,
-  { out, error }: Pick<Surroundings, 'out' | 'error'>,
+  { out, error }: Pick<CommandContext, 'out' | 'error'>,
 ): void {
   for (const problem of problems) error(printable(problem))
   for (const warning of warnings) error(`warning: ${printable(warning)}`)
@@ -167,7 +167,7 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
 }
 
 /** The first records of each list as they would be published, in the order of the CRM. */
-function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: Surroundings): void {
+function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list
     const ids = [...suspicions[list].firstIds].filter((id) => records.serves(id)).slice(0, most)

@@ -5,7 +5,7 @@ import { systemTime } from '../time/time.ts'
 import { type ConfigurationOptions, readConfiguration } from '../app/read-configuration.ts'
 import { readCrm } from '../app/assemble.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
-import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
 /** What `explain --json` prints; the running instance's answer has more. */
 type Told = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
@@ -22,7 +22,7 @@ interface Explained {
 export async function explain(
   id: string,
   { json = false, ...options }: ConfigurationOptions & { readonly json?: boolean },
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<number> {
   const read = await readConfiguration(options, surroundings)
   if (read === null) return WRONG_USAGE
@@ -43,7 +43,7 @@ export async function explain(
 async function fromRunning(
   id: string,
   configuration: Configuration,
-  { error }: Surroundings,
+  { error }: CommandContext,
 ): Promise<Explained | 'something-else' | null> {
   // No path ends in these: the question would be another.
   const reply = ['', '.', '..'].includes(id)
@@ -65,7 +65,7 @@ async function fromCrm(
   id: string,
   configuration: Configuration,
   isNoneRunning: boolean,
-  { error }: Surroundings,
+  { error }: CommandContext,
 ): Promise<Explained> {
   const { marquee, failures } = await readCrm(configuration)
   for (const { list, failure } of failures) error(printable(`the ${list} could not be read: ${failure.message}`))
@@ -101,7 +101,7 @@ function isStep(step: unknown): boolean {
   return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
 }
 
-function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: Surroundings): void {
+function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: CommandContext): void {
   const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
   out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
   for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))

@@ -6,7 +6,7 @@ import { printable } from '../observe/printable.ts'
 import type { FileTables } from '../proposal/table.ts'
 import type { WrittenProposal } from '../proposal/write-proposal.ts'
 import { commandLine } from '../app/launcher.ts'
-import { type Surroundings, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
+import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
 const FILE = 'marquee.yaml'
 
@@ -29,7 +29,7 @@ export interface InitOptions {
 /** Writes a commented marquee.yaml for a CRM; over an existing file only if it is to be replaced. */
 export async function init(
   kind: string,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
   { from = [], replace = false }: InitOptions = {},
 ): Promise<number> {
   const { cwd, out, error } = surroundings

@@ -2,10 +2,10 @@
 // In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
 // A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
 import { bugPlace } from '../observe/printable.ts'
-import { type Surroundings, ANSWER_IS_NO } from '../app/command-context.ts'
+import { type CommandContext, ANSWER_IS_NO } from '../app/command-context.ts'
 
 /** Runs the command the arguments name; resolves with the exit status. */
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   try {
     const plain = plainServe(args)
     if (plain !== null) {

@@ -1,5 +1,5 @@
 import type { Time } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { idOf, type LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
 
@@ -22,9 +22,9 @@ export class Accepting {
   /** Resolves with the lists that are accepted; null where no leader answers. */
   async say(): Promise<readonly string[] | null> {
     this.#waiting++
-    const lists = await within(this.#time, NO_ANSWER_MS, this.#answered.promise)
+    const lists = await withTimeout(this.#time, NO_ANSWER_MS, this.#answered.promise)
     if (--this.#waiting === 0) this.#named.clear()
-    return lists === TOO_LATE ? null : lists
+    return lists === TIMED_OUT ? null : lists
   }
 
   /** What the next nonce names: the entry that told of what is not believed, which cannot be played again for another loss. */

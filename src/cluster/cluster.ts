@@ -2,7 +2,7 @@
 // the leader.
 
 import type { Time } from '../time/time.ts'
-import { pause, within } from '../time/waiting.ts'
+import { sleep, withTimeout } from '../time/waiting.ts'
 import type { LogPosition } from './entries.ts'
 import { follow } from './follow.ts'
 import type { ServedLists } from '../sync/held-lists.ts'
@@ -77,7 +77,7 @@ export class Cluster {
     else this.#time.after(LAST_WORDS_MS, () => this.#hurries.abort())
     await this.#running
     this.member.own?.end()
-    if (this.isConnected) await within(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
+    if (this.isConnected) await withTimeout(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
   }
 
   /** Nobody counts on who has gone. By another connection: the last one may wait for what comes. */
@@ -93,7 +93,7 @@ export class Cluster {
   async #examine(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted && !(await this.#options.examine().catch(() => false))) {
-      await pause(EXAMINE_AGAIN_MS, this.#time, signal)
+      await sleep(EXAMINE_AGAIN_MS, this.#time, signal)
     }
     this.member.isFit = true
   }
@@ -102,7 +102,7 @@ export class Cluster {
   async #tick(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
-      await pause(this.#options.heartbeat.ms, this.#time, signal)
+      await sleep(this.#options.heartbeat.ms, this.#time, signal)
       this.member.goAloneIfDue(this.isConnected)
       this.member.offer()
       this.#tellFound()
@@ -121,7 +121,7 @@ export class Cluster {
         isRefused = cause instanceof StoreFailure && cause.fault === 'refused'
       }
       if (this.#time.now().monotonicMs - begunMs > SETTLED_MS) this.#failures = 0
-      if (!signal.aborted) await pause(this.#backOffMs(isRefused), this.#time, signal)
+      if (!signal.aborted) await sleep(this.#backOffMs(isRefused), this.#time, signal)
     }
   }
 
@@ -176,7 +176,7 @@ export class Cluster {
   }
 
   /**
-   * At once first; then as `Cycle` does, but a try costs nobody a read: the leader, whom all wait for, and who has nothing yet try
+   * At once first; then as `Poller` does, but a try costs nobody a read: the leader, whom all wait for, and who has nothing yet try
    * again within a heartbeat, the others within a silence. Where an operator has to act there is more time.
    */
   #backOffMs(isRefused: boolean): number {

@@ -10,7 +10,7 @@ import { CurrentList } from './current-list.ts'
 import type { ListState } from './entries.ts'
 import { FollowedList } from './followed-list.ts'
 import type { ServedLists } from '../sync/held-lists.ts'
-import { Swap } from './cut-over.ts'
+import { CutOver } from './cut-over.ts'
 
 const WHOLE: ListState = {
   cursor: null,
@@ -43,7 +43,7 @@ function followed(
 }
 
 it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
-  const swap = new Swap(followed(false), systemTime)
+  const swap = new CutOver(followed(false), systemTime)
   const current = new CurrentList(() => swap.served.events, false)
   const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
   const admitted = admissions.wait([current], systemTime.now())
@@ -74,7 +74,7 @@ it('answers who waits for a read that hangs as soon as another list may be answe
     observe: () => {},
     pause: () => Promise.resolve(),
   })
-  const swap = new Swap(replica, time)
+  const swap = new CutOver(replica, time)
   const current = new CurrentList(() => swap.served.events, false)
   const admitted = new Admissions(BOUNDS, LIMITS, time).wait([current], time.now())
   const next = followed(true, time)
@@ -84,7 +84,7 @@ it('answers who waits for a read that hangs as soon as another list may be answe
 })
 
 it('tells of the list that is served what its leader told', () => {
-  const swap = new Swap(followed(false), systemTime)
+  const swap = new CutOver(followed(false), systemTime)
   const current = new CurrentList(() => swap.served.events, true)
   expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
   const next = followed(true)

@@ -5,7 +5,7 @@ import type { ServedList, ServedLists } from '../sync/held-lists.ts'
  * What callers get, and when something else may take its place: once that is confirmed as of a moment after the old one last
  * changed, list by list. So nothing goes back, whatever either of them did not know.
  */
-export class Swap {
+export class CutOver {
   served: ServedLists
   readonly #time: Time
   #changes = 0

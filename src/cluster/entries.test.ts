@@ -117,12 +117,12 @@ describe('a position', () => {
 })
 
 describe('a signature (instances: Security)', () => {
-  it('is believed by whoever has the key, and in its scope only', () => {
+  it('is believed by whoever has the key, and in its fingerprint only', () => {
     const other = new Signing('0123456789ab', 'n'.repeat(32))
     const signature = signing.sign('a', 'b')
     expect(new Signing('0123456789ab', KEY).believes(signature, 'a', 'b')).toBeTrue()
     expect(other.believes(signature, 'a', 'b')).toBeFalse()
-    expect(new Signing('another scope', KEY).believes(signature, 'a', 'b')).toBeFalse()
+    expect(new Signing('another fingerprint', KEY).believes(signature, 'a', 'b')).toBeFalse()
     expect(signing.believes(signature, 'ab', '')).toBeFalse()
   })
 
@@ -136,7 +136,7 @@ describe('a signature (instances: Security)', () => {
 })
 
 describe('the name of a log (instances: Scope, releases)', () => {
-  it('is the scope, and with a key 8 digits that tell nothing of the key', () => {
+  it('is the fingerprint, and with a key 8 digits that tell nothing of the key', () => {
     expect(logNameOf('0123456789ab', null)).toBe('0123456789ab')
     expect(logNameOf('0123456789ab', KEY)).toBe('0123456789ab-6af7f8d7')
     expect(logNameOf('0123456789ab', 'n'.repeat(32))).not.toBe(logNameOf('0123456789ab', KEY))

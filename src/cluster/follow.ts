@@ -1,5 +1,5 @@
 import { delaysOf } from '../time/time.ts'
-import { pause } from '../time/waiting.ts'
+import { sleep } from '../time/waiting.ts'
 import type { LogEntry, LogPosition } from './entries.ts'
 import { compareIds, decodeEntry, encodeEntry, idOf, isBelow, isSame, NO_BODY } from './entries.ts'
 import type { Following } from './follower.ts'
@@ -24,7 +24,7 @@ export async function follow(member: Member, session: Session, signal: AbortSign
     member.target = await member.resync.load(session, () => member.nonce(session))
     if (member.target !== null) return
     await watch(member, session)
-    await pause(heartbeat.ms, time, signal)
+    await sleep(heartbeat.ms, time, signal)
   }
   member.offer()
   if (member.publisher === null) await claimIfDue(member, session)

@@ -1,5 +1,5 @@
 import { Freshness } from '../sync/freshness.ts'
-import type { Carried } from '../sync/snapshot-list.ts'
+import type { ResumeState } from '../sync/snapshot-list.ts'
 import type { ServedList } from '../sync/held-lists.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { cursorOf, failureOf } from '../sync/port.ts'
@@ -81,7 +81,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   /** What a leader goes on from that begins with these rows. */
-  get carried(): Carried {
+  get carried(): ResumeState {
     const { whole, cursor, extras, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
     const sinceToldMs = elapsedMs(this.#told, this.#time.now())
     return {

@@ -28,7 +28,7 @@ const NEW: Ages = { details: 0, availability: 0, audited: 0 }
 
 it('turns nobody away for a read that failed before it has taken the heartbeat that came with it', async () => {
   const time = new VirtualTime(1)
-  const signing = new Signing('scope', null)
+  const signing = new Signing('fingerprint', null)
   const nonces = new OwnNonces('aa00000000000001', randomBytes, time, signing)
   const seen = new SeenNonces(signing, time, { ms: 500 })
   const lists = newLists(formatter)

@@ -2,7 +2,7 @@ import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import { type Frame, type RecordLists, applyFrame, wholeFrames } from '../records/row-records.ts'
+import { type RowRecord, type RecordLists, applyRowRecord, wholeRowRecords } from '../records/row-records.ts'
 import type { ServedLists } from '../sync/held-lists.ts'
 import type { Moment, Time } from '../time/time.ts'
 import { type LogEntry, type ListState, type LogPosition, compareIds, isSame } from './entries.ts'
@@ -105,7 +105,7 @@ export class Following implements ServedLists {
     if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
       return false
     }
-    const frames = this.#framesIn(entry)
+    const frames = this.#rowRecordsIn(entry)
     if (frames === null) {
       this.gap = BROKEN
       return false
@@ -139,9 +139,9 @@ export class Following implements ServedLists {
   }
 
   /** Null if they cannot be read: then none of them is written. */
-  #framesIn({ head, body }: LogEntry): readonly Frame[] | null {
+  #rowRecordsIn({ head, body }: LogEntry): readonly RowRecord[] | null {
     try {
-      return head.kind === 'rows' ? wholeFrames(this.lists, body) : []
+      return head.kind === 'rows' ? wholeRowRecords(this.lists, body) : []
     } catch {
       return null
     }
@@ -152,11 +152,11 @@ export class Following implements ServedLists {
     return this.gap === BROKEN
   }
 
-  #apply({ position, head, body }: LogEntry, frames: readonly Frame[]): void {
+  #apply({ position, head, body }: LogEntry, frames: readonly RowRecord[]): void {
     switch (head.kind) {
       case 'rows': {
         const nowMs = this.#time.now().monotonicMs
-        for (const frame of frames) applyFrame(this.lists, frame, nowMs)
+        for (const frame of frames) applyRowRecord(this.lists, frame, nowMs)
         return
       }
       case 'read':

@@ -1,4 +1,4 @@
-import { within } from '../time/waiting.ts'
+import { withTimeout } from '../time/waiting.ts'
 import { isBelow } from './entries.ts'
 import type { Member } from './member.ts'
 import type { LogStanding, Publisher } from './publisher.ts'
@@ -33,7 +33,7 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
     const owed = new Promise<void>((resolve) => {
       publisher.outbox.onOwed(() => time.after(COALESCED_MS, resolve))
     })
-    await within(time, publisher.owes > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
+    await withTimeout(time, publisher.owes > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
   }
 }
 

@@ -12,7 +12,7 @@ import { Silence } from './election.ts'
 import { commandLimitMs, Session } from './session.ts'
 import { type StoredEntry, StoreFailure } from './store.ts'
 import { type Manifest, sizeOf } from './store-snapshot.ts'
-import { Swap } from './cut-over.ts'
+import { CutOver } from './cut-over.ts'
 import { UnusableLog } from './unusable-log.ts'
 
 /** So many entries are read at once, at most: a body may have 4 MB. */
@@ -29,7 +29,7 @@ export class Member {
   readonly options: ClusterOptions
   readonly silence: Silence
   readonly resync: Resync
-  readonly swap: Swap
+  readonly swap: CutOver
   isFit = false
   /** What follows the log, be it served or not yet; null while a snapshot is looked for. */
   target: Following | null = null
@@ -80,7 +80,10 @@ export class Member {
     const ignored = (why: string): void => tell({ kind: 'snapshot-ignored', why })
     this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
-    this.swap = new Swap(new Following({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }), time)
+    this.swap = new CutOver(
+      new Following({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }),
+      time,
+    )
   }
 
   get role(): Role {
@@ -247,7 +250,7 @@ export class Member {
       instance,
       replica: own.replica,
       position,
-      effects: own.effects,
+      dirtyRows: own.dirtyRows,
       nonces: new SeenNonces(signing, time, options.heartbeat),
       trimsBefore: () => this.snapshots?.trimsBefore ?? null,
       isLogFull: () => this.snapshots?.isLogFull ?? false,

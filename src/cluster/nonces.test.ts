@@ -6,7 +6,7 @@ import { OwnNonces, SeenNonces } from './nonces.ts'
 import { Signing } from './signing.ts'
 
 const NOTES = { version: '0.1.0', isFit: true, needsSnapshot: false, heartbeatMs: 500, accepts: null }
-const signing = new Signing('scope', 'k'.repeat(32))
+const signing = new Signing('fingerprint', 'k'.repeat(32))
 
 function clock(): Time & { ms: number } {
   return {
@@ -128,7 +128,7 @@ describe('the echoed nonce (instances: How old)', () => {
   it('is ignored where it is forged or broken', () => {
     const time = clock()
     const seen = new SeenNonces(signing, time, { ms: 500 })
-    const forged = new OwnNonces('aa00000000000001', randomBytes, time, new Signing('scope', 'other'.repeat(8)))
+    const forged = new OwnNonces('aa00000000000001', randomBytes, time, new Signing('fingerprint', 'other'.repeat(8)))
     const moved = new OwnNonces('aa00000000000002', randomBytes, time, signing)
     seen.take(
       new Map([

@@ -1,5 +1,5 @@
 import type { Time } from '../time/time.ts'
-import { pause, TOO_LATE, within } from '../time/waiting.ts'
+import { sleep, TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
 /** A connection by which logs under the same name can be found. */
 export interface OtherLogsConnection {
@@ -21,15 +21,15 @@ export async function otherLogsInUse(
 ): Promise<readonly string[]> {
   const before = await connection.otherLogs()
   if (before.size === 0) return []
-  await pause(LOOK_HEARTBEATS * heartbeatMs, time, signal)
+  await sleep(LOOK_HEARTBEATS * heartbeatMs, time, signal)
   const after = await connection.otherLogs()
   return [...after].flatMap(([name, top]) => (before.has(name) && before.get(name) !== top ? [name] : [])).toSorted()
 }
 
 /** Why a log with such a name is another one than `own`. */
 export function whyOtherLog(name: string, own: string): string {
-  const [scope] = own.split('-')
-  return name.split('-')[0] === scope
+  const [fingerprint] = own.split('-')
+  return name.split('-')[0] === fingerprint
     ? 'another cluster.key; give all instances the same'
     : 'another release, CRM or mapping; within a roll-out that is as it should be'
 }
@@ -59,7 +59,7 @@ export class OtherLogs {
         this.names = names
         tell(names)
       }
-      await pause(LOOK_EVERY_MS, time, signal)
+      await sleep(LOOK_EVERY_MS, time, signal)
     }
   }
 
@@ -68,12 +68,12 @@ export class OtherLogs {
     const { connect, time, heartbeatMs } = this.#options
     const connecting = connect()
     try {
-      const connection = await within(time, LIMIT_MS, connecting, signal)
-      if (connection === TOO_LATE) return null
+      const connection = await withTimeout(time, LIMIT_MS, connecting, signal)
+      if (connection === TIMED_OUT) return null
       const heartbeat = heartbeatMs()
       const limitMs = LIMIT_MS + LOOK_HEARTBEATS * heartbeat
-      const found = await within(time, limitMs, otherLogsInUse(connection, time, heartbeat, signal), signal)
-      return found === TOO_LATE || signal.aborted ? null : found
+      const found = await withTimeout(time, limitMs, otherLogsInUse(connection, time, heartbeat, signal), signal)
+      return found === TIMED_OUT || signal.aborted ? null : found
     } catch {
       return null
     } finally {

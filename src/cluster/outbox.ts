@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import { Effects } from '../records/dirty-rows.ts'
-import { FrameWriter, readFrames } from '../records/row-records.ts'
+import { DirtyRows } from '../records/dirty-rows.ts'
+import { RowRecordWriter, readRowRecords } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { Time } from '../time/time.ts'
 import { type Head, type LogEntry, NO_BODY } from './entries.ts'
@@ -16,27 +16,27 @@ const MOST_TIMES = 10 * ENTRY_ROWS
 /** What reads of the CRM changed and the log does not tell yet, in an order in which nobody shows an event without its venue. */
 export class Outbox {
   readonly #replica: Replica
-  readonly #effects: Partial<Record<ListName, Effects>>
+  readonly #dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly #time: Time
   readonly #states = new Set<ListName>(LISTS)
   /** Lists of which only a cursor or a count is new: told with the next heartbeat. */
   readonly #withHeartbeat = new Set<ListName>()
   /** What was last told of a list that somebody acts on. */
   readonly #told = new Map<ListName, string>()
-  readonly #writer = new FrameWriter()
+  readonly #writer = new RowRecordWriter()
   /** When the CRM says that it changed what is owed. */
   #updatedAtMs: number[] = []
   #wake: () => void = () => {}
 
-  constructor(replica: Replica, effects: Partial<Record<ListName, Effects>>, time: Time) {
+  constructor(replica: Replica, dirtyRows: Partial<Record<ListName, DirtyRows>>, time: Time) {
     this.#replica = replica
-    this.#effects = effects
+    this.#dirtyRows = dirtyRows
     this.#time = time
     this.followLoaded()
   }
 
   get count(): number {
-    return LISTS.reduce((sum, name) => sum + (this.#effects[name]?.owed ?? 0), this.#states.size)
+    return LISTS.reduce((sum, name) => sum + (this.#dirtyRows[name]?.owed ?? 0), this.#states.size)
   }
 
   /** From when a list was read in full, what changes is told; what it had by then is for a snapshot. True where that is new. */
@@ -45,9 +45,9 @@ export class Outbox {
     for (const name of LISTS) {
       const { reader, list } = this.#replica[name]
       if (!reader.isLoaded) continue
-      if (this.#effects[name] === undefined) isNew = true
-      const effects = (this.#effects[name] ??= new Effects(list))
-      effects.onOwed = () => this.#wake()
+      if (this.#dirtyRows[name] === undefined) isNew = true
+      const dirtyRows = (this.#dirtyRows[name] ??= new DirtyRows(list))
+      dirtyRows.onOwed = () => this.#wake()
     }
     return isNew
   }
@@ -87,7 +87,7 @@ export class Outbox {
 
   /** What was sent is not in the log that there is now. */
   again({ head, body }: LogEntry): void {
-    if (head.kind === 'rows') for (const { list, id } of readFrames(body)) this.#effects[list]?.owe(id)
+    if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.owe(id)
   }
 
   /** Takes what is to be told next; null where nothing is owed. */
@@ -115,7 +115,7 @@ export class Outbox {
 
   /** Venues that are there, events, venues that are gone: the later ones only where nothing before them is left. */
   #rows(): Buffer | null {
-    const { venues, events } = this.#effects
+    const { venues, events } = this.#dirtyRows
     const writer = this.#writer
     writer.clear()
     const isDone = fill(writer, venues, 'shown') && fill(writer, events, 'all') && fill(writer, venues, 'gone')
@@ -124,8 +124,8 @@ export class Outbox {
 }
 
 /** Adds what is owed; false where the entry is full. */
-function fill(writer: FrameWriter, effects: Effects | undefined, which: 'shown' | 'gone' | 'all'): boolean {
-  for (const frame of effects?.take(ENTRY_ROWS, which) ?? []) {
+function fill(writer: RowRecordWriter, dirtyRows: DirtyRows | undefined, which: 'shown' | 'gone' | 'all'): boolean {
+  for (const frame of dirtyRows?.take(ENTRY_ROWS, which) ?? []) {
     writer.add(frame)
     if (writer.count >= ENTRY_ROWS || writer.sizeBytes >= ENTRY_BYTES) return false
   }

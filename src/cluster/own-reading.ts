@@ -1,8 +1,8 @@
 import type { ListName } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import { Effects } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/dirty-rows.ts'
 import type { RecordLists } from '../records/row-records.ts'
-import type { Carried } from '../sync/snapshot-list.ts'
+import type { ResumeState } from '../sync/snapshot-list.ts'
 import type { Replica } from '../sync/replica.ts'
 import type { LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
@@ -12,7 +12,7 @@ export interface ReplicaMaker {
   /** Reads the CRM into these lists, from what was known of them, and tells what it observes. */
   readonly newReplica: (
     lists: RecordLists,
-    carried: Readonly<Record<ListName, Carried>> | null,
+    carried: Readonly<Record<ListName, ResumeState>> | null,
     told: (observation: Observation) => void,
   ) => Replica
 }
@@ -21,7 +21,7 @@ export interface ReplicaMaker {
 export class OwnReading {
   readonly replica: Replica
   /** What it changed since `after`, of the lists that were read in full by then. */
-  readonly effects: Partial<Record<ListName, Effects>> = {}
+  readonly dirtyRows: Partial<Record<ListName, DirtyRows>> = {}
   /** The last entry of a log that its rows include. */
   readonly after: LogPosition | null
   onTold: (observation: Observation) => void = () => {}
@@ -33,14 +33,14 @@ export class OwnReading {
     this.replica = newReplica(lists, carried, (observation) => this.onTold(observation))
     for (const list of [lists.venues, lists.events]) {
       const { name } = list.kind
-      if (this.replica[name].reader.isLoaded) this.effects[name] = new Effects(list)
+      if (this.replica[name].reader.isLoaded) this.dirtyRows[name] = new DirtyRows(list)
     }
     this.replica.start()
   }
 
   /** Begins no further read; what one under way changes still, nobody is told. */
   end(): void {
-    for (const effects of Object.values(this.effects)) effects.end()
+    for (const dirtyRows of Object.values(this.dirtyRows)) dirtyRows.end()
     void this.replica.stop()
   }
 }

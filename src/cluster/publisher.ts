@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
 import type { Observation } from '../observe/observation.ts'
-import type { Effects } from '../records/dirty-rows.ts'
+import type { DirtyRows } from '../records/dirty-rows.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import type { HeartbeatEntry, LogEntry, Head, LogPosition } from './entries.ts'
@@ -24,7 +24,7 @@ export interface PublisherOptions extends Pick<
   readonly replica: Replica
   /** The claim that was accepted. */
   readonly position: LogPosition
-  readonly effects: Partial<Record<ListName, Effects>>
+  readonly dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly nonces: SeenNonces
   /** Where the log may be cut to make room; null where nowhere. */
   readonly trimsBefore: () => LogPosition | null
@@ -63,7 +63,7 @@ export class Publisher {
     this.replica = options.replica
     this.nonces = options.nonces
     this.position = options.position
-    this.outbox = new Outbox(options.replica, options.effects, options.time)
+    this.outbox = new Outbox(options.replica, options.dirtyRows, options.time)
     this.#begun = options.time.now()
   }
 

@@ -1,5 +1,5 @@
 import type { Time } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
@@ -42,8 +42,8 @@ export class Session {
     traffic: Traffic = new Traffic(),
   ): Promise<Session> {
     const connecting = store.connect()
-    const connection = await within(time, limitMs, connecting, signal)
-    if (connection !== TOO_LATE) return new Session(connection, time, limitMs, signal, traffic)
+    const connection = await withTimeout(time, limitMs, connecting, signal)
+    if (connection !== TIMED_OUT) return new Session(connection, time, limitMs, signal, traffic)
     connecting.then((late) => late.destroy()).catch(() => {})
     throw new StoreFailure('late', tooLate(limitMs))
   }
@@ -52,8 +52,8 @@ export class Session {
   async ask<Value>(command: (store: StoreConnection) => Promise<Value>, waitMs = 0): Promise<Value> {
     const limitMs = this.limitMs + waitMs
     try {
-      const value = await within(this.#time, limitMs, command(this.#connection), this.#signal)
-      if (value !== TOO_LATE) return value
+      const value = await withTimeout(this.#time, limitMs, command(this.#connection), this.#signal)
+      if (value !== TIMED_OUT) return value
       throw new StoreFailure('late', tooLate(limitMs))
     } catch (cause) {
       const endsCommandOnly = cause instanceof StoreFailure && (cause.fault === 'full' || cause.fault === 'foreign')

@@ -10,18 +10,18 @@ const KEY_DIGITS = 8
  * The name of the log of these records. Instances with another key have a log of their own, which this one never touches; so
  * everything in the log was written by instances with the same key, or by somebody who has none.
  */
-export function logNameOf(scope: string, key: string | null): string {
-  if (key === null) return scope
-  return `${scope}-${createHmac('sha256', key).update('log').digest('hex').slice(0, KEY_DIGITS)}`
+export function logNameOf(fingerprint: string, key: string | null): string {
+  if (key === null) return fingerprint
+  return `${fingerprint}-${createHmac('sha256', key).update('log').digest('hex').slice(0, KEY_DIGITS)}`
 }
 
 /** Signs what goes to the store, and tells whether what comes from it has the right signature. Without a key nothing is signed. */
 export class Signing {
-  readonly #scope: string
+  readonly #fingerprint: string
   readonly #key: string | null
 
-  constructor(scope: string, key: string | null) {
-    this.#scope = scope
+  constructor(fingerprint: string, key: string | null) {
+    this.#fingerprint = fingerprint
     this.#key = key
   }
 
@@ -40,7 +40,7 @@ export class Signing {
   /** Each part behind its length: two lists of parts never give the same bytes. */
   #digest(key: string, parts: readonly Part[]): Buffer {
     const hmac = createHmac('sha256', key)
-    for (const part of [this.#scope, ...parts]) hmac.update(`${Buffer.byteLength(part)}:`).update(part)
+    for (const part of [this.#fingerprint, ...parts]) hmac.update(`${Buffer.byteLength(part)}:`).update(part)
     return hmac.digest()
   }
 }

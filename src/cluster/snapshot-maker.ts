@@ -1,6 +1,6 @@
 import { type ListName, LISTS } from '../domain/field.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
-import { allFrames } from '../snapshot/snapshot-chunks.ts'
+import { allRowRecords } from '../snapshot/snapshot-chunks.ts'
 import { type ListState, type LogPosition, idOf } from './entries.ts'
 import type { Publisher } from './publisher.ts'
 import { stateOf } from './list-states.ts'
@@ -136,7 +136,7 @@ export class SnapshotMaker {
     this.#isWanted = false
     this.#madeAt = now
     this.#making = from
-    const frames = allFrames({ events: events.list, venues: venues.list }, loaded)
+    const frames = allRowRecords({ events: events.list, venues: venues.list }, loaded)
     const chunks = await writeChunks(session, from, frames, pause)
     this.#isMaking = 'log'
     const to = await publisher.drained()

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { ListName } from '../domain/field.ts'
 import { SNAPSHOT_FORMAT } from '../sync/snapshot-list.ts'
-import { fieldsOf, type Frame, type RecordLists } from '../records/row-records.ts'
+import { fieldsOf, type RowRecord, type RecordLists } from '../records/row-records.ts'
 import { applyChunk, chunksOf } from '../snapshot/snapshot-chunks.ts'
 import { type ChunkSum, isChunkSum } from '../snapshot/snapshot-head.ts'
 import type { ListState, LogPosition } from './entries.ts'
@@ -91,7 +91,7 @@ async function enter(session: Session, from: LogPosition, chunks: number): Promi
 export async function writeChunks(
   session: Session,
   from: LogPosition,
-  frames: Iterable<Frame>,
+  frames: Iterable<RowRecord>,
   pause: () => Promise<void>,
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []

@@ -1,5 +1,5 @@
 import type { Time } from '../time/time.ts'
-import { pause } from '../time/waiting.ts'
+import { sleep } from '../time/waiting.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
@@ -108,7 +108,7 @@ export class UnusableLog {
       return await session.ask((store) => store.moves(waitMs), waitMs)
     } catch (cause) {
       if (!(cause instanceof StoreFailure) || cause.fault !== 'foreign') throw cause
-      await pause(waitMs, this.#time, signal)
+      await sleep(waitMs, this.#time, signal)
       return false
     }
   }

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'bun:test'
 import { loadConfiguration } from './load-configuration.ts'
-import { scopeOf } from './data-fingerprint.ts'
+import { dataFingerprintOf } from './data-fingerprint.ts'
 
-async function scope(text: string, url = 'postgres://user:word@db.example.org/crm', numbers = [1, 1]): Promise<string> {
+async function fingerprint(
+  text: string,
+  url = 'postgres://user:word@db.example.org/crm',
+  numbers = [1, 1],
+): Promise<string> {
   const env = { URL: url, SECRET: 'one', OTHER: 'two' }
   const loaded = await loadConfiguration({ path: '/etc/m.yaml', text, env, readFile: async () => new Uint8Array() })
   if (!loaded.ok) throw new Error(loaded.problems.map(({ key, message }) => `${key} ${message}`).join())
-  return scopeOf(loaded.configuration, numbers)
+  return dataFingerprintOf(loaded.configuration, numbers)
 }
 
 const POSTGRES = `crm:
@@ -23,41 +27,45 @@ const DATAVERSE = `crm:
   clientSecret: { env: SECRET }
 `
 
-describe('the scope of a configuration', () => {
+describe('the fingerprint of a configuration', () => {
   it('is 12 hexadecimal digits', async () => {
-    expect(await scope(POSTGRES)).toMatch(/^[0-9a-f]{12}$/)
+    expect(await fingerprint(POSTGRES)).toMatch(/^[0-9a-f]{12}$/)
   })
 
   it('stays where a record stays: whoever reads it, how often, and what it looks like', async () => {
-    const postgres = await scope(POSTGRES)
+    const postgres = await fingerprint(POSTGRES)
     const same = [
       `representation: { namespace: Other }\nfreshness: { maxAge: 3m }\nlisten: { port: 1 }\nlists: on\n${POSTGRES}`,
       `${POSTGRES}  idScanEvery: 1s\n  listen: channel\n  requestTimeout: 1s\n`,
       POSTGRES.replace('Name: title, Price: price', 'Price: price, Name: title'),
     ]
-    for (const text of same) expect(await scope(text)).toBe(postgres)
-    expect(await scope(POSTGRES, 'postgres://other:secret@db.example.org:5432/crm?sslmode=disable')).toBe(postgres)
-    const dataverse = await scope(DATAVERSE)
-    expect(await scope(DATAVERSE.replace('clientId: a', 'clientId: b').replace('SECRET', 'OTHER'))).toBe(dataverse)
+    for (const text of same) expect(await fingerprint(text)).toBe(postgres)
+    expect(await fingerprint(POSTGRES, 'postgres://other:secret@db.example.org:5432/crm?sslmode=disable')).toBe(
+      postgres,
+    )
+    const dataverse = await fingerprint(DATAVERSE)
+    expect(await fingerprint(DATAVERSE.replace('clientId: a', 'clientId: b').replace('SECRET', 'OTHER'))).toBe(
+      dataverse,
+    )
   })
 
   it('is another where any record may be', async () => {
     const scopes = [
-      await scope(POSTGRES),
-      await scope(POSTGRES, undefined, [2, 1]),
-      await scope(POSTGRES, undefined, [1, 2]),
-      await scope(POSTGRES, 'postgres://user:word@db.example.org/other'),
-      await scope(POSTGRES, 'postgres://user:word@db2.example.org/crm'),
-      await scope(`timeZone: Europe/London\n${POSTGRES}`),
-      await scope(POSTGRES.replace('Name: title', 'Name: name')),
-      await scope(POSTGRES.replace('from: venues', 'from: venues, active: null')),
-      await scope(`${POSTGRES}  idNamespace: 6ba7b810-9dad-11d1-80b4-00c04fd430c8\n`),
-      await scope(DATAVERSE),
-      await scope(`${DATAVERSE}  labels: 1031\n`),
-      await scope(DATAVERSE.replace('crm11', 'crm4')),
-      await scope('crm: { kind: files, directory: ./a }'),
-      await scope('crm: { kind: files, directory: ./b }'),
-      await scope('crm: { kind: files, directory: ./b, timeZone: Europe/London }'),
+      await fingerprint(POSTGRES),
+      await fingerprint(POSTGRES, undefined, [2, 1]),
+      await fingerprint(POSTGRES, undefined, [1, 2]),
+      await fingerprint(POSTGRES, 'postgres://user:word@db.example.org/other'),
+      await fingerprint(POSTGRES, 'postgres://user:word@db2.example.org/crm'),
+      await fingerprint(`timeZone: Europe/London\n${POSTGRES}`),
+      await fingerprint(POSTGRES.replace('Name: title', 'Name: name')),
+      await fingerprint(POSTGRES.replace('from: venues', 'from: venues, active: null')),
+      await fingerprint(`${POSTGRES}  idNamespace: 6ba7b810-9dad-11d1-80b4-00c04fd430c8\n`),
+      await fingerprint(DATAVERSE),
+      await fingerprint(`${DATAVERSE}  labels: 1031\n`),
+      await fingerprint(DATAVERSE.replace('crm11', 'crm4')),
+      await fingerprint('crm: { kind: files, directory: ./a }'),
+      await fingerprint('crm: { kind: files, directory: ./b }'),
+      await fingerprint('crm: { kind: files, directory: ./b, timeZone: Europe/London }'),
     ]
     expect(new Set(scopes).size).toBe(scopes.length)
   })

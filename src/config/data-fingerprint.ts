@@ -7,7 +7,7 @@ import { parsePostgresUrl } from './postgres-address.ts'
  * Which records a configuration makes, as 12 hexadecimal digits: where it is another one, or one of the numbers is, what was kept
  * of them is of no use. What records look like to callers, credentials and limits are no part of it.
  */
-export function scopeOf(
+export function dataFingerprintOf(
   { crm, timeZone }: Pick<Configuration, 'crm' | 'timeZone'>,
   numbers: readonly number[],
 ): string {

@@ -27,17 +27,17 @@ export async function mayExist(path: string): Promise<boolean> {
     await inTime(path, stat, readingLimit())
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === TOO_LATE
+    return error instanceof Error && 'code' in error && error.code === TIMED_OUT
   }
 }
 
 async function inTime<Value>(path: string, work: (path: string) => Promise<Value>, limit: AbortSignal): Promise<Value> {
-  if (limit.aborted || hanging.has(path) || hanging.size >= MOST_HANGING) throw withCode(TOO_LATE)
+  if (limit.aborted || hanging.has(path) || hanging.size >= MOST_HANGING) throw withCode(TIMED_OUT)
   const working = work(path)
   const { promise: late, reject } = Promise.withResolvers<never>()
   const giveUp = (): void => {
     hanging.add(path)
-    reject(withCode(TOO_LATE))
+    reject(withCode(TIMED_OUT))
   }
   limit.addEventListener('abort', giveUp, { once: true })
   const settle = (): void => {
@@ -73,7 +73,7 @@ function mustBeRegular(stats: Stats): void {
 
 /** Codes of our own, beside those of the system. */
 const NOT_REGULAR = 'NOT_REGULAR'
-const TOO_LATE = 'TOO_LATE'
+const TIMED_OUT = 'TIMED_OUT'
 
 function withCode(code: string): Error {
   return Object.assign(new Error('a file cannot be read'), { code })
@@ -111,7 +111,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EFBIG', 'is larger than 1 MB'],
   ['ERR_FS_FILE_TOO_LARGE', 'is larger than 1 MB'],
   [NOT_REGULAR, 'is a pipe or a device: only regular files are read'],
-  [TOO_LATE, `cannot be read: no response within ${LIMIT_MS / 1000} s`],
+  [TIMED_OUT, `cannot be read: no response within ${LIMIT_MS / 1000} s`],
   ['ERR_INVALID_ARG_VALUE', 'cannot be read: that is not a path'],
 ])
 

@@ -53,7 +53,7 @@ const DEEPEST = 32
  * Turns the parser's nodes into our tree: aliases in place (few of them: an alias bomb is refused), keys text and distinct.
  * `say` is told what is wrong; null where the text cannot be understood at all.
  */
-function plantTree(contents: unknown, lines: LineCounter, say: Say): MapTree | null {
+function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | null {
   const anchors = new Map<string, unknown>()
   let aliases = 0
   let values = 0
@@ -153,7 +153,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    // Its own search is quadratic; plantTree finds them.
+    // Its own search is quadratic; buildTree finds them.
     uniqueKeys: false,
     version: '1.2',
     schema: 'core',
@@ -167,7 +167,7 @@ export function parseYaml(text: string, say: Say): MapTree | null {
     saySyntax(faults.slice(0, MOST_FAULTS), lines, say)
     return null
   }
-  return plantTree(document.contents, lines, say)
+  return buildTree(document.contents, lines, say)
 }
 
 /** Junk of a megabyte would keep the parser busy for many seconds; the lexer alone is quick. */

@@ -6,11 +6,11 @@ import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, PageStream, Source } from '../sync/port.ts'
 import { type ConnectorSurroundings, limitsOf } from './kit/crm-limits.ts'
-import type { OpenWeb } from './web/http-client.ts'
+import type { OpenHttpClient } from './web/http-client.ts'
 
 export interface CrmSurroundings extends ConnectorSurroundings {
   /** Loads how the runtime speaks HTTP, which not every CRM needs. */
-  readonly loadWeb: () => Promise<OpenWeb>
+  readonly loadWeb: () => Promise<OpenHttpClient>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -28,8 +28,8 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurro
   switch (settings.kind) {
     case 'dataverse': {
       const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')
-      const openWeb = await loadWeb()
-      return openDataverseCrm(settings, { ...shared, env, openWeb, limits: limitsOf(settings, shared.limits) })
+      const openHttpClient = await loadWeb()
+      return openDataverseCrm(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })
     }
     case 'files': {
       const { openFilesCrm } = await import('./files/files-crm.ts')

@@ -3,7 +3,7 @@ import type { ToldList, ToldLists } from '../sync/held-lists.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { FREE, SERVED, WITHHELD } from '../records/shard.ts'
 import type { Moment } from '../time/time.ts'
-import { breathe } from '../time/waiting.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
 import { faultWords } from '../faults/fault-words.ts'
 import { wordsIn } from './withheld-search.ts'
 
@@ -71,7 +71,7 @@ async function find(
       for (let slot = 0; slot < shard.slots; slot++) {
         const isWanted = shard.state[slot] === SERVED ? (shard.updatedAt[slot] ?? 0) > since : isIt !== null
         if (!isWanted || shard.state[slot] === FREE) continue
-        if (++looked % SLICE_ROWS === 0) await breathe()
+        if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
         if (signal.aborted) return
         // What became of the row meanwhile counts.
         if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
@@ -81,12 +81,12 @@ async function find(
         const changedAgoMs = Math.max(0, now.monotonicMs - (shard.updatedAt[slot] ?? 0))
         if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
       }
-      await breathe()
+      await yieldToEventLoop()
       if (signal.aborted) return
     }
     if (isIt === null) return
     for (const { id, withheld } of list.extras) {
-      if (++looked % SLICE_ROWS === 0) await breathe()
+      if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
       if (signal.aborted) return
       keepWithheld(id, withheld)
     }

@@ -4,8 +4,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
 import { type Entry, BLOCK_ENTRIES, IndexBlock } from './index-block.ts'
-import type { Placing } from '../records/list-kinds.ts'
-import type { RowPlace } from '../records/packing.ts'
+import type { SortKeyReader } from '../records/list-kinds.ts'
+import type { SortKey } from '../records/packing.ts'
 import type { RecordList, RowOrder } from '../records/record-list.ts'
 import { type Shard, SERVED } from '../records/shard.ts'
 import { TagSets } from './tag-sets.ts'
@@ -20,7 +20,7 @@ const ROWS_A_LOOK = 32
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 
 interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
-  readonly kind: { readonly placing: Placing }
+  readonly kind: { readonly placing: SortKeyReader }
 }
 
 /** The index of a list; null if it keeps none. */
@@ -54,11 +54,11 @@ export class ListIndex implements RowOrder {
   /** Rows before this one, by shard and slot, are followed; the others are yet to come. */
   #reached = 0
   readonly #shards: readonly Shard[]
-  readonly #placing: Placing
+  readonly #placing: SortKeyReader
   readonly #words = new Uint32Array(4)
   readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, mark: 0 }
 
-  constructor(shards: readonly Shard[], placing: Placing) {
+  constructor(shards: readonly Shard[], placing: SortKeyReader) {
     this.#shards = shards
     this.#placing = placing
   }
@@ -189,7 +189,7 @@ export class ListIndex implements RowOrder {
     return [block, at]
   }
 
-  #insert(shard: Shard, slot: number, { start }: RowPlace): void {
+  #insert(shard: Shard, slot: number, { start }: SortKey): void {
     shard.ids.readWords(slot, this.#words)
     const [index, at] = this.seek(start, this.#words)
     const block = this.blocks[index]

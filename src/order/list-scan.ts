@@ -3,7 +3,7 @@ import { type Tick, isBefore } from '../domain/tick.ts'
 import { readGuidWords } from '../records/guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
-import { readPlace } from '../records/packing.ts'
+import { readSortKey } from '../records/packing.ts'
 import type { FittingNonces } from './tag-sets.ts'
 
 /** What is asked of a list (contract §4.1). */
@@ -116,7 +116,7 @@ function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): 
 
 function isOver(index: ListIndex, handle: number, from: Tick): boolean {
   const [shard, slot] = index.rowOf(handle)
-  return isBefore(readPlace(shard.read(slot)).end, from)
+  return isBefore(readSortKey(shard.read(slot)).end, from)
 }
 
 /** Where so many bits are asked for, most blocks have one of them. */

@@ -5,7 +5,7 @@ import { CsvError, parse } from 'csv-parse'
 import { PLENTY } from '../crm/kit/file-descriptors.ts'
 import { type RowCells, numbering } from '../crm/files/csv-parser.ts'
 import { openFile } from '../crm/files/found-file.ts'
-import { Gathering } from '../crm/files/batch.ts'
+import { Batch } from '../crm/files/batch.ts'
 import { JsonArrayParser } from '../crm/files/json-array-parser.ts'
 import { NdjsonParser } from '../crm/files/ndjson-parser.ts'
 import { Pace } from '../crm/files/pace.ts'
@@ -139,7 +139,7 @@ export async function sheetTable(path: string, sizeBytes: number, sheet: string 
       sheet,
       linkColumn: null,
       headerRow: null,
-      rows: new Gathering<never>(named, { monotonicMs: 0, wallMs: 0 }),
+      rows: new Batch<never>(named, { monotonicMs: 0, wallMs: 0 }),
       onSheets: (all) => void (sheets = all),
       onHeader(cells, row) {
         add(cells, row)

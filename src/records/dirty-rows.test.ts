@@ -2,8 +2,8 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf } from '../../test/model/records.ts'
 import type { EventRecord } from '../domain/event.ts'
-import { Effects } from './dirty-rows.ts'
-import { type Frame, type RecordLists, applyFrame } from './row-records.ts'
+import { DirtyRows } from './dirty-rows.ts'
+import { type RowRecord, type RecordLists, applyRowRecord } from './row-records.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList } from './record-list.ts'
 
@@ -31,7 +31,7 @@ function remove(list: RecordList<EventRecord>, number: number): void {
   if (row !== -1) list.remove(row)
 }
 
-function told(frames: Iterable<Frame>): readonly string[] {
+function told(frames: Iterable<RowRecord>): readonly string[] {
   return [...frames].map(({ says, id }) => `${says} ${Number.parseInt(id.slice(0, 8), 16)}`)
 }
 
@@ -45,84 +45,84 @@ function shown(list: RecordList<EventRecord>): unknown {
   return [rows, list.served, list.withheld]
 }
 
-describe('Effects', () => {
+describe('DirtyRows', () => {
   it('tell a row that changed ten times once, as it is now', () => {
     const list = emptyList()
-    const effects = new Effects(list)
+    const dirtyRows = new DirtyRows(list)
     for (let version = 1; version <= 10; version++) serve(list, 1, `name ${version}`, version)
-    expect(effects.owed).toBe(1)
-    const [frame, ...others] = effects.take(1000)
+    expect(dirtyRows.owed).toBe(1)
+    const [frame, ...others] = dirtyRows.take(1000)
     expect(frame).toMatchObject({ says: 'served', version: 10 })
     expect(frame?.text).toStartWith('name 10\0')
-    expect([others, effects.owed]).toEqual([[], 0])
+    expect([others, dirtyRows.owed]).toEqual([[], 0])
   })
 
   it('tell nothing of a row that was read as it was, and only the version where nothing else changed', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
     withhold(list, 2)
-    const effects = new Effects(list)
+    const dirtyRows = new DirtyRows(list)
     serve(list, 1, 'a', 1)
     withhold(list, 2)
-    expect(effects.owed).toBe(0)
+    expect(dirtyRows.owed).toBe(0)
     serve(list, 1, 'a', 2)
-    expect([...effects.take(9)]).toEqual([{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }])
+    expect([...dirtyRows.take(9)]).toEqual([{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }])
     serve(list, 1, 'a', Number.NaN)
     serve(list, 1, 'b', 4)
-    expect(told(effects.take(9))).toEqual(['served 1'])
+    expect(told(dirtyRows.take(9))).toEqual(['served 1'])
   })
 
   it('keep the id of a row that is gone, though another has its place by now', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
-    const effects = new Effects(list)
+    const dirtyRows = new DirtyRows(list)
     const row = list.find(guidOf(1))
     remove(list, 1)
     let number = 1
     while (list.find(guidOf(number)) !== row) serve(list, ++number, 'b', 1)
-    expect(told(effects.take(9999)).toSorted()[0]).toBe('removed 1')
+    expect(told(dirtyRows.take(9999)).toSorted()[0]).toBe('removed 1')
   })
 
   it('tell a row that went and came back once, as it is', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
-    const effects = new Effects(list)
+    const dirtyRows = new DirtyRows(list)
     remove(list, 1)
     serve(list, 1, 'a', 1)
-    expect(told(effects.take(9))).toEqual(['served 1'])
-    expect(effects.owed).toBe(0)
+    expect(told(dirtyRows.take(9))).toEqual(['served 1'])
+    expect(dirtyRows.owed).toBe(0)
   })
 
   it('give what is shown and what is gone apart, and no more than was asked for', () => {
     const list = emptyList()
-    const effects = new Effects(list)
+    const dirtyRows = new DirtyRows(list)
     for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
     withhold(list, 3)
     remove(list, 2)
     serve(list, 4, 'a', 1)
-    expect(told(effects.take(1, 'shown'))).toHaveLength(1)
-    expect(told(effects.take(9, 'shown'))).toHaveLength(1)
-    expect(told(effects.take(9, 'shown'))).toEqual([])
-    expect(told(effects.take(1, 'gone'))).toEqual(['withheld 3'])
-    expect(told(effects.take(9, 'gone'))).toEqual(['removed 2'])
-    expect(effects.owed).toBe(0)
+    expect(told(dirtyRows.take(1, 'shown'))).toHaveLength(1)
+    expect(told(dirtyRows.take(9, 'shown'))).toHaveLength(1)
+    expect(told(dirtyRows.take(9, 'shown'))).toEqual([])
+    expect(told(dirtyRows.take(1, 'gone'))).toEqual(['withheld 3'])
+    expect(told(dirtyRows.take(9, 'gone'))).toEqual(['removed 2'])
+    expect(dirtyRows.owed).toBe(0)
   })
 
   it('owe again what did not arrive, and nothing where they are cleared', () => {
     const list = emptyList()
     for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
-    const effects = new Effects(list)
-    effects.owe(guidOf(2))
-    effects.owe(guidOf(9))
-    expect(told(effects.take(9))).toEqual(['served 2', 'removed 9'])
-    effects.owe(guidOf(1))
-    effects.clear()
-    expect([effects.owed, told(effects.take(9))]).toEqual([0, []])
+    const dirtyRows = new DirtyRows(list)
+    dirtyRows.owe(guidOf(2))
+    dirtyRows.owe(guidOf(9))
+    expect(told(dirtyRows.take(9))).toEqual(['served 2', 'removed 9'])
+    dirtyRows.owe(guidOf(1))
+    dirtyRows.clear()
+    expect([dirtyRows.owed, told(dirtyRows.take(9))]).toEqual([0, []])
   })
 
   it('are told to each who asked, until it has had enough', () => {
     const list = emptyList()
-    const all = [new Effects(list), new Effects(list), new Effects(list)]
+    const all = [new DirtyRows(list), new DirtyRows(list), new DirtyRows(list)]
     serve(list, 1, 'a', 1)
     expect(all.map(({ owed }) => owed)).toEqual([1, 1, 1])
     all[1]?.end()
@@ -133,7 +133,7 @@ describe('Effects', () => {
     serve(list, 1, 'a', 2)
     expect(all.map(({ owed }) => owed)).toEqual([2, 1, 2])
     all[0]?.end()
-    expect(list.effects).toBeNull()
+    expect(list.dirtyRows).toBeNull()
   })
 
   it('bring another list to the same, whatever was written and whenever it was taken', () => {
@@ -147,9 +147,9 @@ describe('Effects', () => {
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const list = emptyList()
         const lists: RecordLists = { events: emptyList(), venues: new RecordList(venueKind(formatter)) }
-        const effects = new Effects(list)
+        const dirtyRows = new DirtyRows(list)
         const take = (max: number): void => {
-          for (const frame of effects.take(max)) applyFrame(lists, frame, 0)
+          for (const frame of dirtyRows.take(max)) applyRowRecord(lists, frame, 0)
         }
         for (const { does, number, name, version } of steps) {
           if (does === 'serve') serve(list, number, name, version)
@@ -158,7 +158,7 @@ describe('Effects', () => {
           else take(number)
         }
         take(Infinity)
-        expect(effects.owed).toBe(0)
+        expect(dirtyRows.owed).toBe(0)
         expect(shown(lists.events)).toEqual(shown(list))
       }),
     )

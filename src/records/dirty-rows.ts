@@ -1,6 +1,6 @@
 import type { ListName } from '../domain/field.ts'
 import type { Guid } from '../domain/guid.ts'
-import { type Frame, type RecordLists, frameOf } from './row-records.ts'
+import { type RowRecord, type RecordLists, rowRecordOf } from './row-records.ts'
 import { type WriteListener, slotOf } from './record-list.ts'
 import { EMPTY_WORDS, grown } from './columns.ts'
 import { SERVED } from './shard.ts'
@@ -15,7 +15,7 @@ const WORD_BITS = 5
  * The rows of a list that were written or removed since they were last taken: a set, not a queue, so what changed ten times is
  * told once, and a million rows cost a quarter of a megabyte.
  */
-export class Effects implements WriteListener {
+export class DirtyRows implements WriteListener {
   readonly #list: RecordLists[ListName]
   before: WriteListener | null
   /** A bit a row that was written, and one a row of which only the version was: never both. */
@@ -29,14 +29,15 @@ export class Effects implements WriteListener {
   /** The list tells it from now on. */
   constructor(list: RecordLists[ListName]) {
     this.#list = list
-    this.before = list.effects
-    list.effects = this
+    this.before = list.dirtyRows
+    list.dirtyRows = this
   }
 
   /** The list tells it no longer. */
   end(): void {
-    if (this.#list.effects === this) this.#list.effects = this.before
-    for (let one = this.#list.effects; one !== null; one = one.before) if (one.before === this) one.before = this.before
+    if (this.#list.dirtyRows === this) this.#list.dirtyRows = this.before
+    for (let one = this.#list.dirtyRows; one !== null; one = one.before)
+      if (one.before === this) one.before = this.before
   }
 
   /** At most so many frames are owed. */
@@ -88,7 +89,7 @@ export class Effects implements WriteListener {
   }
 
   /** At most `max` of what is owed, as it is now: it is no longer owed. */
-  *take(max: number, which: OwedRows = 'all'): Generator<Frame, void> {
+  *take(max: number, which: OwedRows = 'all'): Generator<RowRecord, void> {
     let left = max
     for (let word = 0; word < this.#written.length && left > 0; word++) {
       let bits = (this.#written[word] ?? 0) | (this.#versions[word] ?? 0)
@@ -100,7 +101,7 @@ export class Effects implements WriteListener {
         if (which !== 'all' && this.#isShown(row, isWritten) !== (which === 'shown')) continue
         if (!this.#unmark(word, bit)) continue
         left--
-        yield frameOf(this.#list, row, !isWritten)
+        yield rowRecordOf(this.#list, row, !isWritten)
       }
     }
     if (which === 'shown') return

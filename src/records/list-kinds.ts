@@ -5,7 +5,7 @@ import type { Tick } from '../domain/tick.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { type Packing, type RowPlace, eventPacking, readPlace, readStart, venuePacking } from './packing.ts'
+import { type Packing, type SortKey, eventPacking, readSortKey, readStart, venuePacking } from './packing.ts'
 
 /** What a list needs to know of its kind of record. */
 export interface ListKind<Item> {
@@ -13,7 +13,7 @@ export interface ListKind<Item> {
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
   /** Where a packed record stands in lists. */
-  readonly placing: Placing
+  readonly placing: SortKeyReader
   /** `details` with the availability of another; the record itself where the kind has none. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
   /** Whether the text is a record as it is packed. */
@@ -22,8 +22,8 @@ export interface ListKind<Item> {
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
 
-export interface Placing {
-  readonly placeOf: (packed: string) => RowPlace
+export interface SortKeyReader {
+  readonly placeOf: (packed: string) => SortKey
   /** Its Start alone. */
   readonly startOf: (packed: string) => Tick
 }
@@ -31,7 +31,7 @@ export interface Placing {
 const ALWAYS: Tick = { ms: 0, ticks: 0 }
 const NEVER: Tick = { ms: Infinity, ticks: 0 }
 /** Venues stand by their ids alone, and are never over. */
-const VENUE: RowPlace = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
+const VENUE: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
 
 interface Availability {
   readonly TicketCapacity: number
@@ -41,7 +41,7 @@ interface Availability {
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking(EVENTS, eventPacking),
-    placing: { placeOf: readPlace, startOf: readStart },
+    placing: { placeOf: readSortKey, startOf: readStart },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,

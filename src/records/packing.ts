@@ -145,7 +145,7 @@ class Texts {
 }
 
 /** What decides where a row stands in its list, and who finds it there. */
-export interface RowPlace {
+export interface SortKey {
   readonly start: Tick
   /** The later of Start and Finish, exactly (contract §4.1). */
   readonly end: Tick
@@ -156,7 +156,7 @@ export interface RowPlace {
 }
 
 /** Reads that of a packed event, and leaves the rest as it is: a list's index does so at each change. */
-export function readPlace(packed: string): RowPlace {
+export function readSortKey(packed: string): SortKey {
   const venue = after(packed, 0)
   const available = after(packed, after(packed, venue))
   const startAt = after(packed, available)

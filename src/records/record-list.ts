@@ -90,7 +90,7 @@ export class RecordList<Item> {
   /** What lists are answered from; null if they are off. */
   order: RowOrder | null = null
   /** Who is told of each write; null where nobody asked. */
-  effects: WriteListener | null = null
+  dirtyRows: WriteListener | null = null
   readonly #words = new Uint32Array(4)
 
   readonly ready: ReadyBodies
@@ -249,7 +249,7 @@ export class RecordList<Item> {
     if (changed) {
       this.changes++
       this.order?.follow(shard, slot, before, packed)
-      this.effects?.note(row)
+      this.dirtyRows?.note(row)
     }
     return changed
   }
@@ -269,7 +269,7 @@ export class RecordList<Item> {
     else this.#forgetFaults(shard, slot)
     shard.withhold(slot, packed)
     this.faults.add(withheld, 1)
-    this.effects?.note(row)
+    this.dirtyRows?.note(row)
     return true
   }
 
@@ -278,13 +278,13 @@ export class RecordList<Item> {
     const slot = slotOf(row)
     if (Object.is(shard.version[slot], version)) return
     shard.version[slot] = version
-    this.effects?.noteVersion(row)
+    this.dirtyRows?.noteVersion(row)
   }
 
   remove(row: number): void {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
-    this.effects?.noteRemoval(row, shard.guid(slot))
+    this.dirtyRows?.noteRemoval(row, shard.guid(slot))
     this.kept.drop(row)
     this.lost.delete(row)
     if (shard.state[slot] === SERVED) {

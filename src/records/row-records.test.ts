@@ -2,12 +2,19 @@ import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts'
-import { type Frame, type RecordLists, applyFrame, frameOf, FrameWriter, readFrames } from './row-records.ts'
+import {
+  type RowRecord,
+  type RecordLists,
+  applyRowRecord,
+  rowRecordOf,
+  RowRecordWriter,
+  readRowRecords,
+} from './row-records.ts'
 import { eventKind, venueKind } from './list-kinds.ts'
 import { RecordList, slotOf } from './record-list.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
-const frame: fc.Arbitrary<Frame> = fc.record({
+const frame: fc.Arbitrary<RowRecord> = fc.record({
   list: fc.constantFrom('events' as const, 'venues' as const),
   says: fc.constantFrom('served' as const, 'withheld' as const, 'removed' as const, 'version' as const),
   id: fc.nat(1000).map(guidOf),
@@ -15,8 +22,8 @@ const frame: fc.Arbitrary<Frame> = fc.record({
   text,
 })
 
-function bytesOf(frames: readonly Frame[]): Buffer {
-  const writer = new FrameWriter()
+function bytesOf(frames: readonly RowRecord[]): Buffer {
+  const writer = new RowRecordWriter()
   for (const one of frames) writer.add(one)
   return Buffer.from(writer.bytes)
 }
@@ -27,11 +34,11 @@ function emptyLists(): RecordLists {
 
 describe('frames', () => {
   it('are read back as they were written', () => {
-    fc.assert(fc.property(fc.array(frame), (frames) => expect([...readFrames(bytesOf(frames))]).toEqual(frames)))
+    fc.assert(fc.property(fc.array(frame), (frames) => expect([...readRowRecords(bytesOf(frames))]).toEqual(frames)))
   })
 
   it('say in their first bytes which kind, which id, which version and how long they are', () => {
-    const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Frame['id']
+    const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as RowRecord['id']
     const bytes = bytesOf([{ list: 'venues', says: 'version', id, version: 1.5, text: '' }])
     expect(bytes.toString('hex')).toBe(`08${id.replaceAll('-', '')}3ff800000000000000000000`)
     const kinds = (['served', 'withheld', 'removed', 'version'] as const).flatMap((says) =>
@@ -43,7 +50,9 @@ describe('frames', () => {
   it('are refused with a sentence wherever they are cut short', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: 'a text' }])
     for (let length = 1; length < bytes.length; length++) {
-      expect(() => [...readFrames(bytes.subarray(0, length))]).toThrow(/^the frame at byte 0 is (?:cut short|longer)/)
+      expect(() => [...readRowRecords(bytes.subarray(0, length))]).toThrow(
+        /^the frame at byte 0 is (?:cut short|longer)/,
+      )
     }
   })
 
@@ -51,11 +60,11 @@ describe('frames', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: '' }])
     for (const kind of [0, 9, 255]) {
       bytes[0] = kind
-      expect(() => [...readFrames(bytes)]).toThrow(`the frame at byte 0 is of kind ${kind}, which is not known`)
+      expect(() => [...readRowRecords(bytes)]).toThrow(`the frame at byte 0 is of kind ${kind}, which is not known`)
     }
     bytes[0] = 1
     bytes.writeUInt32BE(0xffffffff, 25)
-    expect(() => [...readFrames(bytes)]).toThrow('longer than what is left')
+    expect(() => [...readRowRecords(bytes)]).toThrow('longer than what is left')
   })
 
   it('bring a list to what another one holds, as if its rows had last been seen before all time', () => {
@@ -67,10 +76,10 @@ describe('frames', () => {
     const hidden = from.venues.insert(guidOf(2))
     const withheld = { fault: 'missing', column: 'Name', where: 'venues.json, row 3', expected: 'a text' } as const
     from.venues.withhold(hidden, { ...withheld, found: 'what nobody may see' })
-    const bytes = bytesOf([frameOf(from.events, shown), frameOf(from.venues, hidden)])
+    const bytes = bytesOf([rowRecordOf(from.events, shown), rowRecordOf(from.venues, hidden)])
     expect(bytes.includes('what nobody may see')).toBe(false)
 
-    for (const one of readFrames(bytes)) applyFrame(to, one, 42)
+    for (const one of readRowRecords(bytes)) applyRowRecord(to, one, 42)
     expect(to.events.get(event.Id)).toEqual(event)
     expect(to.events.version(event.Id)).toBe(7)
     expect([to.events.served, to.venues.withheld]).toEqual([1, 1])
@@ -85,12 +94,12 @@ describe('frames', () => {
     const lists = emptyLists()
     const venue = venueOf(guidOf(1), 'Hall')
     const told = { list: 'venues', id: venue.Id, version: 2, text: lists.venues.kind.packing.pack(venue) } as const
-    for (const says of ['version', 'removed'] as const) applyFrame(lists, { ...told, says }, 0)
+    for (const says of ['version', 'removed'] as const) applyRowRecord(lists, { ...told, says }, 0)
     expect(lists.venues.size).toBe(0)
-    applyFrame(lists, { ...told, says: 'served' }, 0)
-    applyFrame(lists, { ...told, says: 'version', version: 3, text: '' }, 0)
+    applyRowRecord(lists, { ...told, says: 'served' }, 0)
+    applyRowRecord(lists, { ...told, says: 'version', version: 3, text: '' }, 0)
     expect([lists.venues.get(venue.Id), lists.venues.version(venue.Id)]).toEqual([venue, 3])
-    applyFrame(lists, { ...told, says: 'removed' }, 0)
+    applyRowRecord(lists, { ...told, says: 'removed' }, 0)
     expect(lists.venues.size).toBe(0)
   })
 
@@ -98,7 +107,7 @@ describe('frames', () => {
     const lists = emptyLists()
     for (const wrong of ['', 'null', '[]', '{"fault":"new","column":null,"where":""}', '{"fault":"missing"}']) {
       const told = { list: 'events', says: 'withheld', id: guidOf(1), version: 0, text: wrong } as const
-      expect(() => applyFrame(lists, told, 0)).toThrow()
+      expect(() => applyRowRecord(lists, told, 0)).toThrow()
       expect(lists.events.size).toBe(0)
     }
   })

@@ -14,7 +14,7 @@ import { SERVED } from './shard.ts'
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
 
 /** One row as it is now, in the bytes that a snapshot and a log are made of. */
-export interface Frame {
+export interface RowRecord {
   readonly list: ListName
   readonly says: (typeof SAYS)[number]
   readonly id: Guid
@@ -29,7 +29,7 @@ export interface RecordLists {
   readonly venues: RecordList<VenueRecord>
 }
 
-export function frameOf(list: RecordLists[ListName], row: number, isVersionAlone = false): Frame {
+export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionAlone = false): RowRecord {
   const shard = list.shardAt(row)
   const slot = slotOf(row)
   const [id, version] = [shard.guid(slot), shard.version[slot] ?? Number.NaN]
@@ -60,8 +60,8 @@ function withheldOf(text: string): Withheld {
 }
 
 /** Reads all frames, and what each of them holds, before anything is written; throws a sentence if one cannot be read. */
-export function wholeFrames(lists: RecordLists, bytes: Buffer): readonly Frame[] {
-  const frames = [...readFrames(bytes)]
+export function wholeRowRecords(lists: RecordLists, bytes: Buffer): readonly RowRecord[] {
+  const frames = [...readRowRecords(bytes)]
   for (const { list, says, id, text } of frames) {
     if (says === 'withheld') withheldOf(text)
     if (says === 'served' && !lists[list].kind.isPacked(id, text))
@@ -71,7 +71,11 @@ export function wholeFrames(lists: RecordLists, bytes: Buffer): readonly Frame[]
 }
 
 /** Writes what a frame says into its list, as if the row had last been seen before all time: any read overrules it. */
-export function applyFrame(lists: RecordLists, { list: name, says, id, version, text }: Frame, nowMs: number): void {
+export function applyRowRecord(
+  lists: RecordLists,
+  { list: name, says, id, version, text }: RowRecord,
+  nowMs: number,
+): void {
   const list = lists[name]
   const held = list.find(id)
   switch (says) {
@@ -108,7 +112,7 @@ const TEXT_AT = LENGTH_AT + 4
 const words = new Uint32Array(4)
 
 /** Collects frames as bytes. */
-export class FrameWriter {
+export class RowRecordWriter {
   count = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
   sizeBytes = 0
@@ -118,7 +122,7 @@ export class FrameWriter {
     return this.#bytes.subarray(0, this.sizeBytes)
   }
 
-  add({ list, says, id, version, text }: Frame): void {
+  add({ list, says, id, version, text }: RowRecord): void {
     const length = Buffer.byteLength(text)
     const end = this.sizeBytes + TEXT_AT + length
     if (end > this.#bytes.length) {
@@ -144,7 +148,7 @@ export class FrameWriter {
 }
 
 /** Reads frames back; throws a sentence where they are not whole ones. */
-export function* readFrames(bytes: Buffer): Generator<Frame, void> {
+export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
   for (let at = 0; at < bytes.length;) {
     if (bytes.length - at < TEXT_AT) throw new Error(`the frame at byte ${at} is cut short`)
     const kind = (bytes[at] ?? 0) - 1

@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openWeb } from './outgoing.ts'
+import { openHttpClient } from './outgoing.ts'
 
 const CHUNKS = 1_500_000
 
@@ -20,7 +20,7 @@ it('an answer in chunks of one byte takes the memory of its bytes, not of its ch
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const web = openWeb({ ca: [], proxyOf: () => null })
+  const web = openHttpClient({ ca: [], proxyOf: () => null })
   const before = process.memoryUsage.rss()
   let most = before
   const isOver = new AbortController()

@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
-import type { Web, WebReply, WebRequest, WayOut } from '../crm/web/http-client.ts'
+import type { HttpClient, HttpReply, HttpRequest, HttpClientOptions } from '../crm/web/http-client.ts'
 import type { DescriptorReserve } from './descriptor-reserve.ts'
 
 interface Agents {
@@ -17,7 +17,10 @@ interface Agents {
  *
  * @param reserve where a connection finds its descriptor when there is no other; null where there always is
  */
-export function openWeb({ ca, proxyOf }: WayOut, reserve: DescriptorReserve | null = null): Web {
+export function openHttpClient(
+  { ca, proxyOf }: HttpClientOptions,
+  reserve: DescriptorReserve | null = null,
+): HttpClient {
   // The option replaces the certificates that are trusted, it does not add to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
   const pools = new Map<string | null, Agents>()
@@ -62,9 +65,9 @@ function sparing<Kind extends HttpAgent>(agent: Kind, reserve: DescriptorReserve
   return Object.assign(agent, { createConnection })
 }
 
-function exchange(request: WebRequest, url: URL, agents: Agents): Promise<WebReply> {
+function exchange(request: HttpRequest, url: URL, agents: Agents): Promise<HttpReply> {
   const { method, body, signal } = request
-  const { promise, resolve, reject } = Promise.withResolvers<WebReply>()
+  const { promise, resolve, reject } = Promise.withResolvers<HttpReply>()
   const headers: Record<string, string> = { ...request.headers, 'accept-encoding': 'gzip' }
   if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
   const options = {

@@ -1,7 +1,14 @@
 import type { Buffer } from 'node:buffer'
 import { type ListName, LISTS } from '../domain/field.ts'
-import type { Effects } from '../records/dirty-rows.ts'
-import { applyFrame, type Frame, frameOf, FrameWriter, readFrames, type RecordLists } from '../records/row-records.ts'
+import type { DirtyRows } from '../records/dirty-rows.ts'
+import {
+  applyRowRecord,
+  type RowRecord,
+  rowRecordOf,
+  RowRecordWriter,
+  readRowRecords,
+  type RecordLists,
+} from '../records/row-records.ts'
 import { pack, unpack } from './chunk-body.ts'
 
 /** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
@@ -15,25 +22,25 @@ export interface SnapshotChunk {
 }
 
 /** A frame of each row, venues before the events that point at them. */
-export function* allFrames(
+export function* allRowRecords(
   { events, venues }: RecordLists,
   names: readonly ListName[] = LISTS,
-): Generator<Frame, void> {
-  if (names.includes('venues')) for (const row of venues.rows()) yield frameOf(venues, row)
-  if (names.includes('events')) for (const row of events.rows()) yield frameOf(events, row)
+): Generator<RowRecord, void> {
+  if (names.includes('venues')) for (const row of venues.rows()) yield rowRecordOf(venues, row)
+  if (names.includes('events')) for (const row of events.rows()) yield rowRecordOf(events, row)
 }
 
 /** A frame of what was written or removed since, or is while they are taken. */
-export function* owedFrames(effects: readonly Effects[]): Generator<Frame, void> {
-  for (const one of effects) yield* one.take(Number.POSITIVE_INFINITY)
+export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void> {
+  for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
 /** Frames in chunks, written in slices between which requests pass, and rows may change. */
 export async function* chunksOf(
-  frames: Iterable<Frame>,
+  frames: Iterable<RowRecord>,
   pause: () => Promise<void>,
 ): AsyncGenerator<SnapshotChunk, void> {
-  const writer = new FrameWriter()
+  const writer = new RowRecordWriter()
   let sincePause = 0
   for (const frame of frames) {
     writer.add(frame)
@@ -47,13 +54,13 @@ export async function* chunksOf(
 }
 
 /** A few frames at once. */
-export function lastChunk(frames: Iterable<Frame>): SnapshotChunk {
-  const writer = new FrameWriter()
+export function lastChunk(frames: Iterable<RowRecord>): SnapshotChunk {
+  const writer = new RowRecordWriter()
   for (const frame of frames) writer.add(frame)
   return chunkOf(writer)
 }
 
-function chunkOf(writer: FrameWriter): SnapshotChunk {
+function chunkOf(writer: RowRecordWriter): SnapshotChunk {
   const chunk = { body: pack(writer.bytes), rows: writer.count }
   writer.clear()
   return chunk
@@ -67,8 +74,8 @@ export async function applyChunk(
   pause: () => Promise<void>,
 ): Promise<void> {
   let applied = 0
-  for (const frame of readFrames(unpack(body))) {
-    applyFrame(lists, frame, nowMs)
+  for (const frame of readRowRecords(unpack(body))) {
+    applyRowRecord(lists, frame, nowMs)
     if (++applied % SLICE_ROWS === 0) await pause()
   }
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)

@@ -2,11 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SNAPSHOT_FORMAT, type SnapshotLists } from '../sync/snapshot-list.ts'
-import type { Effects } from '../records/dirty-rows.ts'
+import type { DirtyRows } from '../records/dirty-rows.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Moment } from '../time/time.ts'
 import type { SnapshotChunk } from './snapshot-chunks.ts'
-import { allFrames, applyChunk, chunksOf, emptyLists, lastChunk, owedFrames, SLICE_ROWS } from './snapshot-chunks.ts'
+import {
+  allRowRecords,
+  applyChunk,
+  chunksOf,
+  emptyLists,
+  lastChunk,
+  outboxRowRecords,
+  SLICE_ROWS,
+} from './snapshot-chunks.ts'
 import type { SnapshotHead, ChunkSum } from './snapshot-head.ts'
 import { SnapshotFault, decodeHead, encodeHead, headLength, LENGTH_BYTES, SUM_BYTES, sumOf } from './snapshot-head.ts'
 import {
@@ -21,8 +29,8 @@ import {
 
 export interface SnapshotFileSettings {
   readonly directory: string
-  /** Which records they are: of another scope nothing is read. */
-  readonly scope: string
+  /** Which records they are: of another fingerprint nothing is read. */
+  readonly fingerprint: string
   /** Of the file, and of what it holds in memory. */
   readonly limits: { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
@@ -38,7 +46,7 @@ export interface StoredSnapshot {
 
 type Content = readonly [
   lists: RecordLists,
-  effects: readonly Effects[],
+  dirtyRows: readonly DirtyRows[],
   describe: () => Pick<SnapshotHead, 'lists' | 'writtenAtMs'>,
   signal: AbortSignal,
 ]
@@ -63,7 +71,7 @@ export class SnapshotFile {
 
   constructor(settings: SnapshotFileSettings) {
     this.#settings = settings
-    this.#path = join(settings.directory, `${settings.scope}.snapshot`)
+    this.#path = join(settings.directory, `${settings.fingerprint}.snapshot`)
   }
 
   /** Fills the lists, which are empty; null where there is no snapshot. Where it cannot be used it throws, and they are empty again. */
@@ -83,7 +91,7 @@ export class SnapshotFile {
   }
 
   async #readOpen(file: FileHandle, lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot> {
-    const { scope, limits, pause } = this.#settings
+    const { fingerprint, limits, pause } = this.#settings
     const goOn = async (): Promise<void> => {
       await pause()
       if (signal.aborted) throw new SnapshotFault('reading it takes too long')
@@ -95,7 +103,7 @@ export class SnapshotFile {
     const length = headLength(await readExactly(file, 0, LENGTH_BYTES))
     let at = LENGTH_BYTES + length + SUM_BYTES
     const head = decodeHead(await readExactly(file, LENGTH_BYTES, length + SUM_BYTES))
-    if (head.scope !== scope) throw new SnapshotFault('it is of another scope')
+    if (head.fingerprint !== fingerprint) throw new SnapshotFault('it is of another fingerprint')
     if (now.wallMs - head.writtenAtMs > OLDEST_MS) throw new SnapshotFault('it is older than 7 days')
     const more = stats.size - head.chunks.reduce((end, { bytes }) => end + bytes, at)
     if (more !== 0) throw new SnapshotFault(more < 0 ? 'it is cut short' : `${more} bytes follow after its end`)
@@ -144,8 +152,8 @@ export class SnapshotFile {
     return stored
   }
 
-  async #writeOpen(file: FileHandle, ...[lists, effects, describe, signal]: Content): Promise<StoredSnapshot> {
-    const { scope, limits, pause } = this.#settings
+  async #writeOpen(file: FileHandle, ...[lists, dirtyRows, describe, signal]: Content): Promise<StoredSnapshot> {
+    const { fingerprint, limits, pause } = this.#settings
     const heldBytes = lists.events.sizeBytes + lists.venues.sizeBytes
     const cursors = JSON.stringify(describe()).length
     const headBytes =
@@ -159,23 +167,23 @@ export class SnapshotFile {
       await writeAll(file, body, at)
       at += body.length
     }
-    const owed = (): number => effects.reduce((sum, one) => sum + one.owed, 0)
-    for (const one of effects) one.clear()
-    for await (const chunk of chunksOf(allFrames(lists), pause)) await put(chunk)
+    const owed = (): number => dirtyRows.reduce((sum, one) => sum + one.owed, 0)
+    for (const one of dirtyRows) one.clear()
+    for await (const chunk of chunksOf(allRowRecords(lists), pause)) await put(chunk)
     for (let round = 0; round < MOST_ROUNDS && owed() > SLICE_ROWS; round++) {
-      for await (const chunk of chunksOf(owedFrames(effects), pause)) await put(chunk)
+      for await (const chunk of chunksOf(outboxRowRecords(dirtyRows), pause)) await put(chunk)
     }
     if (owed() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
     // In one turn: nothing is read between the last rows and the cursors.
-    const last = lastChunk(owedFrames(effects))
+    const last = lastChunk(outboxRowRecords(dirtyRows))
     const described = describe()
     if (last.rows > 0) await put(last)
-    const head = { format: SNAPSHOT_FORMAT, scope, ...described, chunks }
+    const head = { format: SNAPSHOT_FORMAT, fingerprint, ...described, chunks }
     await writeAll(file, encodeHead(head, headBytes), 0)
     return storedAs(head, at)
   }
 
-  /** Takes away what was never finished, and what is of a scope that nobody has used for long. */
+  /** Takes away what was never finished, and what is of a fingerprint that nobody has used for long. */
   async #tidy(nowMs: number): Promise<void> {
     const { directory } = this.#settings
     for (const name of await readdir(directory).catch(() => [])) {

@@ -14,7 +14,7 @@ export interface ChunkSum {
 /** What a snapshot in a file says of itself. */
 export interface SnapshotHead {
   readonly format: number
-  readonly scope: string
+  readonly fingerprint: string
   /** By the wall clock: for scheduling alone. */
   readonly writtenAtMs: number
   readonly lists: SnapshotLists
@@ -56,17 +56,17 @@ export function headLength(bytes: Buffer): number {
 export function decodeHead(bytes: Buffer): SnapshotHead {
   const written = bytes.subarray(0, bytes.length - SUM_BYTES)
   if (!sumOf(written).equals(bytes.subarray(written.length))) throw new SnapshotFault('the sum of its head is wrong')
-  const { format, scope, writtenAtMs, chunks, lists } = fieldsOf(JSON.parse(written.toString('utf8')))
+  const { format, fingerprint, writtenAtMs, chunks, lists } = fieldsOf(JSON.parse(written.toString('utf8')))
   if (format !== SNAPSHOT_FORMAT) {
     throw new SnapshotFault(`it is of format ${String(format).slice(0, 20)}, and this release reads ${SNAPSHOT_FORMAT}`)
   }
   const named = fieldsOf(lists)
   const [events, venues] = [parseSnapshotList(named['events']), parseSnapshotList(named['venues'])]
-  const isWhole = typeof scope === 'string' && typeof writtenAtMs === 'number' && Array.isArray(chunks)
+  const isWhole = typeof fingerprint === 'string' && typeof writtenAtMs === 'number' && Array.isArray(chunks)
   if (!isWhole || events === null || venues === null || !chunks.every(isChunkSum)) {
     throw new SnapshotFault('its head does not say what a snapshot must say')
   }
-  return { format, scope, writtenAtMs, lists: { events, venues }, chunks }
+  return { format, fingerprint, writtenAtMs, lists: { events, venues }, chunks }
 }
 
 export function isChunkSum(given: unknown): given is ChunkSum {

@@ -4,11 +4,11 @@
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../observe/system-error.ts'
 import type { SnapshotLists } from '../sync/snapshot-list.ts'
-import { Effects } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/dirty-rows.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment, type Time } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { emptyLists } from './snapshot-chunks.ts'
 import type { SnapshotFile, StoredSnapshot } from './snapshot-file.ts'
 import { SnapshotFault } from './snapshot-head.ts'
@@ -47,7 +47,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 
 export class SnapshotKeeper {
   readonly #settings: SnapshotKeeperSettings
-  #effects: readonly Effects[] = []
+  #dirtyRows: readonly DirtyRows[] = []
   #stored: StoredSnapshot | null = null
   #triedAt: Moment | null = null
   #tookMs: number | null = null
@@ -95,13 +95,13 @@ export class SnapshotKeeper {
   /** What changes from now on is noted. */
   begin(): void {
     const { events, venues } = this.#settings.replica.lists
-    this.#effects = [new Effects(venues), new Effects(events)]
+    this.#dirtyRows = [new DirtyRows(venues), new DirtyRows(events)]
   }
 
   async #read(lists: RecordLists, now: Moment): Promise<StoredSnapshot | null> {
     const giveUp = new AbortController()
-    const read = await within(this.#settings.time, LONGEST_MS, this.#settings.file.read(lists, now, giveUp.signal))
-    if (read !== TOO_LATE) return read
+    const read = await withTimeout(this.#settings.time, LONGEST_MS, this.#settings.file.read(lists, now, giveUp.signal))
+    if (read !== TIMED_OUT) return read
     giveUp.abort()
     emptyLists(lists)
     throw new SnapshotFault('reading it takes too long')
@@ -140,9 +140,9 @@ export class SnapshotKeeper {
       (this.#owed() > 0 || this.#stored === null || !isSameCursor(lists, this.#stored.lists)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
     if (isWorthIt) void this.#write()
-    if (this.#writing === null || (await within(time, LAST_MS, this.#writing)) !== TOO_LATE) return
+    if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
     this.#giveUp.abort()
-    await within(time, LAST_MS / 10, this.#writing)
+    await withTimeout(time, LAST_MS / 10, this.#writing)
   }
 
   /** Something can be gone on from, or must not be any longer. */
@@ -156,7 +156,7 @@ export class SnapshotKeeper {
   }
 
   #owed(): number {
-    return this.#effects.reduce((sum, { owed }) => sum + owed, 0)
+    return this.#dirtyRows.reduce((sum, { owed }) => sum + owed, 0)
   }
 
   async #write(): Promise<void> {
@@ -174,7 +174,7 @@ export class SnapshotKeeper {
     const { signal } = this.#giveUp
     const cancel = time.after(LONGEST_MS, () => this.#giveUp.abort())
     try {
-      const stored = await file.write(replica.lists, this.#effects, () => this.#describe(), signal)
+      const stored = await file.write(replica.lists, this.#dirtyRows, () => this.#describe(), signal)
       this.#tookMs = elapsedMs(begunAt, time.now())
       this.#stored = stored
       this.#failure = null

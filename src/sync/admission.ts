@@ -1,7 +1,7 @@
 import { type Bounds, type Standing, standingOf } from './freshness.ts'
 import { type ShrinkGuardSetting, type Shrunk, isServedOn } from './shrink-guard.ts'
 import type { Moment, Time } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
 export interface WaitingLimits {
   /** How many requests may wait for a refresh at once. */
@@ -77,8 +77,12 @@ export class Admissions {
     this.waiting++
     const patience = { over: false }
     try {
-      const admission = await within(this.#time, this.#limits.waitForMs, this.#untilKnown(lists, arrived, patience))
-      if (admission !== TOO_LATE) return admission
+      const admission = await withTimeout(
+        this.#time,
+        this.#limits.waitForMs,
+        this.#untilKnown(lists, arrived, patience),
+      )
+      if (admission !== TIMED_OUT) return admission
       patience.over = true
       // The read that is waited for may hang while another one, an audit, has brought what is needed.
       return this.#unmet(lists, arrived).length === 0 ? this.#leave(lists) : this.#refusal(lists)

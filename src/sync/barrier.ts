@@ -1,11 +1,11 @@
 import type { Attempt } from './poller.ts'
-import { Turns } from '../time/waiting.ts'
+import { Mutex } from '../time/waiting.ts'
 
 /**
  * What the other list may wait for: that a read of this one has applied its pages, its removals aside. Those may wait for
  * the other list themselves; what came meanwhile is then read and applied beside the read that waits.
  */
-export class Arrivals {
+export class Barrier {
   /** Refreshes begun so far, and the number of the last one whose pages are applied. */
   begun = 0
   applied = 0
@@ -13,7 +13,7 @@ export class Arrivals {
   removals = 0
   /** A refresh has applied its pages, and waits for the other list before it removes anything. */
   isWaiting = false
-  readonly #additions = new Turns()
+  readonly #additions = new Mutex()
   #isHinted = false
   #added: Attempt = { ok: true }
   #next = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 import type { FailureKind } from '../observe/observation.ts'
-import type { CrmFailure, Cursor } from './port.ts'
+import type { Failure, Cursor } from './port.ts'
 
 /** After so many failed reads of changes in a row a cursor is given up, whatever the fault. */
 const MOST_FAILURES = 3
@@ -28,7 +28,7 @@ export class HeldCursor {
   }
 
   /** A read of changes has failed: whether the list must be read in full at once. */
-  isGivenUp({ kind, retryAfterMs }: CrmFailure): boolean {
+  isGivenUp({ kind, retryAfterMs }: Failure): boolean {
     if (kind === 'cursor-refused' || kind === 'unconfirmed') {
       this.take(null)
       return true

@@ -7,11 +7,11 @@ import type { Observation } from '../observe/observation.ts'
 import type { Attempt } from './poller.ts'
 import { eventKind } from '../records/list-kinds.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
-import type { Change, CrmFailure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
 import { RecordList } from '../records/record-list.ts'
 
 type Changes = readonly Change<EventRecord>[]
-type End = Partial<ReadEnd> | CrmFailure
+type End = Partial<ReadEnd> | Failure
 
 /** What one read of the CRM brings: its pages, each 100 ms after it was asked for, and how it ends. */
 interface Script {
@@ -24,7 +24,7 @@ interface Script {
   readonly slowMs?: number
 }
 
-const DOWN: CrmFailure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
 
 function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListReaderOptions<EventRecord>> = {}) {

@@ -1,26 +1,26 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
 import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
-import { Arrivals } from './barrier.ts'
-import { type SnapshotList, type Carried, baseListOf } from './snapshot-list.ts'
+import { Barrier } from './barrier.ts'
+import { type SnapshotList, type ResumeState, baseListOf } from './snapshot-list.ts'
 import type { Attempt } from './poller.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
 import { HeldCursor } from './held-cursor.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
 import { Pages } from './pages.ts'
-import type { CrmFailure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
+import type { Failure, Cursor, Page, ReadEnd, ReadKind, ReadPurpose, Source } from './port.ts'
 import { failed } from './port.ts'
 import { ReadReports } from './read-reports.ts'
-import { Reading } from './page-applier.ts'
+import { PageApplier } from './page-applier.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type ShrinkGuardSetting, type Shrunk, ShrinkGuard } from './shrink-guard.ts'
 import { type Moment, type Time, delaysOf, earlierBy, momentAt } from '../time/time.ts'
 import { Tombstones } from './tombstones.ts'
-import { Turns } from '../time/waiting.ts'
+import { Mutex } from '../time/waiting.ts'
 
 export interface ListReaderOptions<Item> {
-  readonly carried?: Carried
+  readonly carried?: ResumeState
   readonly list: RecordList<Item>
   readonly source: Source<Item>
   readonly time: Time
@@ -32,7 +32,7 @@ export interface ListReaderOptions<Item> {
   /** Whether rows of the page point at what the other list does not serve: it may have come with them. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
   /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
-  readonly beforePointing?: () => Promise<CrmFailure | null>
+  readonly beforePointing?: () => Promise<Failure | null>
   /** Runs before rows that are served are removed: venues are removed after the events that point at them. */
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
@@ -48,14 +48,14 @@ interface Read<Item> {
   readonly begun: Moment
   /** How many pages refreshes had applied. */
   readonly pagesBefore: number
-  readonly reading: Reading<Item>
+  readonly reading: PageApplier<Item>
 }
 
 /** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
 export class ListReader<Item> {
   readonly freshness: Freshness
   readonly drift: Drift = new Drift()
-  readonly arrivals: Arrivals = new Arrivals()
+  readonly barrier: Barrier = new Barrier()
   readonly guard: ShrinkGuard = new ShrinkGuard()
   /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
   isLoaded = false
@@ -67,7 +67,7 @@ export class ListReader<Item> {
   readonly #options: ListReaderOptions<Item>
   readonly #settings: ReaderSettings
   readonly #tombstones = new Tombstones()
-  readonly #turns = new Turns()
+  readonly #mutex = new Mutex()
   readonly #cursor = new HeldCursor()
   readonly #reports: ReadReports<Item>
   #reads = 0
@@ -117,7 +117,7 @@ export class ListReader<Item> {
 
   /** No refresh begins until what it gives is called. */
   hold(): Promise<() => void> {
-    return this.#turns.take()
+    return this.#mutex.lock()
   }
 
   /** What a snapshot says of the list; null where neither it was read in full nor its rows are those of a snapshot: what the shrink guard holds must outlive this process. */
@@ -144,17 +144,17 @@ export class ListReader<Item> {
 
   /** Brings the list up to date by the cheapest read there is. */
   refresh(): Promise<Attempt> {
-    return this.#turns.run(() => this.#readCheaply('refresh'))
+    return this.#mutex.run(() => this.#readCheaply('refresh'))
   }
 
   /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
   readAdditions(): Promise<Attempt> {
-    return this.arrivals.readAdditions(() => this.#readCheaply('addition'))
+    return this.barrier.readAdditions(() => this.#readCheaply('addition'))
   }
 
   /** Something may have changed: where a refresh waits for the other list, what came is read beside it. */
   hint(): void {
-    this.arrivals.hint(() => this.#readCheaply('addition'))
+    this.barrier.hint(() => this.#readCheaply('addition'))
   }
 
   /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
@@ -185,15 +185,15 @@ export class ListReader<Item> {
    * would gain nothing, since an answer is as old as the older of the two.
    */
   async readAvailability(): Promise<Attempt> {
-    return this.isLoaded ? this.#turns.run(() => this.#read('availability', 'refresh')) : { ok: true }
+    return this.isLoaded ? this.#mutex.run(() => this.#read('availability', 'refresh')) : { ok: true }
   }
 
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
     // An audit begins between two refreshes: what changed before it is then either in them or found by it.
-    const begun = audit ? await this.#turns.run(async () => this.#beginAudit()) : time.now()
-    const reading = new Reading<Item>({
+    const begun = audit ? await this.#mutex.run(async () => this.#beginAudit()) : time.now()
+    const reading = new PageApplier<Item>({
       list,
       tombstones: this.#tombstones,
       drift: this.drift,
@@ -250,8 +250,8 @@ export class ListReader<Item> {
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
     const { pointsAtMissing, beforePointing, isTooLarge } = this.#options
     const { kind, purpose, reading } = read
-    const { isLoaded, arrivals } = this
-    const number = purpose === 'refresh' && kind !== 'availability' ? ++arrivals.begun : null
+    const { isLoaded, barrier } = this
+    const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
     let isPointing = false
     for (;;) {
       const next = await pages.next()
@@ -260,14 +260,14 @@ export class ListReader<Item> {
         // Nothing is answered from a list that was never read in full: then it is enough to wait here.
         const failure = isPointing && !isLoaded ? await beforePointing?.() : null
         if (failure) return { ok: false, failure }
-        if (number !== null) arrivals.tell(number)
+        if (number !== null) barrier.tell(number)
         return purpose === 'addition' ? { ok: true } : this.#finish(read, next.outcome)
       }
       if (isLoaded || !isPointing) isPointing = pointsAtMissing?.(next.page) ?? false
       const failure = isPointing && isLoaded ? await beforePointing?.() : null
       if (failure) return { ok: false, failure }
       // A page of an audit is applied between two refreshes, never while one is under way.
-      if (purpose === 'audit') await this.#turns.run(async () => reading.apply(next.page))
+      if (purpose === 'audit') await this.#mutex.run(async () => reading.apply(next.page))
       else {
         if (kind !== 'availability') this.#pages++
         reading.apply(next.page)
@@ -283,22 +283,22 @@ export class ListReader<Item> {
     const { list, beforeRemoval } = this.#options
     const { purpose, begun, reading } = read
     const end = (): Promise<Attempt> =>
-      purpose === 'audit' ? this.#turns.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
+      purpose === 'audit' ? this.#mutex.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
     if (beforeRemoval === undefined) return end()
     const absent = outcome.complete ? absentIds(list, begun.monotonicMs - reading.lagMs) : []
     const leaving = new Set([...reading.leavingIds, ...absent])
     if (leaving.size === 0) return end()
-    this.arrivals.removals++
+    this.barrier.removals++
     try {
       if (purpose === 'audit') await beforeRemoval(leaving)
       else {
         // What points at this list was held up by that, and may still show: nothing goes before it.
-        const added = await this.arrivals.waitFor(() => beforeRemoval(leaving))
+        const added = await this.barrier.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }
       return await end()
     } finally {
-      this.arrivals.removals--
+      this.barrier.removals--
     }
   }
 
@@ -327,7 +327,7 @@ export class ListReader<Item> {
   }
 
   /** Takes off the web what the read says is gone or unreadable, where the shrink guard believes it; else why not. */
-  async #settle({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<CrmFailure | null> {
+  async #settle({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
     const { list, source, time, observe, pause } = this.#options
     const { complete, oneMoment } = outcome
     const sinceMs = begun.monotonicMs - reading.lagMs
@@ -361,7 +361,7 @@ export class ListReader<Item> {
     ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
   }
 
-  #tellDelays(reading: Reading<Item>): void {
+  #tellDelays(reading: PageApplier<Item>): void {
     const times = reading.takeChangeTimes()
     if (times.length === 0) return
     const { time, observe } = this.#options
@@ -371,7 +371,7 @@ export class ListReader<Item> {
   }
 
   /** Whether the read tells that all is known. */
-  #confirm(kind: ReadKind, begun: Moment, { lagMs }: Reading<Item>, outcome: ReadEnd): boolean {
+  #confirm(kind: ReadKind, begun: Moment, { lagMs }: PageApplier<Item>, outcome: ReadEnd): boolean {
     const { list, source, observe } = this.#options
     const asOf = outcome.asOf ?? begun
     // While the last full read is not believed, the changes of the same CRM are no proof of anything either.

@@ -1,12 +1,12 @@
 import type { ListName } from '../domain/field.ts'
 import type { SnapshotList } from './snapshot-list.ts'
-import { type Attempt, Cycle } from './poller.ts'
+import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
 import type { AnswerBounds } from './admission.ts'
 import type { Freshness } from './freshness.ts'
 import type { ServedList, ToldList } from './held-lists.ts'
-import type { CrmFailure } from './port.ts'
+import type { Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import type { Shrunk } from './shrink-guard.ts'
 import type { Moment, Time } from '../time/time.ts'
@@ -20,9 +20,9 @@ export interface RefreshSettings extends AnswerBounds {
 export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
-  readonly refresh: Cycle
-  readonly audit: Cycle
-  readonly availability: Cycle
+  readonly refresh: Poller
+  readonly audit: Poller
+  readonly availability: Poller
   readonly #start: () => void
   #endHints: (() => void) | undefined
   #stoppedAt: Moment | null = null
@@ -44,8 +44,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.reader = reader
     const hasChanged =
       source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
-    const cycle = (everyMs: () => number, attempt: () => Promise<Attempt>): Cycle =>
-      new Cycle({
+    const cycle = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
+      new Poller({
         time,
         get everyMs() {
           return everyMs()
@@ -130,7 +130,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   }
 
   /** The cycles whose reads an answer's age depends on. */
-  get #confirming(): readonly Cycle[] {
+  get #confirming(): readonly Poller[] {
     const cycles = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
     // While an audit is not believed, the reads of changes prove nothing: the next audit does.
     return this.shrunk !== null && this.audit.failures > 0 ? [...cycles, this.audit] : cycles
@@ -147,7 +147,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   }
 
   /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
-  get lastFailure(): CrmFailure | null {
+  get lastFailure(): Failure | null {
     return (
       this.reader.guard.failure ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
     )
@@ -209,21 +209,21 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   }
 
   /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read: why. */
-  async untilAdded(): Promise<CrmFailure | null> {
+  async untilAdded(): Promise<Failure | null> {
     const { reader, refresh } = this
-    const { arrivals } = reader
-    const { begun } = arrivals
+    const { barrier } = reader
+    const { begun } = barrier
     reader.confirmSince(this.#time.now())
-    while (arrivals.applied <= begun && !refresh.isBackingOff) {
+    while (barrier.applied <= begun && !refresh.isBackingOff) {
       // It may wait for who waits here: its attempt must not be waited for.
-      if (arrivals.isWaiting) {
+      if (barrier.isWaiting) {
         const added = await reader.readAdditions()
         return added.ok ? null : added.failure
       }
-      await Promise.race([arrivals.next, refresh.attempt()])
+      await Promise.race([barrier.next, refresh.attempt()])
       if (refresh.isWaiting) break
     }
-    return arrivals.applied > begun ? null : refresh.lastFailure
+    return barrier.applied > begun ? null : refresh.lastFailure
   }
 
   /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */

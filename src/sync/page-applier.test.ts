@@ -7,7 +7,7 @@ import { Drift } from './drift.ts'
 import { FaultCounts } from '../records/fault-counts.ts'
 import { eventKind } from '../records/list-kinds.ts'
 import { type Change, type Page, REPEATED } from './port.ts'
-import { type ReadingContext, Reading } from './page-applier.ts'
+import { type PageApplierContext, PageApplier } from './page-applier.ts'
 import { RecordList } from '../records/record-list.ts'
 import { Tombstones } from './tombstones.ts'
 
@@ -22,8 +22,8 @@ function scene() {
   const drift = new Drift()
   const clock = { ms: 0 }
   let reads = 0
-  const read = (context: Partial<ReadingContext<EventRecord>> = {}): Reading<EventRecord> =>
-    new Reading({
+  const read = (context: Partial<PageApplierContext<EventRecord>> = {}): PageApplier<EventRecord> =>
+    new PageApplier({
       list,
       tombstones,
       keepsFaults: false,
@@ -44,9 +44,9 @@ function scene() {
     begunMs: number,
     atMs: number,
     changes: readonly Change<EventRecord>[],
-    context: Partial<ReadingContext<EventRecord>> = {},
+    context: Partial<PageApplierContext<EventRecord>> = {},
     sourceLagMs = 0,
-  ): Reading<EventRecord> => {
+  ): PageApplier<EventRecord> => {
     clock.ms = atMs
     const reading = read({ begunAt: begunMs, ...context })
     reading.apply(pageOf(begunMs, changes, sourceLagMs))
@@ -85,7 +85,7 @@ const withheld: Change<EventRecord> = {
   version: Number.NaN,
 }
 
-describe('Reading (architecture: The port to a CRM)', () => {
+describe('PageApplier (architecture: The port to a CRM)', () => {
   it('lets a page change a row only where its request began after the row was written', () => {
     const { apply, shown } = scene()
     apply(10, 20, [record('new')])
@@ -241,19 +241,19 @@ describe('an id that several rows have, where neither is served (surface: The ot
   function moments() {
     const { list, apply, shown, read, clock } = scene()
     let ms = 0
-    const whole = (kind: 'full' | 'changes', passes: readonly Changes[], audit = false): Reading<EventRecord> => {
+    const whole = (kind: 'full' | 'changes', passes: readonly Changes[], audit = false): PageApplier<EventRecord> => {
       const begunAt = (ms += 10)
       const reading = read({ kind, begunAt, audit, repeatedId: 'serves-neither' })
       clock.ms = ms += 10
       passes.forEach((changes, pass) => reading.apply({ ...pageOf(begunAt, changes), pass }))
       return reading
     }
-    const full = (...changes: Changes): Reading<EventRecord> => {
+    const full = (...changes: Changes): PageApplier<EventRecord> => {
       const reading = whole('full', [changes])
       reading.release()
       return reading
     }
-    const changed = (...changes: Changes): Reading<EventRecord> => whole('changes', [changes])
+    const changed = (...changes: Changes): PageApplier<EventRecord> => whole('changes', [changes])
     return { list, apply, shown, read, clock, whole, full, changed }
   }
   const unchanged: Change<EventRecord> = { kind: 'unchanged', id }

@@ -11,7 +11,7 @@ import { SERVED } from '../records/shard.ts'
 import type { Tombstones } from './tombstones.ts'
 
 /** What one read does to a list. */
-export interface ReadingContext<Item> {
+export interface PageApplierContext<Item> {
   readonly list: RecordList<Item>
   readonly tombstones: Tombstones
   readonly drift: Drift
@@ -47,7 +47,7 @@ interface Released<Item> {
  * One read being applied to a list, page by page, under one rule: **a page changes a field group of a row only where its
  * request began after that group was last written**. All times are in the source's time, its lag subtracted.
  */
-export class Reading<Item> {
+export class PageApplier<Item> {
   changed = 0
   rows = 0
   /** Rows this page knew less of than what is held; the cursor must not move past them. */
@@ -56,7 +56,7 @@ export class Reading<Item> {
   lagMs = 0
   /** Rows that this read has mentioned carry this number or, of a later pass, a higher one. */
   readonly number: number
-  readonly #context: ReadingContext<Item>
+  readonly #context: PageApplierContext<Item>
   /** Rows that have no place of their own. */
   readonly extras: PackedRows = new PackedRows()
   readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
@@ -70,7 +70,7 @@ export class Reading<Item> {
   #readAt = 0
   #now = 0
 
-  constructor(context: ReadingContext<Item>) {
+  constructor(context: PageApplierContext<Item>) {
     this.#context = context
     this.number = this.#passNumber = context.nextNumber()
   }

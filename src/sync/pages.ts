@@ -1,6 +1,6 @@
 import { type Page, type PageStream, type ReadOutcome, failed, failedInternally } from './port.ts'
 import type { Time } from '../time/time.ts'
-import { TOO_LATE, within } from '../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
 type Next<Item> =
   | { readonly kind: 'page'; readonly page: Page<Item> }
@@ -25,8 +25,8 @@ export class Pages<Item> {
 
   async next(): Promise<Next<Item>> {
     try {
-      const next = await within(this.#time, this.#patienceMs, this.#pages.next())
-      if (next === TOO_LATE) {
+      const next = await withTimeout(this.#time, this.#patienceMs, this.#pages.next())
+      if (next === TIMED_OUT) {
         return { kind: 'end', outcome: failed('timeout', `no answer came within ${this.#patienceMs / 1000} s`) }
       }
       return next.done === true ? { kind: 'end', outcome: next.value } : { kind: 'page', page: next.value }

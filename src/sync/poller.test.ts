@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import { settled, VirtualTime } from '../../test/model/virtual-time.ts'
-import { type Attempt, Cycle } from './poller.ts'
-import type { CrmFailure } from './port.ts'
+import { type Attempt, Poller } from './poller.ts'
+import type { Failure } from './port.ts'
 
 const OK: Attempt = { ok: true }
 
-function failing(kind: CrmFailure['kind'] = 'unreachable', retryAfterMs: number | null = null): Attempt {
+function failing(kind: Failure['kind'] = 'unreachable', retryAfterMs: number | null = null): Attempt {
   return { ok: false, failure: { kind, message: 'down', retryAfterMs } }
 }
 
@@ -16,7 +16,7 @@ function scene(
   const time = new VirtualTime(1)
   if (options.random !== undefined) time.random = () => options.random ?? 0
   const state = { outcome: OK, running: 0, most: 0, begun: [] as number[] }
-  const cycle = new Cycle({
+  const cycle = new Poller({
     time,
     everyMs: options.everyMs ?? 5000,
     backOffCeilingMs: options.ceilingMs ?? 30_000,
@@ -35,7 +35,7 @@ function scene(
   return { time, state, cycle }
 }
 
-describe('Cycle', () => {
+describe('Poller', () => {
   it('begins every so often, counted from the last beginning; missed ones do not pile up', async () => {
     const { time, state, cycle } = scene()
     cycle.start(0)

@@ -1,10 +1,10 @@
-import { type CrmFailure, type Failed, failedInternally } from './port.ts'
+import { type Failure, type Failed, failedInternally } from './port.ts'
 import { type Time, elapsedMs } from '../time/time.ts'
 
 export type Attempt = { readonly ok: true } | Failed
 
 /** The two numbers are looked up for each attempt: a reload changes them. */
-export interface CycleSettings {
+export interface PollerSettings {
   readonly time: Time
   readonly everyMs: number
   /** No back-off is longer, but where the CRM said `Retry-After` or refused the credentials. */
@@ -19,13 +19,13 @@ const REFUSED_CEILING_MS = 60_000
 const RETRY_AFTER_CEILING_MS = 3_600_000
 
 /** One kind of read, again and again: one at a time, shared by all who wait, with a random back-off after a failure. */
-export class Cycle {
+export class Poller {
   /** Failures since the last success, here; and those before them elsewhere, by which the back-off goes on. */
   failures = 0
   #failuresElsewhere = 0
   /** How the last attempt failed, here or elsewhere. */
-  lastFailure: CrmFailure | null = null
-  readonly #settings: CycleSettings
+  lastFailure: Failure | null = null
+  readonly #settings: PollerSettings
   #running: Promise<Attempt> | null = null
   #cancelTimer: (() => void) | null = null
   #cancelLook: (() => void) | null = null
@@ -39,7 +39,7 @@ export class Cycle {
   #retries = false
   #stopped = true
 
-  constructor(settings: CycleSettings) {
+  constructor(settings: PollerSettings) {
     this.#settings = settings
   }
 
@@ -47,7 +47,7 @@ export class Cycle {
    * `before`: how the last attempt elsewhere failed, which was the so many-th. What the CRM asked for then is obeyed here, and
    * another's own back-off is not: from here it may be reached. Where it is not, the back-off goes on as if one had tried all along.
    */
-  start(firstAfterMs: number, before: CrmFailure | null = null, failures = 0): void {
+  start(firstAfterMs: number, before: Failure | null = null, failures = 0): void {
     this.#stopped = false
     this.lastFailure = before
     this.#failuresElsewhere = failures
@@ -166,7 +166,7 @@ export class Cycle {
     else this.#lookLater()
   }
 
-  #backOff({ kind, retryAfterMs }: CrmFailure, failuresBefore: number): Record<'ownMs' | 'askedMs', number> {
+  #backOff({ kind, retryAfterMs }: Failure, failuresBefore: number): Record<'ownMs' | 'askedMs', number> {
     const isRefused = kind === 'refused'
     const ceilingMs = isRefused ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
     const grownMs = Math.min(2 ** Math.min(failuresBefore, 20) * FIRST_BACK_OFF_MS, ceilingMs)

@@ -33,7 +33,7 @@ export interface Diagnosis<Item = unknown> {
 
 export interface Examination {
   /** Why the lists cannot be read; one that is `misconfigured` stays until an operator changes something. */
-  readonly problems: readonly CrmFailure[]
+  readonly problems: readonly Failure[]
   /** What an operator should know all the same, a sentence each. */
   readonly warnings: readonly string[]
 }
@@ -174,7 +174,7 @@ export interface ReadEnd {
 }
 
 /** Why a read failed. `message` is one sentence for the operator: no secret, no row. */
-export interface CrmFailure {
+export interface Failure {
   readonly kind: FailureKind
   readonly message: string
   /** What the CRM asked for (`Retry-After`), null where it did not; of a read that is `waiting`, when to look again at the latest. */
@@ -183,10 +183,10 @@ export interface CrmFailure {
 
 export interface Failed {
   readonly ok: false
-  readonly failure: CrmFailure
+  readonly failure: Failure
 }
 
-export function failureOf(kind: FailureKind, message: string, retryAfterMs: number | null = null): CrmFailure {
+export function failureOf(kind: FailureKind, message: string, retryAfterMs: number | null = null): Failure {
   return { kind, message, retryAfterMs }
 }
 

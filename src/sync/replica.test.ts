@@ -3,7 +3,7 @@ import { eventOf, formatter, guidOf, venueOf } from '../../test/model/records.ts
 import { VirtualTime } from '../../test/model/virtual-time.ts'
 import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
-import type { Change, CrmFailure, Cursor, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadRequest, Source } from './port.ts'
 import { Replica } from './replica.ts'
 
 const event = guidOf(1)
@@ -13,7 +13,7 @@ const venue = guidOf(0x1000)
 class Fake<Item> {
   reads = 0
   fullReads = 0
-  failure: CrmFailure | null = null
+  failure: Failure | null = null
   all: readonly Change<Item>[] = []
   changes: readonly Change<Item>[] = []
   takesMs = 100
@@ -164,7 +164,7 @@ describe('Replica (architecture: The port to a CRM)', () => {
 })
 
 describe('an event whose venue cannot be read (architecture: The port to a CRM)', () => {
-  const DOWN: CrmFailure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
+  const DOWN: Failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
 
   for (const failedBefore of [false, true]) {
     it(`is not shown before it where the read of the venues ${failedBefore ? 'failed, and waits for its next try' : 'fails'}`, async () => {

@@ -1,5 +1,5 @@
 // What is held of the CRM, and how it stays new. A ListReplica has the cycles of reads of one list; its ListReader makes a read
-// of pages (port.ts), each of which a Reading applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
+// of pages (port.ts), each of which a PageApplier applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
 
 import { keepIndex } from '../order/list-index.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -7,7 +7,7 @@ import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observe } from '../observe/observation.ts'
-import type { SnapshotLists, Carried } from './snapshot-list.ts'
+import type { SnapshotLists, ResumeState } from './snapshot-list.ts'
 import type { RecordLists } from '../records/row-records.ts'
 import { type RefreshSettings, ListReplica } from './list-replica.ts'
 import type { Formatter } from '../formats/format.ts'
@@ -28,7 +28,7 @@ export interface ReplicaOptions {
   readonly pause: () => Promise<void>
   /** What is held already, and what is known of it. */
   readonly lists?: RecordLists
-  readonly carried?: Readonly<Record<ListName, Carried>>
+  readonly carried?: Readonly<Record<ListName, ResumeState>>
 }
 
 /** Both lists, of which nothing is known yet. */
@@ -96,14 +96,14 @@ export class Replica {
 
   /** Has the lists filled from a snapshot, where there is one: reads that are asked for meanwhile wait for it. */
   async adoptSnapshot(fill: (lists: RecordLists) => Promise<SnapshotLists | null>): Promise<void> {
-    const letGo = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
+    const unlock = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
     try {
       const snapshot = await fill(this.lists)
       if (snapshot === null) return
       this.events.adopt(snapshot.events)
       this.venues.adopt(snapshot.venues)
     } finally {
-      for (const go of letGo) go()
+      for (const go of unlock) go()
     }
   }
 
@@ -180,10 +180,10 @@ export class Replica {
     const { reader, list } = this.events
     const {
       list: venues,
-      reader: { arrivals },
+      reader: { barrier },
     } = this.venues
     // A venue that is about to be removed may have been created again.
-    if (VenueId === EMPTY_GUID || (arrivals.removals === 0 && venues.serves(VenueId))) return false
+    if (VenueId === EMPTY_GUID || (barrier.removals === 0 && venues.serves(VenueId))) return false
     return !reader.isLoaded || list.get(Id)?.VenueId !== VenueId
   }
 }

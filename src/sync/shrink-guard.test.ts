@@ -7,10 +7,10 @@ import type { RowFault, Withheld } from '../domain/withheld.ts'
 import type { Observation } from '../observe/observation.ts'
 import type { SnapshotList } from './snapshot-list.ts'
 import type { Attempt } from './poller.ts'
-import { Effects } from '../records/dirty-rows.ts'
+import { DirtyRows } from '../records/dirty-rows.ts'
 import { eventKind } from '../records/list-kinds.ts'
 import { ListReader } from './list-reader.ts'
-import type { Change, CrmFailure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
+import type { Change, Failure, Cursor, ReadEnd, ReadRequest, Source } from './port.ts'
 import { RecordList } from '../records/record-list.ts'
 
 type Changes = readonly Change<EventRecord>[]
@@ -18,17 +18,17 @@ type Changes = readonly Change<EventRecord>[]
 /** What one read of the CRM brings, 100 ms after it was asked for, and how it ends. */
 interface Script {
   readonly pages?: readonly (Changes | (() => Changes))[]
-  readonly end?: Partial<ReadEnd> | CrmFailure
+  readonly end?: Partial<ReadEnd> | Failure
 }
 
 const DAY_MS = 86_400_000
-const DOWN: CrmFailure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
+const DOWN: Failure = { kind: 'unreachable', message: 'down', retryAfterMs: null }
 const ids = Array.from({ length: 100 }, (_, index) => guidOf(index + 1))
 
 function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number | null = DAY_MS) {
   const time = new VirtualTime(1)
   const list = new RecordList(eventKind(formatter))
-  const effects = new Effects({ events: list }.events)
+  const dirtyRows = new DirtyRows({ events: list }.events)
   const asked: ReadRequest[] = []
   const scripts: Script[] = []
   const observed: Observation[] = []
@@ -77,7 +77,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, shrinkGuardMs: number |
   const refresh = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes })
   const audit = (...changes: Changes[]): Promise<string> => run(() => reader.audit(), { pages: changes })
   const fail = (...changes: Changes[]): Promise<string> => run(() => reader.refresh(), { pages: changes, end: DOWN })
-  return { time, list, effects, asked, observed, reader, settings, run, refresh, audit, fail }
+  return { time, list, dirtyRows, asked, observed, reader, settings, run, refresh, audit, fail }
 }
 
 function rows(of: readonly Guid[], Name = 'A', version = 1): Changes {
@@ -153,18 +153,18 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
   })
 
   it('keeps the cursor of a read of changes that is not believed, and the version of each row that it kept', async () => {
-    const { refresh, list, asked, effects } = scene()
+    const { refresh, list, asked, dirtyRows } = scene()
     await refresh(rows(ids))
-    effects.clear()
+    dirtyRows.clear()
     for (let times = 0; times < 2; times++) {
       expect(await refresh(unreadable(ids.slice(0, 60), 7))).toBe('shrunk')
       expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
     }
     expect([list.version(guidOf(1)), list.version(guidOf(61))]).toEqual([7, 1])
-    expect(effects.owed).toBe(0)
-    expect([...effects.take(10)]).toEqual([])
+    expect(dirtyRows.owed).toBe(0)
+    expect([...dirtyRows.take(10)]).toEqual([])
     expect(await refresh(rows(ids.slice(0, 60), 'B', 8))).toBe('ok')
-    expect([list.served, list.kept.size, effects.owed]).toEqual([100, 0, 60])
+    expect([list.served, list.kept.size, dirtyRows.owed]).toEqual([100, 0, 60])
   })
 
   it('judges what a read that failed has found when the next one ends', async () => {

@@ -1,6 +1,6 @@
 import type { Observe } from '../observe/observation.ts'
 import { type Sighting, countMissing } from './absence.ts'
-import { type CrmFailure, type ReadKind, failureOf } from './port.ts'
+import { type Failure, type ReadKind, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
@@ -48,7 +48,7 @@ type Proof = 'any' | 'complete' | 'full'
 
 /** Why what a read takes off the web must stay, null if it may go; and whether that is too much to happen by itself. */
 interface Verdict {
-  readonly failure: CrmFailure | null
+  readonly failure: Failure | null
   readonly isShort: boolean
 }
 
@@ -67,7 +67,7 @@ interface Loss {
 export class ShrinkGuard {
   shrunk: Shrunk | null = null
   /** Why the last read was not believed; null while the list is. */
-  failure: CrmFailure | null = null
+  failure: Failure | null = null
   #proof: Proof = 'any'
   /** The log has it. */
   #isTold = false
@@ -135,7 +135,7 @@ export class ShrinkGuard {
     { kind, complete, begun }: Judged,
     seen: { readonly absent: number | null; readonly unreadable: number },
     { observe, shrinkGuardMs, now }: Circumstances,
-  ): CrmFailure {
+  ): Failure {
     const { unreadable } = seen
     const absent = seen.absent ?? this.shrunk?.absent ?? 0
     const since = this.shrunk?.since ?? begun

@@ -2,7 +2,7 @@ import type { ListName } from '../domain/field.ts'
 import { fieldsOf } from '../records/row-records.ts'
 import type { Freshness } from './freshness.ts'
 import { type PackedRows, FAULTS } from '../records/packed-withheld.ts'
-import { type CrmFailure, type Cursor, cursorOf } from './port.ts'
+import { type Failure, type Cursor, cursorOf } from './port.ts'
 import type { Shrunk, ShrinkGuard, ToldShrunk } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 
@@ -28,7 +28,7 @@ export interface SnapshotList {
 }
 
 /** What another reader of the same list knew, and this one goes on from; its rows are in the list. */
-export interface Carried extends Pick<SnapshotList, 'cursor' | 'extras' | 'lost'> {
+export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'extras' | 'lost'> {
   /** Ages go on counting. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
@@ -37,7 +37,7 @@ export interface Carried extends Pick<SnapshotList, 'cursor' | 'extras' | 'lost'
   /** The operator said that the shorter list is right. */
   readonly accepting: boolean
   /** How the last read failed, with what is left of the time that the CRM asked for: whoever comes next obeys that. */
-  readonly failure: CrmFailure | null
+  readonly failure: Failure | null
   /** In a row, by then. */
   readonly failures: number
 }

@@ -1,17 +1,17 @@
 // How the service waits: never without a limit, and in turn where two must not work at once.
 import type { Time } from './time.ts'
 
-export const TOO_LATE: unique symbol = Symbol('too late')
+export const TIMED_OUT: unique symbol = Symbol('timed out')
 
-/** The promise's value; `TOO_LATE` where it has none after `limitMs`, or where the signal comes first. What becomes of it later is ignored. */
-export async function within<Value>(
+/** The promise's value; `TIMED_OUT` where it has none after `limitMs`, or where the signal comes first. What becomes of it later is ignored. */
+export async function withTimeout<Value>(
   time: Time,
   limitMs: number,
   promise: Promise<Value>,
   signal?: AbortSignal,
-): Promise<Value | typeof TOO_LATE> {
-  const { promise: late, resolve } = Promise.withResolvers<typeof TOO_LATE>()
-  const giveUp = (): void => resolve(TOO_LATE)
+): Promise<Value | typeof TIMED_OUT> {
+  const { promise: late, resolve } = Promise.withResolvers<typeof TIMED_OUT>()
+  const giveUp = (): void => resolve(TIMED_OUT)
   const cancel = time.after(limitMs, giveUp)
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted === true) giveUp()
@@ -25,21 +25,21 @@ export async function within<Value>(
 }
 
 /** Resolves after `ms`, or as soon as the signal says so. */
-export async function pause(ms: number, time: Time, signal: AbortSignal): Promise<void> {
-  await within(time, ms, new Promise(() => {}), signal)
+export async function sleep(ms: number, time: Time, signal: AbortSignal): Promise<void> {
+  await withTimeout(time, ms, new Promise(() => {}), signal)
 }
 
 /** Lets requests pass. */
-export function breathe(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** A lock that is handed over in the order it was asked for. */
-export class Turns {
+export class Mutex {
   #last: Promise<void> = Promise.resolve()
 
   /** Resolves when all who asked before have let go; call what it gives to let go. */
-  async take(): Promise<() => void> {
+  async lock(): Promise<() => void> {
     const before = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = promise
@@ -49,11 +49,11 @@ export class Turns {
 
   /** Runs `work` in its turn. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    const letGo = await this.take()
+    const unlock = await this.lock()
     try {
       return await work()
     } finally {
-      letGo()
+      unlock()
     }
   }
 }

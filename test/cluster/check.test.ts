@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'bun:test'
-import { clusterScope } from '../../src/app/keep-snapshot.ts'
+import { dataFingerprint } from '../../src/app/keep-snapshot.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { logNameOf } from '../../src/cluster/signing.ts'
 import type { Runtime } from '../support/child.ts'
@@ -52,7 +52,7 @@ async function logOf(path: string, env: Readonly<Record<string, string>>): Promi
   const text = readFileSync(path, 'utf8')
   const loaded = await loadConfiguration({ path, text, env, readFile: () => Promise.reject(new Error('none')) })
   if (!loaded.ok) return ''
-  return logNameOf(clusterScope(loaded.configuration), loaded.configuration.cluster?.key?.reveal() ?? null)
+  return logNameOf(dataFingerprint(loaded.configuration), loaded.configuration.cluster?.key?.reveal() ?? null)
 }
 
 function withRights(rights: string): string {
@@ -125,10 +125,10 @@ describeWithRedis('check looks at the store that instances share', () => {
     async (runtime) => {
       const cluster = { url: { env: 'STORE' }, key: { env: 'KEY' } }
       const env = { KEY: 'our key, which is long enough for this' }
-      let [scope, timer] = ['', setInterval(() => {}, 1000)]
+      let [fingerprint, timer] = ['', setInterval(() => {}, 1000)]
       const { status, problems, warnings } = await check(redis.url, { cluster }, runtime, env, (own) => {
-        scope = own.slice(0, 12)
-        const moving = ['ffffffffffff', `${scope}-00000000`, 'check-aaaaaaaaaaaa']
+        fingerprint = own.slice(0, 12)
+        const moving = ['ffffffffffff', `${fingerprint}-00000000`, 'check-aaaaaaaaaaaa']
         const write = (name: string): void =>
           void redis.ask('XADD', `marquee:{${name}}:log`, `1-${++entries}`, 'h', '{}')
         let entries = 0
@@ -144,7 +144,7 @@ describeWithRedis('check looks at the store that instances share', () => {
         'another release, CRM or mapping; within a roll-out that is as it should be',
         'another cluster.key; give all instances the same',
       ]
-      const told = [`${scope}-00000000 too: ${key}`, `ffffffffffff too: ${release}`]
+      const told = [`${fingerprint}-00000000 too: ${key}`, `ffffffffffff too: ${release}`]
       expect(warnings).toEqual(told.map((one) => `cluster.name: marquee is in use by the log ${one}`))
     },
   )

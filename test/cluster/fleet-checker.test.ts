@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
 import type { RecordLists } from '../../src/records/row-records.ts'
-import { applyFrame } from '../../src/records/row-records.ts'
+import { applyRowRecord } from '../../src/records/row-records.ts'
 import { newLists } from '../../src/sync/replica.ts'
 import { Following } from '../../src/cluster/follower.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
@@ -26,12 +26,12 @@ function goneTogether() {
     const nonces = new OwnNonces('', () => new Uint8Array(8), time, new Signing('', null))
     const served = new Following({ lists, time, nonces, heartbeat: { ms: 500 }, position: POSITION, until: POSITION })
     const text = lists.events.kind.packing.pack(eventOf(EVENT, { Name: '1', VenueId: VENUE, TicketsAvailable: 0 }))
-    applyFrame(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
+    applyRowRecord(lists, { list: 'events', says: 'served', id: EVENT, version: Number.NaN, text }, 0)
     return { served, lists }
   }
   const showVenue = (lists: RecordLists): void => {
     const text = lists.venues.kind.packing.pack(venueOf(VENUE, '1'))
-    applyFrame(lists, { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, text }, 0)
+    applyRowRecord(lists, { list: 'venues', says: 'served', id: VENUE, version: Number.NaN, text }, 0)
   }
   const look = (served: Following): readonly string[] => {
     fleet.checker.both(instance, served, EVENT, 1000)

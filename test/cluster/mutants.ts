@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
-import type { Carried } from '../../src/sync/snapshot-list.ts'
-import { Effects } from '../../src/records/dirty-rows.ts'
-import { FrameWriter } from '../../src/records/row-records.ts'
+import type { ResumeState } from '../../src/sync/snapshot-list.ts'
+import { DirtyRows } from '../../src/records/dirty-rows.ts'
+import { RowRecordWriter } from '../../src/records/row-records.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { Following } from '../../src/cluster/follower.ts'
 import { OwnNonces } from '../../src/cluster/nonces.ts'
@@ -108,7 +108,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
   {
     name: 'loses removals in the set',
     setting: token,
-    breakIt: () => override(Effects.prototype, 'noteRemoval', () => () => {}),
+    breakIt: () => override(DirtyRows.prototype, 'noteRemoval', () => () => {}),
   },
   {
     name: 'lets a candidate publish',
@@ -130,10 +130,10 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
     setting: fleetSettingOf({ strategy: 'time-delta', maxAgeMs: 30_000 }),
     breakIt: () =>
       override(
-        FrameWriter.prototype,
+        RowRecordWriter.prototype,
         'add',
         (original) =>
-          function add(this: FrameWriter, frame) {
+          function add(this: RowRecordWriter, frame) {
             original.call(this, frame.says === 'version' ? frame : { ...frame, version: Number.NaN })
           },
       ),
@@ -183,7 +183,7 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
       mishaps: ['rights lost', 'kill', 'start', 'terminate'],
     },
     breakIt: () =>
-      overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({ ...carried, accepting: true })),
+      overrideGetter(FollowedList.prototype, 'carried', (carried: ResumeState) => ({ ...carried, accepting: true })),
   },
   { name: 'hands over a cursor that does not travel', setting: { ...token, cursorsStay: true, handsOverAnyway: true } },
 ]

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import { EMPTY_GUID } from '../../src/domain/guid.ts'
-import type { Carried } from '../../src/sync/snapshot-list.ts'
+import type { ResumeState } from '../../src/sync/snapshot-list.ts'
 import { FollowedList } from '../../src/cluster/followed-list.ts'
 import { Following } from '../../src/cluster/follower.ts'
 import { Member } from '../../src/cluster/member.ts'
 import { Publisher } from '../../src/cluster/publisher.ts'
-import { Swap } from '../../src/cluster/cut-over.ts'
+import { CutOver } from '../../src/cluster/cut-over.ts'
 import { guidOf } from '../model/records.ts'
 import { begun, MAX_AGE_MS, follower, hideMost, token } from './directed.ts'
 import { Fleet } from './fleet.ts'
@@ -330,7 +330,7 @@ describe('a leader that lost the store, and follows another then (instances: The
   }, 600_000)
 
   it('goes back where it swaps at once', async () => {
-    expect(await missedBy(knowsMore, () => override(Swap.prototype, 'isLater', () => () => true))).toEqual([])
+    expect(await missedBy(knowsMore, () => override(CutOver.prototype, 'isLater', () => () => true))).toEqual([])
   }, 600_000)
 })
 
@@ -375,7 +375,7 @@ describe('a hand-over (instances: Taking over)', () => {
   }, 600_000)
 
   it('vouches for what is not believed where the shrink guard is forgotten', async () => {
-    const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: Carried) => ({
+    const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: ResumeState) => ({
       ...carried,
       shrunk: null,
       lost: 0,

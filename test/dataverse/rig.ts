@@ -10,7 +10,7 @@ import { Replica } from '../../src/sync/replica.ts'
 import type { RefreshSettings } from '../../src/sync/list-replica.ts'
 import type { Time } from '../../src/time/time.ts'
 import { systemTime } from '../../src/time/time.ts'
-import { openWeb } from '../../src/runtime/outgoing.ts'
+import { openHttpClient } from '../../src/runtime/outgoing.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface Rig {
@@ -68,7 +68,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     limits: { requestTimeoutMs: timeoutMs, maxAgeMs: freshness.maxAgeMs },
     time,
     observe,
-    openWeb,
+    openHttpClient,
     env,
   }
   const crm = openDataverseCrm(settings, surroundings)

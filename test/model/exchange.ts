@@ -1,11 +1,11 @@
-import type { CrmFailure } from '../../src/sync/port.ts'
+import type { Failure } from '../../src/sync/port.ts'
 import type { Moment } from '../../src/time/time.ts'
 import type { Chance } from './chance.ts'
 import type { ModelTime } from './virtual-time.ts'
 
 export type Reply<Result> =
   | { readonly ok: true; readonly begunAt: Moment; readonly result: Result }
-  | { readonly ok: false; readonly failure: CrmFailure }
+  | { readonly ok: false; readonly failure: Failure }
 
 /** How the CRM is doing; all its lists share it. */
 export class Weather {
@@ -67,7 +67,7 @@ export class Exchange {
     return this.#arrive(thereMs, backMs, begunAt, find)
   }
 
-  #failure(): CrmFailure | null {
+  #failure(): Failure | null {
     const chance = this.#chance
     const { trueMs } = this.#time
     const { downUntilMs, throttledUntilMs, trouble } = this.#weather

@@ -1,8 +1,8 @@
 import type { Admissions } from '../../src/sync/admission.ts'
 import type { SnapshotLists } from '../../src/sync/snapshot-list.ts'
-import { allFrames } from '../../src/snapshot/snapshot-chunks.ts'
-import type { Frame } from '../../src/records/row-records.ts'
-import { applyFrame } from '../../src/records/row-records.ts'
+import { allRowRecords } from '../../src/snapshot/snapshot-chunks.ts'
+import type { RowRecord } from '../../src/records/row-records.ts'
+import { applyRowRecord } from '../../src/records/row-records.ts'
 import type { Crm, Source } from '../../src/sync/port.ts'
 import { failed } from '../../src/sync/port.ts'
 import type { Replica } from '../../src/sync/replica.ts'
@@ -19,7 +19,7 @@ export interface Running {
 /** What lies on the disk between two processes. */
 interface Base {
   readonly lists: SnapshotLists
-  readonly frames: readonly Frame[]
+  readonly frames: readonly RowRecord[]
 }
 
 /** What a process that is ending says of reads that come too late. */
@@ -62,7 +62,7 @@ export class Host {
     const snapshot = this.#snapshot
     if (snapshot !== null) {
       void replica.adoptSnapshot(async (lists) => {
-        for (const frame of snapshot.frames) applyFrame(lists, frame, this.#time.peek().monotonicMs)
+        for (const frame of snapshot.frames) applyRowRecord(lists, frame, this.#time.peek().monotonicMs)
         return snapshot.lists
       })
     }
@@ -90,7 +90,7 @@ export class Host {
   #keep(): void {
     const { replica } = this.running
     const lists = replica.snapshotLists
-    if (lists !== null) this.#snapshot = { lists, frames: [...allFrames(replica.lists)] }
+    if (lists !== null) this.#snapshot = { lists, frames: [...allRowRecords(replica.lists)] }
   }
 
   async #restart(): Promise<void> {

@@ -1,11 +1,11 @@
 import { Admissions } from '../../src/sync/admission.ts'
-import { Cycle } from '../../src/sync/poller.ts'
+import { Poller } from '../../src/sync/poller.ts'
 import { Freshness } from '../../src/sync/freshness.ts'
 import { HeldCursor } from '../../src/sync/held-cursor.ts'
 import { KeptFaults } from '../../src/records/kept-faults.ts'
 import { ListReader } from '../../src/sync/list-reader.ts'
 import { Pages } from '../../src/sync/pages.ts'
-import { Reading } from '../../src/sync/page-applier.ts'
+import { PageApplier } from '../../src/sync/page-applier.ts'
 import { RecordList } from '../../src/records/record-list.ts'
 import { ShrinkGuard } from '../../src/sync/shrink-guard.ts'
 import type { Time } from '../../src/time/time.ts'
@@ -97,10 +97,10 @@ export const MUTANTS: readonly Mutant[] = [
     setting: settingOf(ASKED_TWICE),
     breakIt: (now) =>
       override(
-        Reading.prototype,
+        PageApplier.prototype,
         'apply',
         (original) =>
-          function apply(this: Reading<unknown>, page) {
+          function apply(this: PageApplier<unknown>, page) {
             original.call(this, { ...page, begunAt: now().now() })
           },
       ),
@@ -194,10 +194,10 @@ export const MUTANTS: readonly Mutant[] = [
     setting: garbling,
     breakIt: () =>
       override(
-        Reading.prototype,
+        PageApplier.prototype,
         'apply',
         (original) =>
-          function apply(this: Reading<unknown>, page) {
+          function apply(this: PageApplier<unknown>, page) {
             original.call(this, page)
             void this.withdrawUnreadable(() => Promise.resolve())
           },
@@ -232,10 +232,10 @@ export const MUTANTS: readonly Mutant[] = [
     setting: lagging,
     breakIt: () =>
       override(
-        Reading.prototype,
+        PageApplier.prototype,
         'apply',
         (original) =>
-          function apply(this: Reading<unknown>, page) {
+          function apply(this: PageApplier<unknown>, page) {
             original.call(this, { ...page, sourceLagMs: 0 })
           },
       ),
@@ -245,10 +245,10 @@ export const MUTANTS: readonly Mutant[] = [
     setting: settingOf(ASKED_TWICE),
     breakIt: () =>
       override(
-        Reading.prototype,
+        PageApplier.prototype,
         'removePostponed',
         (original) =>
-          function removePostponed(this: Reading<unknown>) {
+          function removePostponed(this: PageApplier<unknown>) {
             original.call(this)
             this.ignored = 0
           },
@@ -367,10 +367,10 @@ export const MUTANTS: readonly Mutant[] = [
     setting: pages,
     breakIt: () =>
       override(
-        Cycle.prototype,
+        Poller.prototype,
         'attempt',
         (original) =>
-          function attempt(this: Cycle) {
+          function attempt(this: Poller) {
             return this.lastFailure === null
               ? original.call(this)
               : Promise.resolve({ ok: false, failure: this.lastFailure })

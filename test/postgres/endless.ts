@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { Secret } from '../../src/config/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
-import { Lane } from '../../src/crm/postgres/read-session.ts'
+import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
 
@@ -68,7 +68,7 @@ const opener = new Opener({
 const before = process.memoryUsage.rss()
 let most = before
 const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 1)
-const begun = await new Lane(opener).begin()
+const begun = await new ReadSession(opener).begin()
 clearInterval(watch)
 const grownMb = (Math.max(most, process.memoryUsage.rss()) - before) / 1_000_000
 const failure = begun instanceof Fault ? begun.failure : null

@@ -1,7 +1,7 @@
 // Reads what a SELECT of `PG_URL` finds, as the connector does, and tells what its pages were like: on either runtime.
 import { Secret } from '../../src/config/secret.ts'
 import { Fault } from '../../src/crm/postgres/fault.ts'
-import { Lane } from '../../src/crm/postgres/read-session.ts'
+import { ReadSession } from '../../src/crm/postgres/read-session.ts'
 import { Opener } from '../../src/crm/postgres/opener.ts'
 import { systemTime } from '../../src/time/time.ts'
 
@@ -15,7 +15,7 @@ const opener = new Opener({
   limits: { requestTimeoutMs: limitMs },
   time: systemTime,
 })
-const lane = new Lane(opener)
+const lane = new ReadSession(opener)
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)

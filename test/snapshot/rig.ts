@@ -101,7 +101,7 @@ export interface Tables {
 
 export interface RigOptions {
   readonly directory?: string
-  readonly scope?: string
+  readonly fingerprint?: string
   readonly memoryBytes?: number
   /** Runs where requests would pass. */
   readonly onPause?: () => void
@@ -143,9 +143,9 @@ export class Rig {
   aheadMs = 0
 
   constructor(crm: Tables, options: RigOptions = {}) {
-    const { directory = emptyDirectory(), scope = '0123456789ab', memoryBytes = 1e9, onPause } = options
+    const { directory = emptyDirectory(), fingerprint = '0123456789ab', memoryBytes = 1e9, onPause } = options
     this.directory = directory
-    this.path = join(directory, `${scope}.snapshot`)
+    this.path = join(directory, `${fingerprint}.snapshot`)
     const time: Time = {
       ...systemTime,
       now: () => {
@@ -179,7 +179,7 @@ export class Rig {
       },
       pause,
     })
-    this.file = new WatchedFile({ directory, scope, limits: { memoryBytes }, pause })
+    this.file = new WatchedFile({ directory, fingerprint, limits: { memoryBytes }, pause })
     this.keeper = new SnapshotKeeper({
       file: this.file,
       replica: this.replica,

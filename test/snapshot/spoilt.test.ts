@@ -84,13 +84,15 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
     )
   })
 
-  it('where it is of another release, of another scope, or says what no snapshot says', async () => {
+  it('where it is of another release, of another fingerprint, or says what no snapshot says', async () => {
     const { rig, bytes } = await scene()
     const readWith = (change: (head: Record<string, unknown>) => unknown): Promise<string> =>
       refusalOf(rig, withHead(bytes, change))
     expect(await readWith((head) => head)).toBe('')
     expect(await readWith((head) => ({ ...head, format: 2 }))).toContain('it is of format 2, and this release reads 1')
-    expect(await readWith((head) => ({ ...head, scope: 'aaaaaaaaaaaa' }))).toContain('it is of another scope')
+    expect(await readWith((head) => ({ ...head, fingerprint: 'aaaaaaaaaaaa' }))).toContain(
+      'it is of another fingerprint',
+    )
     for (const wrong of [{ lists: null }, { chunks: [null] }, { chunks: [{ bytes: 1e12 }] }, { writtenAtMs: 'now' }]) {
       expect(await readWith((head) => ({ ...head, ...wrong }))).toContain(
         'its head does not say what a snapshot must say',

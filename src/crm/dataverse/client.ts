@@ -1,15 +1,15 @@
 import type { CrmLimits } from '../kit/crm-limits.ts'
 import type { Outcome } from '../../observe/observation.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { type Answered, ask } from '../web/ask.ts'
 import { Gate } from '../web/gate.ts'
-import { type Web, type WebReply, retryAfterMs } from '../web/http-client.ts'
+import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
 import { type ErrorBody, type ErrorKind, answerFailure, errorKind, parseErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface ClientSettings {
-  readonly web: Web
+  readonly web: HttpClient
   readonly tokens: Tokens
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
@@ -32,7 +32,7 @@ export interface Refused {
   /** 0 where nothing came. */
   readonly status: number
   readonly body: ErrorBody
-  readonly failure: CrmFailure
+  readonly failure: Failure
 }
 
 const API = '/api/data/v9.2/'
@@ -97,7 +97,7 @@ export class DataverseClient {
     }
   }
 
-  #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | CrmFailure> {
+  #send(url: string, prefer: readonly string[], token: string, signal: AbortSignal): Promise<Answered | Failure> {
     const { web, limits, time } = this.#settings
     if (this.linkFault(url) !== null) throw new Error('a token must not leave its environment')
     const headers: Record<string, string> = {
@@ -132,14 +132,14 @@ export class DataverseClient {
     }
   }
 
-  #waitMs(error: ErrorKind, reply: WebReply): number | null {
+  #waitMs(error: ErrorKind, reply: HttpReply): number | null {
     if (error !== 'throttled' && error !== 'outage') return null
     return retryAfterMs(reply, this.#settings.time.now().wallMs)
   }
 }
 
 /** Nothing that a server said: why nothing did, or nothing of use. */
-export function unanswered(failure: CrmFailure): Refused {
+export function unanswered(failure: Failure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }
 

@@ -8,7 +8,7 @@ import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../sync/port.ts'
 import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
 import { proxyOf } from '../web/proxy-of.ts'
-import { type OpenWeb, trustingWeb } from '../web/http-client.ts'
+import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { VENUE_ROWS } from '../mapping/map-row.ts'
 import { DataverseClient } from './client.ts'
@@ -23,16 +23,16 @@ import { ZoneCodes } from './zone-codes.ts'
 import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
 export interface DataverseSurroundings extends Omit<ConnectorSurroundings, 'descriptors'> {
-  readonly openWeb: OpenWeb
+  readonly openHttpClient: OpenHttpClient
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Two tables of a Dataverse environment, read by its Web API. */
 export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
-  const { showIn, limits, time, observe, openWeb, env, suspicions = listSuspicions() } = surroundings
+  const { showIn, limits, time, observe, openHttpClient, env, suspicions = listSuspicions() } = surroundings
   const proxies = { configured: proxy?.reveal() ?? null, env }
-  const web = trustingWeb(openWeb, ca, (url) => proxyOf(url, proxies))
+  const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, proxies))
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })
   const onRequest = (outcome: Outcome): void => observe({ kind: 'crm-request', outcome })
   const client = new DataverseClient({ web, tokens, time, limits, origin, clientId, onRequest })

@@ -2,7 +2,7 @@ import { type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import type { Guid } from '../../domain/guid.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {
-  type CrmFailure,
+  type Failure,
   type Cursor,
   type Failed,
   type PageStream,
@@ -14,7 +14,7 @@ import {
   failureOf,
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { pause } from '../../time/waiting.ts'
+import { sleep } from '../../time/waiting.ts'
 import type { CellObject } from '../mapping/cell.ts'
 import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
 import { type RowChange, streamPages } from './page-stream.ts'
@@ -55,7 +55,7 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
 ])
 
 /** Failures of a read of changes that a full read need not have. */
-const MAY_BE_THE_LINK: ReadonlySet<CrmFailure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
+const MAY_BE_THE_LINK: ReadonlySet<Failure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
 
 /** One list in a table: in full by pages, then by what has changed since. */
 export class EntitySource<Item> implements Source<Item> {
@@ -155,7 +155,7 @@ export class EntitySource<Item> implements Source<Item> {
       return failed('throttled', message, waitMs)
     }
     // Of a short list a second reading, which has to agree before much is removed, follows at once.
-    await pause(waitMs, time, signal)
+    await sleep(waitMs, time, signal)
     return null
   }
 
@@ -195,7 +195,7 @@ export class EntitySource<Item> implements Source<Item> {
   }
 
   /** Whether the link is at fault shows when a full read succeeds; where links have failed again and again, it is. */
-  #changesFailed(failure: CrmFailure): ReadOutcome {
+  #changesFailed(failure: Failure): ReadOutcome {
     const { tracking } = this.#settings
     if (!MAY_BE_THE_LINK.has(failure.kind)) return { ok: false, failure }
     if (tracking.isOnTrial) return this.#linkRefused(failure.message)

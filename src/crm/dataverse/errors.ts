@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../observe/observation.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import { isObject } from '../mapping/cell.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 
@@ -124,7 +124,7 @@ const MEANINGS = {
 export type ErrorKind = keyof typeof MEANINGS
 
 /** An answer that is no success, in an admin's words; of its text only names are quoted. */
-export function answerFailure(error: ErrorKind, answer: ErrorAnswer, retryAfterMs: number | null): CrmFailure {
+export function answerFailure(error: ErrorKind, answer: ErrorAnswer, retryAfterMs: number | null): Failure {
   const { status, body } = answer
   // What is not a code might be a text that quotes what it was sent.
   const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)

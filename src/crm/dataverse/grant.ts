@@ -8,13 +8,13 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi'
 import type { Secret } from '../../config/secret.ts'
-import { type CrmFailure, type Failed, failed, failureOf } from '../../sync/port.ts'
+import { type Failure, type Failed, failed, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { ask } from '../web/ask.ts'
-import { type Web, type WebReply, retryAfterMs } from '../web/http-client.ts'
+import { type HttpClient, type HttpReply, retryAfterMs } from '../web/http-client.ts'
 
 export interface TokenSettings {
-  readonly web: Web
+  readonly web: HttpClient
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
   readonly authority: string
@@ -50,7 +50,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
   const { web, time, limits, authority, tenant, clientId, scope } = settings
   const server = { issuer: authority, token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token` }
   const client = { client_id: clientId }
-  const exchange: { failure: CrmFailure | null; begunAt: Moment } = { failure: null, begunAt: time.now() }
+  const exchange: { failure: Failure | null; begunAt: Moment } = { failure: null, begunAt: time.now() }
   try {
     const response = await clientCredentialsGrantRequest(
       server,
@@ -95,7 +95,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
 }
 
 /** As a failure of its own kind: the pages of the CRM are not what is too large. */
-function tooLarge(url: string): CrmFailure {
+function tooLarge(url: string): Failure {
   const message = `${new URL(url).host} answered the request for a token with more than ${MOST_BYTES / 1024} KB; is crm.authority right?`
   return failureOf('broken', message)
 }
@@ -106,7 +106,7 @@ function noToken(authority: string): NoToken {
 }
 
 /** What is no answer to the question at all. */
-function outage(reply: WebReply, nowWallMs: number, host: string): CrmFailure | null {
+function outage(reply: HttpReply, nowWallMs: number, host: string): Failure | null {
   const { status } = reply
   if (status !== 429 && status < 500) return null
   const kind = status === 429 ? 'throttled' : 'unreachable'
@@ -115,7 +115,7 @@ function outage(reply: WebReply, nowWallMs: number, host: string): CrmFailure | 
 }
 
 /** Only what the library needs: a challenge in the headers would hide the reason, which is in the body. */
-function responseOf({ status, headers, body }: WebReply): Response {
+function responseOf({ status, headers, body }: HttpReply): Response {
   const hasBody = status !== 204 && status !== 304 && status >= 200
   return new Response(hasBody ? new Uint8Array(body) : null, {
     status: hasBody ? status : 204,
@@ -143,10 +143,10 @@ function isSecretRefused({ error, description }: Refusal): boolean {
 }
 
 /** Why the directory gave no token, and what to do, in an admin's words. */
-function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): CrmFailure {
+function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): Failure {
   const number = numberOf(refusal.description)
   const code = number === null ? plainCode(refusal.error) : `AADSTS${number}`
-  const refused = (message: string): CrmFailure => failureOf('refused', `${message} (${code})`)
+  const refused = (message: string): Failure => failureOf('refused', `${message} (${code})`)
   if (number !== null && NO_TENANT.has(number)) {
     return refused(
       `the tenant ${tenant} does not exist: set crm.tenant to the Directory (tenant) ID of the app registration`,

@@ -1,4 +1,4 @@
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
 import { type Cell, sourceDigits } from '../mapping/cell.ts'
 import type { DataverseClient } from './client.ts'
@@ -57,7 +57,7 @@ export class Labels {
   }
 
   /** Reads them all again; what was known stays where that fails. */
-  async read(signal: AbortSignal): Promise<CrmFailure | null> {
+  async read(signal: AbortSignal): Promise<Failure | null> {
     if (this.#columns.size === 0) return null
     const { client, time, from, language } = this.#settings
     const begunAtMs = time.now().monotonicMs
@@ -85,7 +85,7 @@ export class Labels {
     cellsOf: (column: string) => Iterable<Cell>,
     askedAt: Moment,
     signal: AbortSignal,
-  ): Promise<CrmFailure | null> {
+  ): Promise<Failure | null> {
     const unknown = this.#unknownIn(cellsOf)
     if (unknown.size === 0) return null
     const restMs = this.#hasMissing ? FIRST_PAUSE_MS : 0

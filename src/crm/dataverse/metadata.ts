@@ -1,5 +1,5 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
@@ -14,7 +14,7 @@ export async function readTables(
   client: DataverseClient,
   signal: AbortSignal,
   entitySet: string | null = null,
-): Promise<ReadonlyMap<string, string> | CrmFailure> {
+): Promise<ReadonlyMap<string, string> | Failure> {
   const filter = entitySet === null ? '' : `&$filter=EntitySetName%20eq%20'${encodeURIComponent(entitySet)}'`
   const path = `EntityDefinitions?$select=LogicalName,EntitySetName${filter}`
   const rows = await readRows(client, path, signal)
@@ -30,7 +30,7 @@ export async function readAttributes(
   client: DataverseClient,
   table: string,
   signal: AbortSignal,
-): Promise<Attributes | CrmFailure> {
+): Promise<Attributes | Failure> {
   const path = `EntityDefinitions(LogicalName='${table}')/Attributes?$select=LogicalName,AttributeType`
   const rows = await readRows(client, path, signal)
   if ('kind' in rows) return rows
@@ -59,7 +59,7 @@ export async function readLabels(
   client: DataverseClient,
   { table, column, type: known, language }: Choice,
   signal: AbortSignal,
-): Promise<{ readonly words: ReadonlyMap<string, string>; readonly type: ChoiceType } | CrmFailure> {
+): Promise<{ readonly words: ReadonlyMap<string, string>; readonly type: ChoiceType } | Failure> {
   // Whether Dataverse itself says so: what stands between may know no address of definitions at all.
   let isSaid = true
   for (const type of known === null ? CHOICES : new Set([known, ...CHOICES])) {
@@ -122,7 +122,7 @@ export async function readRows(
   client: DataverseClient,
   path: string,
   signal: AbortSignal,
-): Promise<readonly CellObject[] | CrmFailure> {
+): Promise<readonly CellObject[] | Failure> {
   const rows: CellObject[] = []
   let next: string | null = client.urlOf(path)
   for (let pages = 0; next !== null && pages < MOST_PAGES; pages++) {

@@ -1,7 +1,7 @@
 import { nearestName } from '../../config/nearest-name.ts'
-import { type CrmFailure, PAGE_ROWS, failureOf } from '../../sync/port.ts'
+import { type Failure, PAGE_ROWS, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
-import { pause } from '../../time/waiting.ts'
+import { sleep } from '../../time/waiting.ts'
 import { type DataverseClient, type Refused, unanswered } from './client.ts'
 import type { EntityTable } from './entity-table.ts'
 import { unknownColumn } from './errors.ts'
@@ -80,7 +80,7 @@ export class PageReader<Item> {
       const waitMs = answer.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** waits * (0.5 + this.#time.random() / 2)
       waitedMs += waitMs
       if (waitedMs > LONGEST_WAIT_MS) return answer
-      await pause(waitMs, this.#time, signal)
+      await sleep(waitMs, this.#time, signal)
     }
   }
 
@@ -122,7 +122,7 @@ export class PageReader<Item> {
     return { ...answer, failure: { ...failure, message } }
   }
 
-  async #learnNames(answer: Refused, signal: AbortSignal): Promise<CrmFailure | null> {
+  async #learnNames(answer: Refused, signal: AbortSignal): Promise<Failure | null> {
     const { from, rows, name } = this.table
     if (this.#definitionKnown) return null
     const tables = await readTables(this.client, signal)
@@ -152,6 +152,6 @@ export class PageReader<Item> {
   }
 }
 
-function isPassing({ kind }: CrmFailure): boolean {
+function isPassing({ kind }: Failure): boolean {
   return kind === 'throttled' || kind === 'unreachable' || kind === 'timeout'
 }

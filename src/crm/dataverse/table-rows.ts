@@ -1,5 +1,5 @@
 import type { Guid } from '../../domain/guid.ts'
-import type { CrmFailure } from '../../sync/port.ts'
+import type { Failure } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
 import type { Cell, CellObject, RowAccess } from '../mapping/cell.ts'
 import { type ListSetting, type MappedColumn, mappedColumns } from '../mapping/list-setting.ts'
@@ -62,7 +62,7 @@ export class TableRows implements RowAccess<CellObject> {
   }
 
   /** Fetches what the rows of a page need besides themselves: words for new codes, zones. */
-  async prepare(rows: readonly CellObject[], askedAt: Moment, signal: AbortSignal): Promise<CrmFailure | null> {
+  async prepare(rows: readonly CellObject[], askedAt: Moment, signal: AbortSignal): Promise<Failure | null> {
     for (const column of this.#zoneColumns) {
       const cellOf = this.cell(column)
       const failure = await this.#zones.prepare(cellsOf(rows, cellOf), signal)

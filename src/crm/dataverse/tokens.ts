@@ -1,5 +1,5 @@
 import type { Secret } from '../../config/secret.ts'
-import type { CrmFailure } from '../../sync/port.ts'
+import type { Failure } from '../../sync/port.ts'
 import { type Moment, elapsedMs } from '../../time/time.ts'
 import { type NoToken, type Token, type TokenSettings, grantToken } from './grant.ts'
 
@@ -14,7 +14,7 @@ export class Tokens {
   #held: Token | null = null
   #asking: Promise<Token | NoToken> | null = null
   /** An early renewal, or credentials that were refused, are not tried again at once; a directory that asked to wait, not before. */
-  #failed: { readonly at: Moment; readonly failure: CrmFailure } | null = null
+  #failed: { readonly at: Moment; readonly failure: Failure } | null = null
 
   constructor(settings: TokenSettings) {
     this.#settings = settings

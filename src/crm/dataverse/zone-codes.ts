@@ -1,5 +1,5 @@
 import type { Zone } from '../../domain/zone.ts'
-import type { CrmFailure } from '../../sync/port.ts'
+import type { Failure } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { type Cell, plainText } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
@@ -31,7 +31,7 @@ export class ZoneCodes {
   }
 
   /** Looks the codes up where one of these cells holds one that is not known; a failure where that must be tried again. */
-  async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<CrmFailure | null> {
+  async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<Failure | null> {
     for (const cell of cells) {
       const text = plainText(cell)?.trim()
       if (text === undefined || !/^-?\d+$/.test(text) || this.zoneOf(cell) !== null) continue
@@ -40,7 +40,7 @@ export class ZoneCodes {
     return null
   }
 
-  async #lookUp(signal: AbortSignal): Promise<CrmFailure | null> {
+  async #lookUp(signal: AbortSignal): Promise<Failure | null> {
     const path = 'timezonedefinitions?$select=timezonecode,standardname'
     const rows = await readRows(this.#client, path, signal)
     // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.

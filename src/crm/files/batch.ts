@@ -8,7 +8,7 @@ import type { Extent } from './half-written.ts'
 const ROW_BYTES = 400
 
 /** Gathers the rows of one file in their order until they are taken, a page at most at a time. */
-export class Gathering<Item> {
+export class Batch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
   /** Rows in which nothing stands, between the others and below them. */
   blankRows = 0
@@ -29,7 +29,7 @@ export class Gathering<Item> {
   #lines: number[] = []
 
   /** @param isFirst the list is read for the first time, so room has to be made for its rows */
-  constructor(found: Gathering<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
+  constructor(found: Batch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
     this.extent = extent
     this.found = found
     this.#begunAt = begunAt

@@ -3,7 +3,7 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { TextSettings } from '../../config/crm/texts.ts'
 import { type Cell, isBlank } from '../mapping/cell.ts'
 import { parseLargeCell } from '../mapping/parse-cell.ts'
-import type { Gathering } from './batch.ts'
+import type { Batch } from './batch.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
@@ -277,7 +277,7 @@ const LONG = 32 * 1024
 /** Takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
-  rows: Gathering<Item>,
+  rows: Batch<Item>,
   columns: IgnoredColumns,
   lists: 'text' | 'sheet' = 'text',
 ): TakeHeader {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Guid } from '../../domain/guid.ts'
-import type { CrmFailure, Cursor, Page, PageStream, ReadOutcome } from '../../sync/port.ts'
+import type { Failure, Cursor, Page, PageStream, ReadOutcome } from '../../sync/port.ts'
 import type { ReadRequest, ServedRows, Source } from '../../sync/port.ts'
 import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
@@ -10,7 +10,7 @@ import type { Descriptors } from '../kit/file-descriptors.ts'
 import { formatIn } from './content.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
-import { Gathering } from './batch.ts'
+import { Batch } from './batch.ts'
 import { HalfWritten } from './half-written.ts'
 import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.ts'
 import { readListFile } from './read-list-file.ts'
@@ -52,7 +52,7 @@ export class FileSource<Item> implements Source<Item> {
   /** What was found when it was looked for last: the file, else why there is none. */
   #lookedAt: string | null = null
   /** A broken file is not read again while it stays what it is. */
-  #refused: { readonly fingerprint: string; readonly failure: CrmFailure } | null = null
+  #refused: { readonly fingerprint: string; readonly failure: Failure } | null = null
 
   readonly #halfWritten: HalfWritten
 
@@ -129,7 +129,7 @@ export class FileSource<Item> implements Source<Item> {
     const { name, format, fingerprint } = found
     const { held, signal, served = null } = request
     const extent = this.#halfWritten.extentOf(format, served, begunAt.monotonicMs)
-    const rows = new Gathering<Item>(found, begunAt, held.size === 0, extent)
+    const rows = new Batch<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
     const { memoryBytes: limitBytes = 2e9 } = limits

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { printable } from '../../observe/printable.ts'
 import { codeOf } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Descriptors } from '../kit/file-descriptors.ts'
 import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 
@@ -22,7 +22,7 @@ export interface FoundFile {
 }
 
 /** Why there is no file that could be read; `inode` if there is an empty one. */
-export type NotFound = CrmFailure & { readonly inode?: string }
+export type NotFound = Failure & { readonly inode?: string }
 
 /** A file that may be that of a list. */
 export type Candidate = Pick<FoundFile, 'name' | 'format'>
@@ -98,7 +98,7 @@ async function statOf(path: string): Promise<BigIntStats | string> {
   }
 }
 
-async function missing(directory: string, candidates: readonly Candidate[]): Promise<CrmFailure> {
+async function missing(directory: string, candidates: readonly Candidate[]): Promise<Failure> {
   const found = await statOf(directory)
   if (found === 'ENOENT' || found === 'ENOTDIR') {
     return failureOf('unreachable', (await danglingLink(directory)) ?? `there is no directory ${directory}`)

@@ -1,4 +1,4 @@
-import { type CrmFailure, type ServedRows, failureOf } from '../../sync/port.ts'
+import { type Failure, type ServedRows, failureOf } from '../../sync/port.ts'
 import type { FileFormat } from './file-format.ts'
 
 /** What is taken of a file: all of it, or its lines that have an end. */
@@ -70,7 +70,7 @@ export class HalfWritten {
   }
 
   /** Why the file that was seen last is not read again yet: it was not believed, and has not changed since. Null if it is to be read. */
-  stillDoubted(name: string, served: ServedRows | null, nowMs: number): CrmFailure | null {
+  stillDoubted(name: string, served: ServedRows | null, nowMs: number): Failure | null {
     const watched = this.#watched
     if (watched === null || watched.believed !== null || watched.doubt === null || served === null) return null
     const isDue = nowMs >= Math.min(this.#lastLookMs(served), this.#stillAtMs(watched))
@@ -83,7 +83,7 @@ export class HalfWritten {
     { isCut, isList, countMissing }: WholeLines,
     served: ServedRows,
     nowMs: number,
-  ): Promise<CrmFailure | null> {
+  ): Promise<Failure | null> {
     const watched = this.#watched
     if (watched === null) return null
     const missing = isCut || watched.isRenamed ? 0 : await countMissing()
@@ -103,7 +103,7 @@ export class HalfWritten {
     this.#usualReadMs = Math.max(SHORTEST_READ_MS, tookMs)
   }
 
-  #waiting(name: string, watched: Watched, served: ServedRows, nowMs: number): CrmFailure {
+  #waiting(name: string, watched: Watched, served: ServedRows, nowMs: number): Failure {
     const standstill = `it has not changed for ${Math.ceil(this.#standstillMs / 100) / 10} s`
     const message = `${name} may be half-written: ${watched.doubt}; Marquee waits until ${standstill}`
     return failureOf('waiting', message, Math.max(1, this.#nextLookMs(watched, served, nowMs) - nowMs))

@@ -6,7 +6,7 @@ import type { Change } from '../../sync/port.ts'
 import { Suspicions } from '../mapping/suspicions.ts'
 import { IgnoredColumns } from './list-file.ts'
 import { digestOf, jsonLines } from './json-rows.ts'
-import { Gathering } from './batch.ts'
+import { Batch } from './batch.ts'
 
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
@@ -17,7 +17,7 @@ function read(
   versions: ReadonlyMap<Guid, number>,
   isWithheld = false,
 ): readonly Change<null>[] {
-  const rows = new Gathering<null>(
+  const rows = new Batch<null>(
     { name: '', format: 'ndjson', sizeBytes: 0, writtenAtMs: 0 },
     { monotonicMs: 0, wallMs: 0 },
   )

@@ -3,7 +3,7 @@ import type { Change, Held } from '../../sync/port.ts'
 import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
 import { type ParsedCell, parseCell, parseLargeCell } from '../mapping/parse-cell.ts'
-import type { Gathering } from './batch.ts'
+import type { Batch } from './batch.ts'
 import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
@@ -17,7 +17,7 @@ const LONG_BYTES = 32 * 1024
  */
 export function jsonLines<Item>(
   list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
-  rows: Gathering<Item>,
+  rows: Batch<Item>,
   columns: IgnoredColumns,
   held: Held,
 ): TakeRow {

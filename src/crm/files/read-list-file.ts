@@ -1,7 +1,7 @@
 import { type Held, type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { disguiseOf, utf16Of } from './content.ts'
 import type { OpenFile } from './found-file.ts'
-import type { Gathering } from './batch.ts'
+import type { Batch } from './batch.ts'
 import { JsonArrayParser } from './json-array-parser.ts'
 import { jsonLines } from './json-rows.ts'
 import type { IgnoredColumns, ListFile } from './list-file.ts'
@@ -14,7 +14,7 @@ import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 interface RowReading<Item> {
   readonly file: OpenFile
   readonly list: ListFile<Item>
-  readonly rows: Gathering<Item>
+  readonly rows: Batch<Item>
   readonly columns: IgnoredColumns
   readonly held: Held
   /** What the parts of a workbook may hold once they are unpacked. */
@@ -57,7 +57,7 @@ const LINE_FEED = 0x0a
 async function* readText<Item>(
   file: OpenFile,
   parser: RowParser,
-  rows: Gathering<Item>,
+  rows: Batch<Item>,
   isGivenUp: () => boolean,
   pace: Pace,
   encoding = 'utf-8',

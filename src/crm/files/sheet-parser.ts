@@ -1,4 +1,4 @@
-import { type Cell, LateTime, NumberText, PaddedNumber, Valueless, isBlank } from '../mapping/cell.ts'
+import { type Cell, LateTime, DecimalText, PaddedNumber, ErrorCell, isBlank } from '../mapping/cell.ts'
 import { isWebAddress } from '../mapping/linked-cell.ts'
 import type { RowCells } from './csv-parser.ts'
 import { type NumberShape, daysOfHours, serialText, shapeOfCode, shapeOfFormat } from './number-formats.ts'
@@ -63,7 +63,7 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
   )
 }
 
-const UNCOMPUTED = new Valueless('a formula without a stored value', 'a value that Excel stored with the formula')
+const UNCOMPUTED = new ErrorCell('a formula without a stored value', 'a value that Excel stored with the formula')
 
 /** As many as a sheet has: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
@@ -121,11 +121,11 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings.at(Number(text)) ?? new Valueless('a text that the workbook lacks', 'a text that it holds')
+        return strings.at(Number(text)) ?? new ErrorCell('a text that the workbook lacks', 'a text that it holds')
       case 'b':
         return text === '1'
       case 'e':
-        return new Valueless(`the error ${text}`, 'a value in place of the error')
+        return new ErrorCell(`the error ${text}`, 'a value in place of the error')
       case 'str':
         return unescaped(text)
       case 'd':
@@ -201,11 +201,11 @@ function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
   if (shape === 'hours') return hoursCell(number, text, is1904)
   if (typeof shape === 'object') {
     if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
-  } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new NumberText(text)
-  if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new NumberText(String(number))
+  } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new DecimalText(text)
+  if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new DecimalText(String(number))
   // Excel writes 17 digits of what it shows with 15: 20.93 may stand there as 20.929999999999996.
   const shown = Number(number.toPrecision(15))
-  return Number.isSafeInteger(shown) ? shown : new NumberText(String(shown))
+  return Number.isSafeInteger(shown) ? shown : new DecimalText(String(shown))
 }
 
 /** As Excel shows a postal code or a number of an event. */
@@ -217,7 +217,7 @@ function paddedCell(number: number, digits: number): Cell {
 function hoursCell(number: number, text: string, is1904: boolean): Cell {
   const days = daysOfHours(number)
   const time = days === null ? null : serialText(number, 'hours', is1904)
-  if (days === null || time === null) return new NumberText(text)
+  if (days === null || time === null) return new DecimalText(text)
   return days === 0 ? time : new LateTime(time, `${days * 24 + Number(time.slice(0, 2))}${time.slice(2)}`, days)
 }
 

@@ -10,7 +10,7 @@ import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
 import { type OpenFile, errorCode } from './found-file.ts'
-import type { Gathering } from './batch.ts'
+import type { Batch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
 import type { Pace } from './pace.ts'
 import type { SyntaxFault } from './row-parser.ts'
@@ -31,7 +31,7 @@ export interface SheetReading<Item> {
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
   /** Null: the first row in which something stands. */
   readonly headerRow: number | null
-  readonly rows: Gathering<Item>
+  readonly rows: Batch<Item>
   readonly onHeader: TakeHeader
   readonly isGivenUp: () => boolean
   readonly pace: Pace

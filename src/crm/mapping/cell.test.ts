@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'bun:test'
-import { type Cell, NumberText, showCell } from './cell.ts'
+import { type Cell, DecimalText, showCell } from './cell.ts'
 
 describe('showing a cell to a person', () => {
   it.each<[Cell, string]>([
     [null, 'null'],
     [' 1', '" 1"'],
     ['a\u001b[31m', '"a\\u001b[31m"'],
-    [new NumberText('1.50'), '1.50'],
+    [new DecimalText('1.50'), '1.50'],
     [[1, 'a', null], '[1,"a",null]'],
     [{ Rel: 'r', Links: [] }, '{"Rel":"r","Links":[]}'],
     ['x'.repeat(100), `"${'x'.repeat(78)}…`],

@@ -3,14 +3,14 @@ import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
 /** One value of a CRM's row, before it is read as anything. Dates are texts: no connector may round them on the way. */
-export type Cell = null | boolean | string | number | NumberText | LateTime | Valueless | readonly Cell[] | CellObject
+export type Cell = null | boolean | string | number | DecimalText | LateTime | ErrorCell | readonly Cell[] | CellObject
 
 export interface CellObject {
   readonly [name: string]: Cell
 }
 
 /** A number by the digits its source wrote, where a float would lose some of them; a plain `number` is a safe integer. */
-export class NumberText {
+export class DecimalText {
   readonly source: string
 
   constructor(source: string) {
@@ -19,7 +19,7 @@ export class NumberText {
 }
 
 /** An integer of a workbook that is shown with zeros before it: a number where it counts, and text as it is shown. */
-export class PaddedNumber extends NumberText {
+export class PaddedNumber extends DecimalText {
   readonly shown: string
 
   constructor(source: string, shown: string) {
@@ -45,7 +45,7 @@ export class LateTime {
 }
 
 /** A cell of a workbook that is not blank and holds no value, such as an error; nothing can be read of it. */
-export class Valueless {
+export class ErrorCell {
   /** As a person is shown it: `the error #REF!`. */
   readonly what: string
   /** As `Misfit` has it, whatever is read of it. */
@@ -59,7 +59,7 @@ export class Valueless {
 
 export function isObject(cell: Cell): cell is CellObject {
   if (typeof cell !== 'object' || cell === null || isList(cell)) return false
-  return !(cell instanceof NumberText) && !(cell instanceof LateTime) && !(cell instanceof Valueless)
+  return !(cell instanceof DecimalText) && !(cell instanceof LateTime) && !(cell instanceof ErrorCell)
 }
 
 export function isList(cell: Cell): cell is readonly Cell[] {
@@ -74,7 +74,7 @@ export function isBlank(cell: Cell): boolean {
 /** The digits of a number as its source wrote them, null for a cell that is no number. */
 export function sourceDigits(cell: Cell): string | null {
   if (typeof cell === 'number') return String(cell)
-  return cell instanceof NumberText ? cell.source : null
+  return cell instanceof DecimalText ? cell.source : null
 }
 
 /** A text as it is, a number by its digits; null for all else. */
@@ -98,8 +98,8 @@ export function showCell(cell: Cell): string {
 /** Every level writes a character before it goes deeper, so `room` bounds the depth too. */
 function write(cell: Cell, room: number): string {
   if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
-  if (cell instanceof NumberText) return cut(cell.source, room)
-  if (cell instanceof Valueless) return cut(cell.what, room)
+  if (cell instanceof DecimalText) return cut(cell.source, room)
+  if (cell instanceof ErrorCell) return cut(cell.what, room)
   if (cell instanceof LateTime) return write(cell.shown, room)
   if (typeof cell === 'string') return cut(JSON.stringify(cell.slice(0, room)) + (cell.length > room ? '…' : ''), room)
   if (isList(cell)) return writeItems('[', cell, ']', room, (item, left) => write(item, left))
@@ -159,7 +159,7 @@ export class Misfit {
   readonly found: string
 
   constructor(expected: string, cell: Cell) {
-    this.expected = cell instanceof Valueless ? cell.expected : expected
+    this.expected = cell instanceof ErrorCell ? cell.expected : expected
     this.found = showCell(cell)
   }
 }

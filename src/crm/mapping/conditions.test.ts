@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'bun:test'
 import type { ConditionPart } from '../../config/crm/sources.ts'
-import { type Cell, NumberText, Valueless } from './cell.ts'
+import { type Cell, DecimalText, ErrorCell } from './cell.ts'
 import { conditionsOf, letPassBy } from './conditions.ts'
 import { toFlag } from './conversions.ts'
 
 const access = { cell: () => (row: Cell) => row, label: () => (row: Cell) => row, zoneOf: () => null }
-const ERROR = new Valueless('the error #REF!', 'a value instead of an error')
+const ERROR = new ErrorCell('the error #REF!', 'a value instead of an error')
 
 function faultOf(part: ConditionPart, cell: Cell): string | null {
   const [check] = conditionsOf<Cell>([part], access, 'inactive', toFlag)
@@ -46,8 +46,8 @@ describe('not: none of these, and never published by a slip', () => {
     [1, 'inactive'],
     ['1', 'inactive'],
     [' 01 ', 'inactive'],
-    [new NumberText('1.00'), 'inactive'],
-    [new NumberText('10e-1'), 'inactive'],
+    [new DecimalText('1.00'), 'inactive'],
+    [new DecimalText('10e-1'), 'inactive'],
     [10, null],
     [true, 'inactive'],
     ['TRUE', 'inactive'],
@@ -72,6 +72,6 @@ describe('a list of values: to the letter, as before', () => {
     ['x ', 'inactive'],
     [null, 'inactive'],
     [1, null],
-    [new NumberText('1.0'), 'inactive'],
+    [new DecimalText('1.0'), 'inactive'],
   ])('%p: %p', (cell, fault) => expect(faultOf({ column: 'c', oneOf: ['x', 1] }, cell)).toBe(fault))
 })

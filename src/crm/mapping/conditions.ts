@@ -2,7 +2,7 @@ import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
-import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell, Valueless } from './cell.ts'
+import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell, ErrorCell } from './cell.ts'
 import type { FlagColumn } from './list-setting.ts'
 import type { Conversions } from './written.ts'
 
@@ -88,7 +88,7 @@ function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, 
   return (row) => {
     const cell = cellOf(row)
     if (isBlank(cell)) return null
-    if (cell instanceof Valueless) return new Reason('unreadable', column, new Misfit(A_BLANK_CELL, cell))
+    if (cell instanceof ErrorCell) return new Reason('unreadable', column, new Misfit(A_BLANK_CELL, cell))
     return new Reason(fault, column, { expected: A_BLANK_CELL, found: showCell(cell) })
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { openZone } from '../../domain/zone.ts'
-import { type Cell, Misfit, NumberText } from './cell.ts'
+import { type Cell, Misfit, DecimalText } from './cell.ts'
 import { toDecimal, toFlag, toInt32, toLinks, toLinksOfText, toTags, toTagsOfText, toText } from './conversions.ts'
 import { toDateTime } from './dates.ts'
 import { toId, toVenueId } from './ids.ts'
@@ -19,7 +19,7 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
   ['a text as it is', toText, ' Été ', ' Été '],
   ['an empty text', toText, '', ''],
   ['a null text', toText, null, null],
-  ['a number in a text column as its source text', toText, new NumberText('1.50e1'), '1.50e1'],
+  ['a number in a text column as its source text', toText, new DecimalText('1.50e1'), '1.50e1'],
   ['an integer in a text column', toText, 42, '42'],
   ['no boolean as a text', toText, true, MISFIT],
   ['no list as a text', toText, ['a'], MISFIT],
@@ -27,23 +27,23 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
 
   ['an integer', toInt32, 250, 250],
   ['an integer with blanks around', toInt32, ' 42 ', 42],
-  ['an integral fraction', toInt32, new NumberText('250.0'), 250],
+  ['an integral fraction', toInt32, new DecimalText('250.0'), 250],
   ['an exponent', toInt32, '1e3', 1000],
   ['a signed integer', toInt32, '-7', -7],
   ['a blank integer as 0', toInt32, null, 0],
   ['an integer of white space as 0', toInt32, ' \t', 0],
   ['no separators', toInt32, '1,000', MISFIT],
-  ['no fraction', toInt32, new NumberText('2.5'), MISFIT],
+  ['no fraction', toInt32, new DecimalText('2.5'), MISFIT],
   ['no integer beyond 32 bits', toInt32, 2_147_483_648, MISFIT],
   ['no boolean as an integer', toInt32, true, MISFIT],
 
-  ['a decimal with its scale', toDecimal, new NumberText('12.50'), '12.50'],
+  ['a decimal with its scale', toDecimal, new DecimalText('12.50'), '12.50'],
   ['a decimal of a text', toDecimal, ' .5 ', '0.5'],
   ['an integer as a decimal', toDecimal, 10, '10'],
   ['a blank decimal as 0', toDecimal, '', '0'],
   ['no decimal comma', toDecimal, '12,50', MISFIT],
   ['no currency', toDecimal, '£12.50', MISFIT],
-  ['no number beyond 96 bits', toDecimal, new NumberText('1e40'), MISFIT],
+  ['no number beyond 96 bits', toDecimal, new DecimalText('1e40'), MISFIT],
 
   ['a GUID in braces', toId, `{${GUID.toUpperCase()}}`, GUID],
   ['no empty GUID as an id', toId, NONE, MISFIT],
@@ -79,7 +79,7 @@ const TABLE: readonly (readonly [string, (cell: Cell) => unknown, Cell, unknown]
   ['no number as a date', toLondon, 1_783_881_000, MISFIT],
   ['no year that cannot be shown', toLondon, '0001-01-01T00:00+01:00', MISFIT],
 
-  ['tags', toTags, ['a', null, new NumberText('1.50'), ''], ['a', '1.50', '']],
+  ['tags', toTags, ['a', null, new DecimalText('1.50'), ''], ['a', '1.50', '']],
   ['no tags', toTags, null, []],
   ['no list in a list', toTags, ['a', ['b']], MISFIT],
   ['no boolean as a tag', toTags, [true], MISFIT],
@@ -123,7 +123,7 @@ describe('reading a cell as what its field holds (contract §2)', () => {
         fc.boolean(),
         fc.integer(),
         fc.string({ unit: 'binary', maxLength: 120 }),
-        fc.double().map((number) => new NumberText(String(number))),
+        fc.double().map((number) => new DecimalText(String(number))),
         fc.array(tie('cell')),
         fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('Rel')), tie('cell')),
       ),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { openZone } from '../../domain/zone.ts'
 import { jsonCell } from '../files/json-rows.ts'
 import { listFile } from '../files/list-file.ts'
-import { type CellObject, NumberText } from './cell.ts'
+import { type CellObject, DecimalText } from './cell.ts'
 import { EVENT_ROWS } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 
@@ -103,7 +103,7 @@ describe('mapping a row (contract §2)', () => {
   it.each([
     ['Name', true],
     ['VenueId', 'Guildhall'],
-    ['TicketsAvailable', new NumberText('1.5')],
+    ['TicketsAvailable', new DecimalText('1.5')],
     ['Finish', 5],
     ['Price', '12,50'],
     ['Tags', 'Dinner'],

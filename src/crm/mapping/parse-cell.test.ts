@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { isList, NumberText } from './cell.ts'
+import { isList, DecimalText } from './cell.ts'
 import { parseCell, parseLargeCell } from './parse-cell.ts'
 import { JsonFault, readJson } from './read-json.ts'
 
@@ -9,7 +9,7 @@ function oracle(text: string): unknown {
   const keep = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
     if (typeof value !== 'number') return value
     const source = context?.source ?? ''
-    return Number.isSafeInteger(value) && String(value) === source ? value : new NumberText(source)
+    return Number.isSafeInteger(value) && String(value) === source ? value : new DecimalText(source)
   }
   return JSON.parse(text, keep)
 }
@@ -44,19 +44,19 @@ function readWhole(text: string, wanted: ReadonlySet<string> | null = null): unk
 
 describe('reading JSON without losing a digit', () => {
   it.each([
-    ['{"Price":12.50}', { Price: new NumberText('12.50') }],
-    ['{ "Price" : 1e2 , "Name":"x" }', { Price: new NumberText('1e2'), Name: 'x' }],
-    ['{"Price":-0}', { Price: new NumberText('-0') }],
-    ['{"Price":9007199254740993}', { Price: new NumberText('9007199254740993') }],
+    ['{"Price":12.50}', { Price: new DecimalText('12.50') }],
+    ['{ "Price" : 1e2 , "Name":"x" }', { Price: new DecimalText('1e2'), Name: 'x' }],
+    ['{"Price":-0}', { Price: new DecimalText('-0') }],
+    ['{"Price":9007199254740993}', { Price: new DecimalText('9007199254740993') }],
     ['{"Price":9007199254740991}', { Price: 9007199254740991 }],
     ['{"Price":1.0,"Price":1}', { Price: 1 }],
     ['{"Price":1.0,"Pr\\u0069ce":1}', { Price: 1 }],
-    ['{"Price":1,"Price":1.0}', { Price: new NumberText('1.0') }],
-    ['{"Tags":[1.50]}', { Tags: [new NumberText('1.50')] }],
+    ['{"Price":1,"Price":1.0}', { Price: new DecimalText('1.0') }],
+    ['{"Tags":[1.50]}', { Tags: [new DecimalText('1.50')] }],
     ['{"Name":"a, 1.5, b","Price":1}', { Name: 'a, 1.5, b', Price: 1 }],
-    ['{"Name":"{\\"Price\\":1.5}","Price":2.0}', { Name: '{"Price":1.5}', Price: new NumberText('2.0') }],
+    ['{"Name":"{\\"Price\\":1.5}","Price":2.0}', { Name: '{"Price":1.5}', Price: new DecimalText('2.0') }],
     ['{"a":":1.5","b":",\\"c\\":1.5,"}', { a: ':1.5', b: ',"c":1.5,' }],
-    ['1.50', new NumberText('1.50')],
+    ['1.50', new DecimalText('1.50')],
     ['{"Price":1.5', 'syntax'],
     ['', 'syntax'],
   ])('reads %s', (text, expected) => {
@@ -160,7 +160,7 @@ describe('reading JSON without losing a digit', () => {
       'last',
       199,
       undefined,
-      new NumberText('1.50'),
+      new DecimalText('1.50'),
       Object.prototype,
     ])
     expect(Object.hasOwn(row, '__proto__')).toBe(true)

@@ -10,7 +10,7 @@ export type ParsedCell =
 /** Up to this length JSON.parse is faster, and what a text of no good shape can cost is little. */
 const LARGE = 4096
 
-/** Reads JSON without losing a digit: what a float would not keep as written becomes a `NumberText`. Never throws. */
+/** Reads JSON without losing a digit: what a float would not keep as written becomes a `DecimalText`. Never throws. */
 export function parseCell(text: string): ParsedCell {
   try {
     if (text.length > LARGE) return parseAtOnce(text)

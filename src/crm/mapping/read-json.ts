@@ -1,4 +1,4 @@
-import { type Cell, NumberText } from './cell.ts'
+import { type Cell, DecimalText } from './cell.ts'
 
 /** Where a text ceases to be JSON, and what would have been. */
 export class JsonFault extends SyntaxError {
@@ -122,10 +122,10 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
 }
 
 /** A number by its source; a float only where that is what its source wrote. */
-export function numberCell(source: string): number | NumberText {
-  if (source.length > LONGEST_SAFE) return new NumberText(source)
+export function numberCell(source: string): number | DecimalText {
+  if (source.length > LONGEST_SAFE) return new DecimalText(source)
   const value = Number(source)
-  return Number.isSafeInteger(value) && String(value) === source ? value : new NumberText(source)
+  return Number.isSafeInteger(value) && String(value) === source ? value : new DecimalText(source)
 }
 
 /** `-9007199254740991` */

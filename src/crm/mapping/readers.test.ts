@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { columnSource as column } from '../../config/crm/sources.ts'
 import { parseGuid } from '../../domain/guid.ts'
 import { openZone } from '../../domain/zone.ts'
-import { type Cell, type CellObject, type RowAccess, NumberText } from './cell.ts'
+import { type Cell, type CellObject, type RowAccess, DecimalText } from './cell.ts'
 import { openNamedZone, WINDOWS_ZONES } from './dates.ts'
 import { uuidV5 } from './ids.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
@@ -62,7 +62,7 @@ const good: CellObject = {
   tags_label: 'Dinner; Black Tie',
   state: 0,
   published: true,
-  template: new NumberText('100000002'),
+  template: new DecimalText('100000002'),
 }
 
 function mapped(row: CellObject, changed: Partial<MappingSurroundings> = {}, setting: ListSetting = events): unknown {

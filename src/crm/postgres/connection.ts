@@ -7,8 +7,8 @@ import type { Time } from '../../time/time.ts'
 import { type Descriptors, PLENTY } from '../kit/file-descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
 import { MessageLimits } from './message-limits.ts'
-import { type Portion, type TextRow, Portions } from './row-batches.ts'
-import { TOO_LATE, within } from '../../time/waiting.ts'
+import { type RowBatch, type TextRow, Portions } from './row-batches.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 /** A way to connect: false is without encryption. */
 export type Encryption = false | ConnectionOptions
@@ -20,7 +20,7 @@ export interface ConnectionSettings {
 }
 
 /** What a statement was answered. */
-export type QueryAnswer = Pick<Portion, 'rows' | 'oids'>
+export type QueryAnswer = Pick<RowBatch, 'rows' | 'oids'>
 
 /** Every type as its text: a float or a `Date` would lose digits. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
@@ -84,8 +84,8 @@ export class Connection {
     wire.once(encryption === false ? 'connect' : 'sslconnect', () => connection.#messages.watch(wire.stream))
     const { limitMs } = connection
     try {
-      const connected = await within(settings.time, limitMs, client.connect())
-      if (connected !== TOO_LATE) return connection
+      const connected = await withTimeout(settings.time, limitMs, client.connect())
+      if (connected !== TIMED_OUT) return connection
     } catch (cause) {
       connection.destroy()
       return faultOf(cause, where)
@@ -107,14 +107,14 @@ export class Connection {
   }
 
   /** The rows of a statement, by portions: after one that is not the last nothing else may be asked but `nextPortion`. */
-  portion(text: string): Promise<Portion | Fault> {
+  portion(text: string): Promise<RowBatch | Fault> {
     if (this.lost) return Promise.resolve(this.#lostFault())
     this.#messages.byPortions = true
     this.#portions = this.#client.query(new Portions(text))
     return this.nextPortion()
   }
 
-  async nextPortion(): Promise<Portion | Fault> {
+  async nextPortion(): Promise<RowBatch | Fault> {
     if (this.lost || this.#portions === null) return this.#lostFault()
     return await this.#withinLimit(this.#portions.next())
   }
@@ -126,8 +126,8 @@ export class Connection {
 
   async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | Fault> {
     try {
-      const value = await within(this.time, this.limitMs, asked)
-      if (value !== TOO_LATE) return value
+      const value = await withTimeout(this.time, this.limitMs, asked)
+      if (value !== TIMED_OUT) return value
     } catch (cause) {
       const fault = faultOf(cause, this.where)
       if (fault.lost) this.destroy()
@@ -147,7 +147,7 @@ export class Connection {
   async close(): Promise<void> {
     if (this.lost) return
     this.onLost = () => {}
-    if (!this.isBusy) await within(this.time, 1000, this.#client.end())
+    if (!this.isBusy) await withTimeout(this.time, 1000, this.#client.end())
     this.destroy()
   }
 

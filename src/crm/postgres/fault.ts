@@ -1,17 +1,17 @@
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
 /** A statement or a connection that failed, in words for the operator. */
 export class Fault {
-  readonly failure: CrmFailure
+  readonly failure: Failure
   /** PostgreSQL's SQLSTATE or the runtime's code, null where there is none. */
   readonly code: string | null
   /** The connection is gone, and another server may answer the next one. */
   readonly lost: boolean
 
-  constructor(kind: CrmFailure['kind'], message: string, code: string | null, lost: boolean) {
+  constructor(kind: Failure['kind'], message: string, code: string | null, lost: boolean) {
     this.failure = failureOf(kind, message)
     this.code = code
     this.lost = lost

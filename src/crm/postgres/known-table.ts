@@ -3,7 +3,7 @@ import type { Cell } from '../mapping/cell.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
-import type { Snapshot, Transaction } from './read-session.ts'
+import type { ReadMoment, Transaction } from './read-session.ts'
 import { type ListTable, type RowReading, quote } from './list-table.ts'
 import { parseArray } from './parse-array.ts'
 import type { TextRow } from './row-batches.ts'
@@ -18,7 +18,7 @@ export interface ReadRow<Item> {
 }
 
 /** What is told where nothing was found: when, and how far behind (the port's rule for sources that lag). */
-export function emptyPage({ begunAt, sourceLagMs }: Pick<Snapshot, 'begunAt' | 'sourceLagMs'>): Page<never> {
+export function emptyPage({ begunAt, sourceLagMs }: Pick<ReadMoment, 'begunAt' | 'sourceLagMs'>): Page<never> {
   return { begunAt, sourceLagMs, changes: [], whereIs: () => '' }
 }
 
@@ -93,7 +93,7 @@ export class KnownTable<Item> {
     return wall
   }
 
-  pageOf(snapshot: Snapshot, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
+  pageOf(snapshot: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
     const changes = rows.map(({ change }) => change)
     return {
       ...this.pageOfIds(snapshot, changes, (index) => rows[index]?.id ?? null, pass),
@@ -103,7 +103,7 @@ export class KnownTable<Item> {
 
   /** The page of changes of rows whose ids `idAt` tells, as the database writes them. */
   pageOfIds(
-    { begunAt, sourceLagMs }: Snapshot,
+    { begunAt, sourceLagMs }: ReadMoment,
     changes: readonly Change<Item>[],
     idAt: (index: number) => string | null,
     pass = 0,

@@ -1,8 +1,8 @@
 import type { Time } from '../../time/time.ts'
-import { TOO_LATE, within } from '../../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import type { Connection } from './connection.ts'
 import { Fault } from './fault.ts'
-import type { Lane } from './read-session.ts'
+import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
 
 /** A connection that was lost while nothing was read is noticed at once, but not opened again that fast. */
@@ -54,7 +54,7 @@ export class Listening {
   }
 
   /** Sends a notification on a test channel from one connection to another, and says so where it does not arrive. */
-  async test(listens: Lane, notifies: Lane): Promise<void> {
+  async test(listens: ReadSession, notifies: ReadSession): Promise<void> {
     const { time, notice } = this.#settings
     const channel = `marquee_test_${Math.floor(time.random() * 1e15)}`
     // Audits wait for reads and no read for an audit, so the turns are taken in this order.
@@ -80,9 +80,9 @@ async function arrives(channel: string, from: Connection, to: Connection, time: 
   if (listening instanceof Fault) return listening
   const notified = await from.query(`NOTIFY ${quote(channel)}`)
   if (notified instanceof Fault) return notified
-  const arrival = await within(time, ARRIVES_WITHIN_MS, heard)
+  const arrival = await withTimeout(time, ARRIVES_WITHIN_MS, heard)
   await to.query(`UNLISTEN ${quote(channel)}`)
-  return arrival !== TOO_LATE
+  return arrival !== TIMED_OUT
 }
 
 /** A storm of notifications becomes twenty reads a second at most. */

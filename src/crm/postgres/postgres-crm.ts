@@ -9,7 +9,7 @@ import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
-import { Lane } from './read-session.ts'
+import { ReadSession } from './read-session.ts'
 import { listTable } from './list-table.ts'
 import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
@@ -33,38 +33,38 @@ export function openPostgresCrm(
   }
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
   const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
-  const eventsLane = new Lane(opener)
+  const eventsSession = new ReadSession(opener)
   // Venues are fewer and their transactions shorter, so notifications wait less behind them.
-  const venuesLane = new Lane(opener, listening === null ? null : listening.greet.bind(listening))
-  const auditLane = new Lane(opener)
+  const venuesSession = new ReadSession(opener, listening === null ? null : listening.greet.bind(listening))
+  const auditSession = new ReadSession(opener)
   let isTested = false
   function onHint(callback: () => void): () => void {
-    if (!isTested) void listening?.test(venuesLane, auditLane)
+    if (!isTested) void listening?.test(venuesSession, auditSession)
     isTested = true
     return listening?.hints.add(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
   // Half of the maximum age that holds now.
   const idScansEveryMs = (): number => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2)
-  const shared = { auditLane, time, idScansEveryMs, limits, onHint, notice }
+  const shared = { auditSession, time, idScansEveryMs, limits, onHint, notice }
   const sources = {
     events: new TableSource({
       ...shared,
       list: listTable(EVENT_ROWS, events, { ...mapping, suspicions: suspicions.events }),
-      lane: eventsLane,
+      lane: eventsSession,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
       list: listTable(VENUE_ROWS, venues, { ...mapping, suspicions: suspicions.venues }),
-      lane: venuesLane,
+      lane: venuesSession,
       suspects: suspects.venues,
     }),
   }
 
   async function examine(): Promise<Examination> {
     const lists = [await sources.events.examine(), await sources.venues.examine()]
-    await listening?.test(venuesLane, auditLane)
+    await listening?.test(venuesSession, auditSession)
     return { problems: lists.flatMap(({ problems }) => problems), warnings: lists.flatMap(({ warnings }) => warnings) }
   }
 
@@ -73,7 +73,7 @@ export function openPostgresCrm(
     examine,
     async close() {
       listening?.close()
-      await Promise.all([eventsLane.close(), venuesLane.close(), auditLane.close()])
+      await Promise.all([eventsSession.close(), venuesSession.close(), auditSession.close()])
     },
   }
 }

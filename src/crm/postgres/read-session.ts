@@ -1,13 +1,13 @@
 import { PAGE_ROWS } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
-import { Turns } from '../../time/waiting.ts'
+import { Mutex } from '../../time/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
 import { serverOf } from './stamp.ts'
 
 /** What one transaction knows of its server. */
-export interface Snapshot {
+export interface ReadMoment {
   /** When the transaction was asked for: what it shows is not older. */
   readonly begunAt: Moment
   readonly sourceLagMs: number
@@ -29,10 +29,10 @@ const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
       (SELECT checkpoint_time FROM pg_control_checkpoint()))) * 1000 END`
 
 /** One connection, opened when it is needed, on which one transaction after another reads: first come, first served. */
-export class Lane {
+export class ReadSession {
   readonly #opener: Opener
   readonly #greet: ((connection: Connection) => Promise<void>) | null
-  readonly #turns = new Turns()
+  readonly #mutex = new Mutex()
   #connection: Connection | null = null
   #connections = 0
   #closed = false
@@ -45,20 +45,20 @@ export class Lane {
 
   /** Waits for its turn and begins a transaction; where the connection turns out to be dead, once more on a fresh one. */
   async begin(): Promise<Transaction | Fault> {
-    const letGo = await this.#turns.take()
-    const begun = await this.#tryBegin(letGo)
+    const unlock = await this.#mutex.lock()
+    const begun = await this.#tryBegin(unlock)
     if (!(begun instanceof Fault)) return begun
-    const again = begun.lost && begun.failure.kind !== 'refused' && !this.#closed ? await this.#tryBegin(letGo) : begun
-    if (again instanceof Fault) letGo()
+    const again = begun.lost && begun.failure.kind !== 'refused' && !this.#closed ? await this.#tryBegin(unlock) : begun
+    if (again instanceof Fault) unlock()
     return again
   }
 
   /** Lets `use` have the connection, outside of any transaction. */
   async alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | Fault> {
-    const letGo = await this.#turns.take()
+    const unlock = await this.#mutex.lock()
     const connection = await this.#connect()
     const result = connection instanceof Fault ? connection : await use(connection)
-    letGo()
+    unlock()
     return result
   }
 
@@ -67,7 +67,7 @@ export class Lane {
     await this.#hangUp()
   }
 
-  async #tryBegin(letGo: () => void): Promise<Transaction | Fault> {
+  async #tryBegin(unlock: () => void): Promise<Transaction | Fault> {
     const connection = await this.#connect()
     if (connection instanceof Fault) return connection
     const begunAt = this.#opener.settings.time.now()
@@ -83,7 +83,7 @@ export class Lane {
       serverNow: serverNow ?? '',
       server: serverOf(startedAt ?? '', this.#opener.process, this.#connections),
     }
-    return new Transaction(connection, snapshot, letGo)
+    return new Transaction(connection, snapshot, unlock)
   }
 
   /**
@@ -128,14 +128,14 @@ export class Lane {
 
 /** One read-only transaction: all its statements see the same state. Nobody else has the connection until it has ended. */
 export class Transaction {
-  readonly snapshot: Snapshot
+  readonly snapshot: ReadMoment
   readonly #connection: Connection
-  readonly #letGo: () => void
+  readonly #unlock: () => void
 
-  constructor(connection: Connection, snapshot: Snapshot, letGo: () => void) {
+  constructor(connection: Connection, snapshot: ReadMoment, unlock: () => void) {
     this.#connection = connection
     this.snapshot = snapshot
-    this.#letGo = letGo
+    this.#unlock = unlock
   }
 
   query(text: string, values: readonly (string | number | readonly string[])[] = []): Promise<QueryAnswer | Fault> {
@@ -181,7 +181,7 @@ export class Transaction {
     // What a server still has to say to a read that nobody waits for any more could be megabytes.
     if (this.#connection.isBusy) this.#connection.destroy()
     else await this.#connection.query('COMMIT')
-    this.#letGo()
+    this.#unlock()
   }
 }
 

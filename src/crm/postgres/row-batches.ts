@@ -6,7 +6,7 @@ import { OBJECT_BYTES } from './message-limits.ts'
 export type TextRow = (string | null)[]
 
 /** Some rows of an answer, in their order. */
-export interface Portion {
+export interface RowBatch {
   readonly rows: TextRow[]
   /** The type of each column. */
   readonly oids: readonly number[]
@@ -30,15 +30,15 @@ export class Portions implements Submittable {
   /** Whether nothing more is to come from the server. */
   isOver = false
   #fault: unknown = null
-  #waiting: PromiseWithResolvers<Portion> | null = null
+  #waiting: PromiseWithResolvers<RowBatch> | null = null
 
   constructor(text: string) {
     this.#text = text
   }
 
   /** The next portion; only one may be waited for. */
-  next(): Promise<Portion> {
-    this.#waiting = Promise.withResolvers<Portion>()
+  next(): Promise<RowBatch> {
+    this.#waiting = Promise.withResolvers<RowBatch>()
     const { promise } = this.#waiting
     if (this.isOver) this.#give()
     else this.#stream?.resume()

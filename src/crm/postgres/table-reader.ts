@@ -1,9 +1,9 @@
-import type { CrmFailure, PageStream } from '../../sync/port.ts'
+import type { Failure, PageStream } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
-import { TOO_LATE, within } from '../../time/waiting.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 import { Fault } from './fault.ts'
 import { KnownTable, emptyPage } from './known-table.ts'
-import type { Lane, Transaction } from './read-session.ts'
+import type { ReadSession, Transaction } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { type TableShape, columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
 
@@ -19,11 +19,11 @@ const SIGN_OF_LIFE_MS = 1000
 /** What all reads of one list on one lane share: transactions, and what the table looks like to the server. */
 export class TableReader<Item> {
   readonly #list: ListTable<Item>
-  readonly #lane: Lane
+  readonly #lane: ReadSession
   readonly #time: Time
   #known: KnownTable<Item> | null = null
 
-  constructor(list: ListTable<Item>, lane: Lane, time: Time) {
+  constructor(list: ListTable<Item>, lane: ReadSession, time: Time) {
     this.#list = list
     this.#lane = lane
     this.#time = time
@@ -32,21 +32,21 @@ export class TableReader<Item> {
   /** The same for a read: pages without rows say meanwhile that it is alive. */
   async *open(): PageStream<Item, Opened<Item> | Fault> {
     const opening = this.openNow()
-    let opened: Opened<Item> | Fault | typeof TOO_LATE = TOO_LATE
+    let opened: Opened<Item> | Fault | typeof TIMED_OUT = TIMED_OUT
     try {
       for (;;) {
-        opened = await within(this.#time, SIGN_OF_LIFE_MS, opening)
-        if (opened !== TOO_LATE) return opened
+        opened = await withTimeout(this.#time, SIGN_OF_LIFE_MS, opening)
+        if (opened !== TIMED_OUT) return opened
         yield emptyPage({ begunAt: this.#time.now(), sourceLagMs: 0 })
       }
     } finally {
       // Nobody wants the read any more.
-      if (opened === TOO_LATE) void opening.then((late) => (late instanceof Fault ? null : late.transaction.end()))
+      if (opened === TIMED_OUT) void opening.then((late) => (late instanceof Fault ? null : late.transaction.end()))
     }
   }
 
   /** What a statement stumbled over while the service ran is told by another look at the columns. */
-  async explain({ failure }: Fault): Promise<CrmFailure> {
+  async explain({ failure }: Fault): Promise<Failure> {
     if (failure.kind !== 'misconfigured' || this.#known === null) return failure
     this.#known = null
     const opened = await this.openNow()

@@ -13,7 +13,7 @@ import type {
 import type { Time } from '../../time/time.ts'
 import { examineTable } from './examine.ts'
 import { Fault } from './fault.ts'
-import type { Lane } from './read-session.ts'
+import type { ReadSession } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
 import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'
@@ -24,8 +24,8 @@ import { type Opened, TableReader } from './table-reader.ts'
 export interface TableSourceSettings<Item> {
   readonly list: ListTable<Item>
   /** For refreshes, which come one after another, and for audits beside them. */
-  readonly lane: Lane
-  readonly auditLane: Lane
+  readonly lane: ReadSession
+  readonly auditSession: ReadSession
   readonly time: Time
   /** How often all ids and stamps are compared with what is held. */
   readonly idScansEveryMs: () => number
@@ -60,10 +60,10 @@ export class TableSource<Item> implements Source<Item> {
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
-    const { list, lane, auditLane, time, idScansEveryMs, notice } = settings
+    const { list, lane, auditSession, time, idScansEveryMs, notice } = settings
     this.#settings = settings
     this.#refreshes = new TableReader(list, lane, time)
-    this.#audits = new TableReader(list, auditLane, time)
+    this.#audits = new TableReader(list, auditSession, time)
     this.#schedule = new IdScanSchedule(idScansEveryMs)
     this.#notices = new StrayNotices(idScansEveryMs, notice)
     this.reportsChanges = list.updatedAt !== null

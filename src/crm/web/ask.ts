@@ -1,20 +1,20 @@
 // How a connector asks over HTTP: with a time limit and a second try (here), few requests at once (gate.ts), by a proxy
-// (proxy-of.ts). The runtime's own part comes in as a `Web` (web.ts).
+// (proxy-of.ts). The runtime's own part comes in as a `HttpClient` (web.ts).
 
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
-import { type CrmFailure, failureOf } from '../../sync/port.ts'
+import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Moment, Time } from '../../time/time.ts'
-import { TOO_LATE, within } from '../../time/waiting.ts'
-import type { Web, WebReply, WebRequest } from './http-client.ts'
+import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
+import type { HttpClient, HttpReply, HttpRequest } from './http-client.ts'
 
 export interface Answered {
-  readonly reply: WebReply
+  readonly reply: HttpReply
   /** When the request that was answered began. */
   readonly begunAt: Moment
 }
 
-export type AskOptions = Pick<WebRequest, 'method' | 'url' | 'headers' | 'body' | 'mostBytes'> & {
+export type AskOptions = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body' | 'mostBytes'> & {
   readonly signal: AbortSignal
   /** For each of the two attempts, body included. */
   readonly timeoutMs: number
@@ -25,14 +25,14 @@ export type AskOptions = Pick<WebRequest, 'method' | 'url' | 'headers' | 'body' 
  * Asks, and once more on a fresh connection where no answer came: a connection that the other side dropped without a
  * word must not cost an outage. The request must be safe to repeat.
  */
-export async function ask(web: Web, options: AskOptions): Promise<Answered | CrmFailure> {
+export async function ask(web: HttpClient, options: AskOptions): Promise<Answered | Failure> {
   const first = await askOnce(web, options, false)
   if ('reply' in first || first.isCertain || options.signal.aborted) return first
   return askOnce(web, options, true)
 }
 
 async function askOnce(
-  web: Web,
+  web: HttpClient,
   { timeoutMs, time, signal, ...request }: AskOptions,
   fresh: boolean,
 ): Promise<Answered | NoAnswer> {
@@ -43,8 +43,8 @@ async function askOnce(
   try {
     // The limit holds whether or not the runtime heeds the signal: an exchange that never settled would block all others.
     const sent = web.send({ ...request, fresh, signal: controller.signal })
-    const reply = await within(time, timeoutMs, sent, signal)
-    if (reply !== TOO_LATE) return { reply, begunAt }
+    const reply = await withTimeout(time, timeoutMs, sent, signal)
+    if (reply !== TIMED_OUT) return { reply, begunAt }
     controller.abort()
     if (signal.aborted) return whyNoAnswer(null, host)
     return noAnswer('timeout', `${host} did not answer in full within ${timeoutMs / 1000} s`, false)
@@ -67,7 +67,7 @@ const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
 ])
 
-interface NoAnswer extends CrmFailure {
+interface NoAnswer extends Failure {
   /** The same request would fail again. */
   readonly isCertain: boolean
 }

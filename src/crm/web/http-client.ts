@@ -3,14 +3,14 @@
 import { readSmallFile, readText } from '../../config/read-text.ts'
 
 /** What a connector needs of the runtime to speak HTTP; it is passed in. */
-export interface Web {
+export interface HttpClient {
   /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
-  send(request: WebRequest): Promise<WebReply>
+  send(request: HttpRequest): Promise<HttpReply>
   /** Lets go of idle connections. */
   close(): void
 }
 
-export interface WebRequest {
+export interface HttpRequest {
   readonly method: 'GET' | 'POST'
   /** Sent as it is: nothing of its path or query is encoded again. */
   readonly url: string
@@ -22,7 +22,7 @@ export interface WebRequest {
   readonly mostBytes: number
 }
 
-export interface WebReply {
+export interface HttpReply {
   readonly status: number
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
@@ -30,25 +30,29 @@ export interface WebReply {
 }
 
 /** How a CRM on the web is reached. */
-export interface WayOut {
+export interface HttpClientOptions {
   /** Certificates in PEM to trust besides the usual ones. */
   readonly ca: readonly string[]
   /** The proxy that a URL is reached by, null for none. */
   readonly proxyOf: (url: URL) => string | null
 }
 
-export type OpenWeb = (wayOut: WayOut) => Web
+export type OpenHttpClient = (options: HttpClientOptions) => HttpClient
 
 /** A web that is opened with the first request, once the certificates it is to trust were read from their file. */
-export function trustingWeb(openWeb: OpenWeb, caPath: string | null, proxyOf: (url: URL) => string | null): Web {
-  let opening: Promise<Web> | null = null
+export function trustingHttpClient(
+  openHttpClient: OpenHttpClient,
+  caPath: string | null,
+  proxyOf: (url: URL) => string | null,
+): HttpClient {
+  let opening: Promise<HttpClient> | null = null
   let isClosed = false
 
   return {
     async send(request) {
       if (isClosed) throw Object.assign(new Error('closed'), { code: 'ERR_CLOSED' })
       opening ??= certificatesIn(caPath)
-        .then((ca) => openWeb({ ca, proxyOf }))
+        .then((ca) => openHttpClient({ ca, proxyOf }))
         .catch((cause: unknown) => {
           // The file may be there the next time.
           opening = null
@@ -78,7 +82,7 @@ async function certificatesIn(path: string | null): Promise<readonly string[]> {
 const LONGEST_MS = 3_600_000
 
 /** The wait that an answer asks for, in seconds or until a date (RFC 9110 §10.2.3), an hour at most; null where it asks for none. */
-export function retryAfterMs({ headers }: WebReply, nowWallMs: number): number | null {
+export function retryAfterMs({ headers }: HttpReply, nowWallMs: number): number | null {
   const text = headers['retry-after']?.trim() ?? ''
   const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : untilMs(text, headers['date'], nowWallMs)
   return ms === null ? null : Math.min(Math.max(ms, 0), LONGEST_MS)
