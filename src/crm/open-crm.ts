@@ -1,5 +1,5 @@
-// Where the CRMs are: one folder each, and `mapping/` and `web/`, which they share. What each must give the replica is the port
-// (replica/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
+// The CRM connectors: one folder each; `mapping/`, `web/` and `kit/` are shared. A connector implements the port
+// (sync/port.ts): a source for each list, which reads pages of changes. Begin with files/, the simplest.
 
 import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -9,21 +9,24 @@ import { type ConnectorSurroundings, limitsOf } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
 
 export interface CrmSurroundings extends ConnectorSurroundings {
-  /** Loads how the runtime speaks HTTP, which not every CRM needs. */
+  /** Loads the runtime's HTTP client, which not every CRM needs. */
   readonly loadWeb: () => Promise<OpenHttpClient>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
   const crm = await open(settings, surroundings)
-  // Dataverse's counts its requests itself: a read of a list is many.
+  // The Dataverse connector counts its own requests: one read of a list takes many.
   if (settings.kind === 'dataverse') return crm
   countReads(crm.events, surroundings.observe)
   countReads(crm.venues, surroundings.observe)
   return crm
 }
 
-/** The connectors, loaded when theirs is the CRM: a start pays for no driver but its own. A new CRM is a folder beside this file and a case here. */
+/**
+ * Opens the connector, imported on demand: start-up loads no other CRM's driver. A new CRM is a folder beside this file
+ * and a case here.
+ */
 async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurroundings): Promise<Crm> {
   switch (settings.kind) {
     case 'dataverse': {
@@ -44,11 +47,11 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurro
   }
 }
 
-/** Has each read of the source told as one exchange with the CRM. */
+/** Reports each read of the source as one exchange with the CRM. */
 function countReads<Item>(source: Source<Item>, observe: Observe): void {
   const read = source.read.bind(source)
   source.read = async function* (request): PageStream<Item> {
-    // A read that took too long is abandoned, and then never returns.
+    // A read that exceeds its time limit is abandoned and never returns.
     let outcome: Outcome = 'timeout'
     try {
       const ended = yield* read(request)

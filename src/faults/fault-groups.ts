@@ -6,13 +6,13 @@ import { unreachable } from '../domain/unreachable.ts'
 import { faultKey } from '../records/fault-counts.ts'
 import type { WithheldRow } from '../records/packed-withheld.ts'
 
-/** Rows with one and the same fault in one column, as `check --json` prints them. */
+/** Rows with the same fault in the same column, as `check --json` prints them. */
 export interface FaultGroup {
   readonly kind: 'event' | 'venue'
   readonly column: string | null
   readonly fault: WithheldFault
   readonly count: number
-  /** The most frequent values, the first ones first. */
+  /** The most frequent values, in descending order. */
   readonly found: readonly { readonly value: string; readonly count: number }[]
   readonly examples: readonly { readonly where: string; readonly id: string | null }[]
   readonly remedy: string
@@ -20,7 +20,7 @@ export interface FaultGroup {
 
 const MOST_FOUND = 10
 const MOST_EXAMPLES = 10
-/** Of more different values those that come later are not counted one by one. */
+/** Once this many different values are counted, further ones are ignored. */
 const MOST_VALUES = 10_000
 
 interface Tally {
@@ -30,7 +30,7 @@ interface Tally {
   readonly examples: { readonly where: string; readonly id: string | null }[]
 }
 
-/** All faults of these rows, which come in their order: mistakes first, then by how many rows have them. */
+/** Groups all faults of these rows: mistakes first, then by number of rows. */
 export function faultGroups(
   kind: 'event' | 'venue',
   rows: Iterable<WithheldRow>,
@@ -73,7 +73,9 @@ function groupOf(
 }
 
 const noKey: TextKeyFor = () => null
-/** Where a row stands of a text file or a workbook, whose texts have keys. */
+/**
+ * Matches the location of a row in a text file or workbook: only their cells are texts that `crm.texts` can describe.
+ */
 const IN_TEXT = /\.(?:csv|tsv|txt|xlsx), (?:line|row) \d+$/i
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
@@ -85,7 +87,7 @@ function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['foun
     case 'duplicate-id':
       return 'Remove the copies, or give each row an id that no other has.'
     case 'unreadable': {
-      // No cell holds what several columns hold together.
+      // The value found is several cells joined, so no single cell can be corrected to it.
       if (name.includes(JOINT))
         return `Correct ${apart(name)}, which are read together${expected === null ? '' : `: ${expected} is expected`}${keyEnd(found, expected, textKeyFor)}`
       const orders = new Map<string, string[]>()

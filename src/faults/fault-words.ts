@@ -1,5 +1,6 @@
-// The words for faults. In: why rows are withheld. Out: sentences, remedies and groups, for check, explain, the
-// dashboard and the log.
+// The words for faults. In: why rows are withheld. Out: sentences, remedies and groups for check, explain, the
+// dashboard
+// and the log.
 
 import { unreachable } from '../domain/unreachable.ts'
 import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
@@ -8,13 +9,12 @@ import type { RecordList } from '../records/record-list.ts'
 import { insteadOf, textFound } from './remedy.ts'
 
 export interface WithheldWords {
-  /** Why the row is not served, as a sentence without its subject. */
+  /** Why the row is not served: a sentence without its subject. */
   readonly reason: string
-  /** What an admin can do about it. */
   readonly remedy: string
 }
 
-/** Says in an admin's words why a row is withheld. With what was found in it, as JSON: never for a log. */
+/** Explains to an admin why a row is withheld. Contains the value found, as JSON, so it must not go to a log. */
 export function withheldWords({ also = [], ...first }: Withheld): WithheldWords {
   const words = [first, ...also].map(faultWords)
   return {
@@ -23,7 +23,7 @@ export function withheldWords({ also = [], ...first }: Withheld): WithheldWords 
   }
 }
 
-/** The same of one fault. */
+/** As `withheldWords`, for a single fault. */
 export function faultWords({ fault, column, expected, found }: RowFault): WithheldWords {
   const name = column ?? 'the row'
   const shown = found === null ? '' : `; found ${found}`
@@ -68,7 +68,7 @@ function because(column: string | null, shown: string): string {
 
 type HeldFaults = Pick<RecordList<unknown>, 'faults' | 'extras'>
 
-/** What is wrong with the rows of a list that are withheld, and how many have each fault: mistakes first, the most frequent first. */
+/** Counts the faults of a list's withheld rows: mistakes first, then by number of rows. */
 export function faultCounts({ faults, extras }: HeldFaults): readonly FaultCount[] {
   const all = new FaultCounts()
   all.addAll(faults)
@@ -78,7 +78,7 @@ export function faultCounts({ faults, extras }: HeldFaults): readonly FaultCount
   )
 }
 
-/** How many rows of a list are withheld for each reason, the first one where there are several. */
+/** Counts a list's withheld rows by their first fault. */
 export function countWithheld(list: HeldFaults): Readonly<Record<WithheldFault, number>> {
   const counts = { inactive: 0, 'not-shown': 0, missing: 0, unreadable: 0, 'no-id': 0, 'duplicate-id': 0 }
   for (const { fault, first } of faultCounts(list)) counts[fault] += first

@@ -11,7 +11,7 @@ export function isNo(found: string): boolean {
   return NO.test(found.trim())
 }
 
-/** What to write instead of a value that cannot be read, as an order; null where it is not evident. */
+/** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
 export function insteadOf(found: string, expected: string): string | null {
   const text = found.trim()
   if (expected.includes('yes or no')) {
@@ -23,7 +23,7 @@ export function insteadOf(found: string, expected: string): string | null {
 }
 
 function insteadOfDate(text: string): string | null {
-  // Between dots the day comes first, wherever dates are written so. Between slashes nobody knows.
+  // Dates with dots always have the day first. Dates with slashes are ambiguous.
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/.exec(text)
   if (dotted !== null) {
     const [, day = '', month = '', year = '', time = 'and the time'] = dotted
@@ -58,7 +58,7 @@ function insteadOfNumber(text: string, expected: string): string | null {
   return hasCurrency && /^[+-]?\d+(?:\.\d+)?$/.test(bare) ? `write ${bare}, without the currency` : null
 }
 
-/** A text that was found, from how it is shown: as JSON. */
+/** Returns the text that `showCell` shows as JSON; other values are returned unchanged. */
 export function textFound(shown: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/.test(shown)) return shown
   return String(JSON.parse(shown))

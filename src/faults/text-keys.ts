@@ -5,7 +5,9 @@ import { isMonthFirst } from '../proposal/text-formats.ts'
 
 export type TextKeyFor = (found: readonly string[], expected: string) => string | null
 
-/** The key of a files CRM that would have such texts read, as the end of a sentence; null where none would. */
+/**
+ * Returns the `crm.texts` key that would make such texts readable, as the end of a sentence; `null` if there is none.
+ */
 export const textKeyFor: TextKeyFor = (found, expected) => {
   if (expected.includes('yes or no')) {
     const isSet = expected.includes('(crm.texts)')
@@ -17,7 +19,7 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
   const column = columnOfTexts(found)
   if (expected.startsWith('a date-time')) {
     const [first] = column.kind === 'date-time' ? column.formats : []
-    // Another format would not help: they have one, and no calendar has such days.
+    // The texts already fit a configured format: they name days that do not exist, and another format would not help.
     if (areWrittenAs(found, FORMATS.exec(expected)?.[1]?.split(' or ') ?? [])) return null
     if (first === undefined) return expected.includes('crm.texts.dates') ? 'add their format to crm.texts.dates' : null
     const other = column.formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))

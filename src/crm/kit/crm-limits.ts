@@ -1,5 +1,5 @@
-// What all connectors share. In: the limits and surroundings of the process. Out: what a connector may use, and for how
-// long it may take.
+// What all connectors share. In: the limits and services of the process. Out: what a connector may use, and its time
+// limits.
 
 import type { Zone } from '../../domain/zone.ts'
 import type { Observe } from '../../observe/observation.ts'
@@ -7,28 +7,28 @@ import type { Time } from '../../time/time.ts'
 import type { Descriptors } from './file-descriptors.ts'
 import type { ListSuspicions } from '../mapping/suspicions.ts'
 
-/** What a reload may change: looked up for each exchange, never kept. */
+/** Limits that a reload may change: connectors read them at each exchange and keep no copy. */
 export interface CrmLimits {
-  /** The longest one exchange with the CRM may take, where its own settings say nothing else. */
+  /** The time limit of one exchange with the CRM, unless the CRM's settings name their own. */
   readonly requestTimeoutMs: number
   readonly maxAgeMs: number
-  /** What a list may hold, and a workbook once it is unpacked; where nobody says it, 2 GB. */
+  /** The size limit of a list, and of an unpacked workbook, in bytes; 2 GB if absent. */
   readonly memoryBytes?: number
 }
 
-/** What every connector has of the world. */
+/** What every connector gets from the process. */
 export interface ConnectorSurroundings {
-  /** What Start and Finish are shown in. */
+  /** The time zone that Start and Finish are shown in. */
   readonly showIn: Zone
   readonly limits: CrmLimits
   readonly time: Time
   readonly observe: Observe
   readonly descriptors?: Descriptors
-  /** Where what is suspicious in the rows is noted. */
+  /** Collects what is suspicious in the rows. */
   readonly suspicions?: ListSuspicions
 }
 
-/** The limits of a CRM whose own settings may name its timeout. */
+/** Returns the limits, with the CRM's own time limit if its settings name one. */
 export function limitsOf(
   { requestTimeoutMs }: { readonly requestTimeoutMs: number | null },
   limits: CrmLimits,
@@ -42,7 +42,7 @@ export function limitsOf(
   }
 }
 
-/** How long a page may take: an exchange is tried once more on a fresh connection before it is given up. */
+/** The time limit of a page, in ms: each exchange is tried twice, the second time on a fresh connection. */
 export function patienceOf({ requestTimeoutMs }: Pick<CrmLimits, 'requestTimeoutMs'>): number {
   return requestTimeoutMs * 2 + 1000
 }

@@ -1,19 +1,19 @@
 import { Socket } from 'node:net'
 
 /**
- * File descriptors for what a CRM needs: callers may have taken all that the process may open. Whatever takes one for the
- * CRM's sake goes through here.
+ * File descriptors for the CRM connection. Callers may have taken all that the process may open, so the connectors open
+ * everything through this.
  */
 export interface Descriptors {
-  /** Runs what takes a descriptor before it returns. */
+  /** Runs work that takes a descriptor before it returns. */
   take<Result>(work: () => Result): Result
-  /** Runs what gives it back before it returns. */
+  /** Runs work that returns a descriptor before it returns. */
   giveBack(work: () => void): void
-  /** A socket that takes its descriptor so when it connects. */
+  /** A socket that takes its descriptor through this when it connects. */
   newSocket(): Socket
 }
 
-/** Where nobody takes them all. */
+/** Descriptors without a limit: for processes without callers. */
 export const PLENTY: Descriptors = {
   take: (work) => work(),
   giveBack: (work) => work(),

@@ -2,14 +2,14 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
 
-/** One value of a CRM's row, before it is read as anything. Dates are texts: no connector may round them on the way. */
+/** One uninterpreted value of a CRM row. Dates are texts, because no connector may round them. */
 export type Cell = null | boolean | string | number | DecimalText | LateTime | ErrorCell | readonly Cell[] | CellObject
 
 export interface CellObject {
   readonly [name: string]: Cell
 }
 
-/** A number by the digits its source wrote, where a float would lose some of them; a plain `number` is a safe integer. */
+/** A number as its source wrote it, for digits that a float would lose; a plain `number` is always a safe integer. */
 export class DecimalText {
   readonly source: string
 
@@ -18,7 +18,10 @@ export class DecimalText {
   }
 }
 
-/** An integer of a workbook that is shown with zeros before it: a number where it counts, and text as it is shown. */
+/**
+ * A workbook integer that the workbook shows with leading zeros: a number in number fields, the text shown in text
+ * fields.
+ */
 export class PaddedNumber extends DecimalText {
   readonly shown: string
 
@@ -28,13 +31,13 @@ export class PaddedNumber extends DecimalText {
   }
 }
 
-/** A time after the end of its day, as a spreadsheet counts on: 25:30 is 01:30 of the next day. */
+/** A time after the end of its day, as spreadsheets count: 25:30 is 01:30 of the next day. */
 export class LateTime {
-  /** What its own day's clock reads then, after the day beside it where one is joined to it. */
+  /** The time of day, after the day if one is joined to it: `01:30`. */
   readonly text: string
-  /** As a person is shown it. */
+  /** The time as the workbook shows it: `25:30`. */
   readonly shown: string
-  /** To be added to the day that it belongs to. */
+  /** Days to add to the day that it belongs to. */
   readonly days: number
 
   constructor(text: string, shown: string, days: number) {
@@ -44,11 +47,11 @@ export class LateTime {
   }
 }
 
-/** A cell of a workbook that is not blank and holds no value, such as an error; nothing can be read of it. */
+/** A workbook cell that is not blank but holds no usable value, for example an error. */
 export class ErrorCell {
-  /** As a person is shown it: `the error #REF!`. */
+  /** What the workbook shows: `the error #REF!`. */
   readonly what: string
-  /** As `Misfit` has it, whatever is read of it. */
+  /** What a `Misfit` should expect instead, whatever the field's type. */
   readonly expected: string
 
   constructor(what: string, expected: string) {
@@ -66,36 +69,36 @@ export function isList(cell: Cell): cell is readonly Cell[] {
   return Array.isArray(cell)
 }
 
-/** Tells whether a cell holds nothing: null, or a text of white space at most. */
+/** Whether a cell is null or a text of white space. */
 export function isBlank(cell: Cell): boolean {
   return cell === null || (typeof cell === 'string' && trimWhiteSpace(cell) === '')
 }
 
-/** The digits of a number as its source wrote them, null for a cell that is no number. */
+/** The digits of a number as its source wrote them; `null` if the cell is not a number. */
 export function sourceDigits(cell: Cell): string | null {
   if (typeof cell === 'number') return String(cell)
   return cell instanceof DecimalText ? cell.source : null
 }
 
-/** A text as it is, a number by its digits; null for all else. */
+/** A text unchanged, or a number by its digits; `null` for anything else. */
 export function plainText(cell: Cell): string | null {
   if (typeof cell === 'string') return cell
   return cell instanceof LateTime ? cell.shown : sourceDigits(cell)
 }
 
-/** As `plainText`, for what is read as a text: an integer has the zeros that it is shown with. */
+/** As `plainText`, but for text fields: an integer keeps the leading zeros it is shown with. */
 export function shownText(cell: Cell): string | null {
   return cell instanceof PaddedNumber ? cell.shown : plainText(cell)
 }
 
 const LONGEST = 80
 
-/** A cell as a person is shown it: as JSON, cut to 80 characters, however large or deep it is. */
+/** Shows a cell to a person: as JSON, cut to 80 characters, in a time independent of its size and depth. */
 export function showCell(cell: Cell): string {
   return write(cell, LONGEST)
 }
 
-/** Every level writes a character before it goes deeper, so `room` bounds the depth too. */
+/** Each level writes a character before it descends, so `room` limits the depth too. */
 function write(cell: Cell, room: number): string {
   if (cell === null || typeof cell === 'boolean' || typeof cell === 'number') return String(cell)
   if (cell instanceof DecimalText) return cut(cell.source, room)
@@ -128,33 +131,33 @@ function writeItems<Item>(
 function cut(text: string, room: number): string {
   if (text.length <= room) return text
   const end = Math.max(0, room - 1)
-  // Half a surrogate pair is no character.
+  // Do not cut a surrogate pair in half.
   const code = text.charCodeAt(end - 1)
   return `${text.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`
 }
 
-/** How the rows of one connector are looked into; each function is asked once, and what it gives is run for each row. */
+/** Access to one connector's rows. Each method is called once per column; the function it returns runs for each row. */
 export interface RowAccess<Row> {
-  /** The cell of a column, null where a row lacks it. */
+  /** Reads the cell of a column; `null` if the row lacks it. */
   cell(column: string): (row: Row) => Cell
-  /** The words that people see for the codes in a column. */
+  /** Reads the label that people see for the code in a column. */
   label(column: string): (row: Row) => Cell
-  /** Whether a row has a column at all, blank or not; where it is not said, every row has all. */
+  /** Tells whether a row has the column at all, blank or not; if absent, every row has every column. */
   isThere?(column: string): (row: Row) => boolean
-  /** Whether people do not see the row where they keep it; absent if they see all. */
+  /** Whether the CRM hides the row from people; if absent, it hides none. */
   isHidden?(row: Row): boolean
-  /** The web address that the cell of `Website` links to, beside what it shows; absent if no cell can link. */
+  /** The web address that the `Website` cell links to; absent if cells cannot link. */
   link?(row: Row): string | null
-  /** The zone that a cell names, by a code of the CRM too; null for anything else. */
+  /** The time zone that a cell names, by its name or by a code of the CRM; `null` if it names none. */
   zoneOf(cell: Cell): Zone | null
 }
 
-/** Reads one thing of a row, or says why the row cannot be served. */
+/** Reads one value of a row, or returns why the row cannot be served. */
 export type Reader<Row, Value> = (row: Row) => Value | Reason
 
-/** A cell that cannot be read as what its field holds. */
+/** A cell that is not a valid value of its field. */
 export class Misfit {
-  /** The end of a sentence: `a date-time such as 2026-07-12T19:30:00+01:00`. */
+  /** What is expected instead, as the end of a sentence: `a date-time such as 2026-07-12T19:30:00+01:00`. */
   readonly expected: string
   readonly found: string
 
@@ -164,7 +167,7 @@ export class Misfit {
   }
 }
 
-/** Why a row is withheld, but for where it stands. */
+/** Why a row is withheld, without the row's location. */
 export class Reason {
   readonly fault: WithheldFault
   readonly column: string | null

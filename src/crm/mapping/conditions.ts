@@ -6,14 +6,14 @@ import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell
 import type { FlagColumn } from './list-setting.ts'
 import type { Conversions } from './written.ts'
 
-/** What `blank` expects of a cell. */
+/** What a `blank` condition expects. */
 export const A_BLANK_CELL = 'a blank cell'
-/** Comes before the values that `not` excludes. */
+/** Precedes the values that a `not` condition excludes. */
 export const NONE_OF = 'none of '
 
 type Check<Row> = (row: Row) => Reason | null
 
-/** Checks that say why a row is not in the list, null if it is; `fault` is what its being left out is called. */
+/** Returns checks that say why a row is withheld; `fault` names that reason. */
 export function conditionsOf<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
@@ -28,13 +28,13 @@ export function conditionsOf<Row>(
   })
 }
 
-/** Reads the value that a `not` lets pass; null if the cell is blank or the row is withheld. */
+/** Reads a value that passed a `not` condition; `null` if the cell is blank or the row is withheld. */
 export interface LetPass<Row> {
   readonly column: string
   readonly valueIn: (row: Row) => string | null
 }
 
-/** What each `not` of a condition lets pass. */
+/** Returns a reader for each `not` of a condition, for `check` to count the values that pass. */
 export function letPassBy<Row>(
   condition: Condition | FlagColumn | null,
   access: RowAccess<Row>,
@@ -67,7 +67,7 @@ function flagCondition<Row>(
   }
 }
 
-/** Null holds none of the values. */
+/** A blank cell matches none of the values. */
 function oneOfCondition<Row>(
   { column, oneOf }: Extract<ConditionPart, { oneOf: unknown }>,
   access: RowAccess<Row>,
@@ -93,7 +93,9 @@ function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, 
   }
 }
 
-/** Unlike a list of values, it withholds what merely resembles one of them: a slip must not publish a row. */
+/**
+ * Unlike `oneOf`, this also matches values that only resemble an excluded one: a typing error must not publish a row.
+ */
 function noneOfCondition<Row>(
   { column, noneOf }: Extract<ConditionPart, { noneOf: unknown }>,
   access: RowAccess<Row>,
@@ -117,9 +119,9 @@ function textOf(cell: Cell): string | null {
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
-/** One text for all that people take for the same: `Ja`, `ja ` and `JA`, `1` and `1.0`. */
+/** Maps texts that people consider equal to one text: `Ja`, `ja ` and `JA`, `1` and `1.0`. */
 function folded(text: string): string {
-  // Upper case first: `ß` and `SS` have one lower case only so.
+  // Upper case first: only then do `ß` and `SS` get the same lower case.
   const word = trimWhiteSpace(text.normalize('NFKC').replaceAll(INVISIBLE, '')).toUpperCase().toLowerCase()
   const number = parseDecimal(word)
   if (number === null) return word

@@ -4,12 +4,12 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, Misfit, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
 import { parseShallow } from './parse-shallow.ts'
 
-/** The text of a cell as it is; a number's is its source text. */
+/** The text of a cell, unchanged; for a number, the text that its source wrote. */
 export function toText(cell: Cell): string | null | Misfit {
   return cell === null ? null : (shownText(cell) ?? new Misfit('a text', cell))
 }
 
-/** The 32-bit integer of a cell; what is left blank is 0 (contract §2). */
+/** The 32-bit integer of a cell; a blank cell is 0 (contract §2). */
 export function toInt32(cell: Cell): number | Misfit {
   if (typeof cell === 'number' && (cell | 0) === cell) return cell
   if (isBlank(cell)) return 0
@@ -17,7 +17,7 @@ export function toInt32(cell: Cell): number | Misfit {
   return (text === null ? null : parseInt32(text)) ?? new Misfit('a whole number without separators, such as 250', cell)
 }
 
-/** The decimal of a cell with the digits and scale its source wrote; what is left blank is 0 (contract §2). */
+/** The decimal of a cell, with the digits and scale that its source wrote; a blank cell is 0 (contract §2). */
 export function toDecimal(cell: Cell): Decimal | Misfit {
   if (isBlank(cell)) return ZERO
   const text = plainText(cell)
@@ -33,7 +33,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ])
 
-/** The boolean of a cell, null where it is left blank. */
+/** The boolean of a cell; `null` if the cell is blank. */
 export function toFlag(cell: Cell): boolean | null | Misfit {
   if (typeof cell === 'boolean') return cell
   if (isBlank(cell)) return null
@@ -44,7 +44,7 @@ export function toFlag(cell: Cell): boolean | null | Misfit {
 
 const NO_TAGS: readonly string[] = []
 
-/** The tags of a list; a null among them is dropped, and absent ones are an empty list (contract §2). */
+/** The tags of a list cell. Null items are dropped, and a null cell is an empty list (contract §2). */
 export function toTags(cell: Cell): readonly string[] | Misfit {
   if (cell === null) return NO_TAGS
   if (!isList(cell)) return new Misfit('a list of texts', cell)
@@ -57,18 +57,18 @@ export function toTags(cell: Cell): readonly string[] | Misfit {
   return tags
 }
 
-/** As `toTags`, for sources without lists: there one text holds all tags, between semicolons. */
+/** As `toTags`, for sources without lists: one text holds all tags, separated by semicolons. */
 export function toTagsOfText(cell: Cell): readonly string[] | Misfit {
   return typeof cell === 'string' ? splitTags(cell, ';') : toTags(cell)
 }
 
-/** The tags between separators, trimmed; blank ones are dropped. */
+/** Splits a text into trimmed tags and drops blank ones. */
 export function splitTags(text: string, separator: string): readonly string[] {
   const tags: string[] = []
   for (let from = 0; from <= text.length;) {
     const end = text.indexOf(separator, from)
     const to = end === -1 ? text.length : end
-    // Nothing is made of what is blank, of which there may be any amount.
+    // Blank tags are skipped without a copy: there may be any number of them.
     const tag = to === from ? '' : trimWhiteSpace(text.slice(from, to))
     if (tag !== '') tags.push(tag)
     from = to + separator.length
@@ -79,7 +79,7 @@ export function splitTags(text: string, separator: string): readonly string[] {
 const NO_LINKS: readonly Link[] = []
 const LINKS_EXPECTED = 'a list of links, each with a text for Rel and for Href, and a text or null for Title'
 
-/** The further links of a row (contract §2.1), none where the cell is null. */
+/** The additional links of a row (contract §2.1); empty if the cell is null. */
 export function toLinks(cell: Cell): readonly Link[] | Misfit {
   if (cell === null) return NO_LINKS
   if (!isList(cell)) return new Misfit(LINKS_EXPECTED, cell)
@@ -92,7 +92,7 @@ export function toLinks(cell: Cell): readonly Link[] | Misfit {
   return links
 }
 
-/** As `toLinks`, for sources without lists: there a text holds them as JSON. */
+/** As `toLinks`, for sources without lists: a text holds the links as JSON. */
 export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
   if (typeof cell !== 'string') return toLinks(cell)
   if (isBlank(cell)) return NO_LINKS

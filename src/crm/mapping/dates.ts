@@ -6,10 +6,10 @@ import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zo
 import { type Cell, type RowAccess, LateTime, Misfit, isBlank } from './cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
-// Spreadsheets write 12/07/2026 19:30, which is July to some and December to others: it is never guessed.
+// 12/07/2026 is July to some and December to others. Marquee never guesses.
 const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
 
-/** How the texts of dates are read. */
+/** How date texts are parsed. */
 export interface DateRules {
   readonly expected: string
   readonly parse: (text: string) => DateTimeText | null
@@ -17,7 +17,7 @@ export interface DateRules {
 
 const ISO: DateRules = { expected: EXPECTED, parse: parseDateTimeText }
 
-/** ISO 8601 first, then the formats in their order. */
+/** Returns rules that try ISO 8601 first, then the formats in their order. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
   if (formats.length === 0) return ISO
   const written = formats.map((format) => format.written).join(' or ')
@@ -35,13 +35,13 @@ export function dateRules(formats: readonly DateFormat[]): DateRules {
   }
 }
 
-/** What is noted of the dates of one field: how many were wall times that the list's zone decided, and when the last one was. */
+/** Notes about the dates of one field: how many lacked an offset, and the last date's epoch seconds. */
 export interface DateNotes {
-  /** What the CRM calls it. */
+  /** The CRM's name for the column. */
   readonly column: string
   wallTimes: number
   epochSeconds: number
-  /** Told of a wall time that no clock showed. */
+  /** Called for a wall time that the clocks skipped. */
   readonly seeSkipped: (cell: Cell) => void
 }
 
@@ -50,9 +50,9 @@ export function dateNotes(column: string, seeSkipped: DateNotes['seeSkipped'] = 
 }
 
 /**
- * The date-time of a cell as `showIn`'s clocks show it, null where it is left blank; without an offset it is read as
- * `wallZone`'s wall time. A field that `hasZone` is known to hold wall times: some CRMs write a `Z` behind them that means
- * nothing. Any other offset does mean something.
+ * The date-time of a cell, shown in the zone `showIn`; `null` if the cell is blank. A date without an offset is a wall
+ * time in `wallZone`. With `hasZone`, a trailing `Z` is ignored as well: some CRMs write one behind wall times. Other
+ * offsets always count.
  */
 export function toDateTime(
   cell: Cell,
@@ -69,7 +69,7 @@ export function toDateTime(
   return shown(instantOf(parsed, wallZone, notes, cell), showIn, notes, cell)
 }
 
-/** What a cell says that is not blank. */
+/** Parses a cell that is not blank. */
 export function parseDate(cell: Cell, rules: DateRules, hasZone: boolean): DateTimeText | Misfit {
   if (cell instanceof LateTime) {
     const parsed = parseDate(cell.text, rules, hasZone)
@@ -90,12 +90,12 @@ function laterBy(parsed: DateTimeText, days: number): DateTimeText {
   return { kind: 'instant', instant: { ...instant, epochSeconds: instant.epochSeconds + seconds } }
 }
 
-/** Counts a date whose zone only the list's own says. */
+/** Counts a date that has neither an offset nor a zone of its own, so the list's zone decides. */
 export function noteWallTime({ kind }: DateTimeText, notes: DateNotes, hasZone: boolean): void {
   if (kind === 'wall' && !hasZone) notes.wallTimes++
 }
 
-/** @param notes of the field that the date is read for, from this cell; absent if another field's is looked at */
+/** The instant of a date. @param notes notes of the cell's own field; absent when the date is read for another field */
 export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNotes, cell: Cell = null): Instant {
   if (parsed.kind !== 'wall') return parsed.instant
   const instant = instantOfWall(parsed.wall, wallZone)
@@ -110,7 +110,7 @@ export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Ce
   return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
 }
 
-/** What a row's date is the wall time of: what its field says, else `zone`. */
+/** Returns a reader of the zone of a row's wall times: the field's own zone, else `zone`. */
 export function wallZoneOf<Row>(
   source: FieldSource | null,
   access: RowAccess<Row>,
@@ -128,21 +128,21 @@ export function wallZoneOf<Row>(
 }
 
 /**
- * The time zones of Windows by the name it keeps in its registry, each with the IANA zone that stands for it where no
- * territory is known. Generated from windowsZones.json (territory 001) of Unicode CLDR 48, as the npm package
- * cldr-core 48.2.0 has it: © 2004-2026 Unicode, Inc., Unicode License v3 (windows-zones.LICENSE).
+ * IANA time zones by the Windows registry's name, each the one for no particular territory. Generated from
+ * windowsZones.json (territory 001) of Unicode CLDR 48, as in the npm package cldr-core 48.2.0: © 2004-2026 Unicode,
+ * Inc., Unicode License v3 (windows-zones.LICENSE).
  */
 export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(Object.entries(windowsZones))
 
 const MOST_NAMES = 1000
 const opened = new Map<string, Zone>()
 
-/** The zone of an IANA or a Windows name; null for what is neither. Asked once a row, so zones are kept. */
+/** Opens the zone of an IANA or Windows name; `null` if it is neither. Zones are cached, as every row asks. */
 export function openNamedZone(name: string): Zone | null {
   const known = opened.get(name)
   if (known !== undefined) return known
   const zone = openZone(WINDOWS_ZONES.get(name) ?? name)
-  // No CRM has more; one that spells a name in a thousand ways must not fill the memory.
+  // No CRM has more zones; a CRM with a thousand spellings of a name must not fill the memory.
   if (zone !== null && opened.size < MOST_NAMES) opened.set(name, zone)
   return zone
 }

@@ -4,10 +4,10 @@ import type { Oddity } from '../../domain/oddity.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
 import { linkedCell } from './linked-cell.ts'
 
-/** Where a field comes from, and in how many of all rows something stands there. */
+/** Which column a field is read from, and how many rows have a value there. */
 export interface FieldFound {
   readonly field: string
-  /** Null if nothing reads it. */
+  /** The columns, or the constant; `null` if nothing reads the field. */
   readonly from: string | null
   readonly filled: number
   readonly of: number
@@ -16,7 +16,7 @@ export interface FieldFound {
 
 type FieldName = keyof FieldSources
 
-/** Fields without which a record misleads whoever reads it; several are missed only if nothing reads any of them. */
+/** Fields without which records mislead callers. Of several fields in one entry, any one is enough. */
 const NEEDED: Readonly<
   Record<RecordTable['kind'], readonly (readonly [fields: readonly FieldName[], what: string])[]>
 > = {
@@ -35,29 +35,29 @@ interface Tally {
   example: string | null
 }
 
-/** What one read of all rows found. */
+/** Counts of one read of all rows. */
 interface Counts {
   readonly tallies: Map<string, Tally>
   rows: number
 }
 
-/** What a list's fields are read from, and what a read of all rows found in them. */
+/** Tracks what a list's fields are read from, and how many rows have a value in each. */
 export class FieldCoverage {
   #table: RecordTable | null = null
   #sources: FieldSources = {}
   #now: Counts = { tallies: new Map(), rows: 0 }
-  /** Of the last read that mapped every row. */
+  /** The counts of the last read that mapped every row. */
   #before = this.#now
   #isPartial = false
 
-  /** A read of all rows begins. */
+  /** Starts the counts of a new full read. */
   begin(): void {
     if (!this.#isPartial) this.#before = this.#now
     this.#isPartial = false
     this.#now = { tallies: new Map(), rows: 0 }
   }
 
-  /** A row is what it was, and so is not mapped. */
+  /** Notes that an unchanged row was not mapped, so this read's counts are incomplete. */
   skip(): void {
     this.#isPartial = true
   }
@@ -71,7 +71,7 @@ export class FieldCoverage {
     this.#sources = fields
   }
 
-  /** Counts what each field of a row is made of: for `check`, since serving rows pay for it. */
+  /** Returns a counter to be called with each row. Used by `check` only: it costs time that serving cannot spare. */
   counter<Row>(access: RowAccess<Row>): (row: Row) => void {
     const fields = Object.entries(this.#sources).flatMap(([name, source]) => {
       const columns = columnsOf(source)
@@ -96,7 +96,10 @@ export class FieldCoverage {
     }
   }
 
-  /** What nothing reads and the configuration does not drop. @param isThere whether any row had the column */
+  /**
+   * Reports needed fields that nothing reads and the configuration does not drop.
+   * @param isThere tells whether any row has the column
+   */
   missed(isThere: (column: string) => boolean, rows: number): readonly Oddity[] {
     if (this.#table === null || rows === 0) return []
     const { kind, list } = this.#table
@@ -115,7 +118,7 @@ export class FieldCoverage {
     return columns.length > 0 && !columns.some(isThere)
   }
 
-  /** Each field of the list, in their order. @param isThere whether any row had the column */
+  /** Returns all fields of the list, in order. @param isThere tells whether any row has the column */
   found(isThere: (column: string) => boolean): readonly FieldFound[] {
     const fields: readonly { readonly name: string }[] = this.#table?.fields ?? []
     const sources = new Map<string, FieldSource | null | undefined>(Object.entries(this.#sources))
@@ -126,7 +129,7 @@ export class FieldCoverage {
       if (source === null) return { field: name, from: null, filled: 0, of, example: null }
       if (columns.length === 0) return { field: name, from: writtenAs(source), filled: of, of, example: null }
       const { filled, example } = tallies.get(name) ?? { filled: 0, example: null }
-      // Of an empty list nobody knows which columns there would be.
+      // An empty list says nothing about its columns.
       const isRead = of === 0 || filled > 0 || columns.some(isThere)
       return { field: name, from: isRead ? writtenAs(source) : null, filled, of, example }
     })

@@ -3,12 +3,12 @@ import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type Reader, Misfit, Reason, isBlank } from './cell.ts'
 import { type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
-/** Where a date of a row comes from, and how its text is read. */
+/** Where a date of a row is read from, and how. */
 export interface DateOrigin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
   readonly wallZone: (row: Row) => Zone | Misfit
-  /** It says which zone it is in. */
+  /** Whether the field names the zone of its dates. */
   readonly hasZone: boolean
   readonly rules: DateRules
   readonly notes: DateNotes
@@ -17,10 +17,10 @@ export interface DateOrigin<Row> {
 const DAY_SECONDS = 86_400
 
 /**
- * Reads a Finish that depends on its Start.
- *
- * @param lastingMs what is blank ends so long after Start; null where it is missing
- * @param isJoined the day comes from a column of its own: an end before its beginning on one day is the next day's
+ * Returns a reader of Finish that may depend on Start.
+ * @param lastingMs the duration of an event without a Finish, in ms; `null` if such an event is withheld
+ * @param isJoined whether the day comes from another column: a Finish before Start on the same day then means the next
+ * day
  */
 export function finishReader<Row>(
   finish: DateOrigin<Row>,
@@ -59,7 +59,6 @@ export function finishReader<Row>(
   }
 }
 
-/** Null where it is blank. */
 function startOf<Row>({ column, cell, wallZone, hasZone, rules }: DateOrigin<Row>, row: Row) {
   const found = cell(row)
   if (isBlank(found)) return null

@@ -1,9 +1,9 @@
 import type { Guid } from '../../domain/guid.ts'
 
-/** What the CRM writes for an id, and where. */
+/** An id as the CRM writes it, and the rows that hold it. */
 interface IdText {
   readonly text: string
-  /** Some of the rows that hold it: where each stood when it was mapped. */
+  /** Locations of some of the rows that hold it, by row id. */
   readonly rows: Map<Guid, string>
 }
 
@@ -11,9 +11,11 @@ const MOST_TEXTS = 10_000
 const MOST_ROWS = 10
 const LONGEST = 80
 
-/** The ids of venues as one list writes them: its own in the venues, those of other rows in the events. */
+/**
+ * Venue ids as the CRM writes them: in the list of venues each row's own, in the list of events those of their venues.
+ */
 export class IdTexts {
-  /** What the CRM calls their column. */
+  /** The CRM's name for the column. */
   column = ''
   readonly #texts = new Map<Guid, IdText>()
 

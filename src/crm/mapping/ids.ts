@@ -6,18 +6,21 @@ import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
 import { type Cell, Misfit, isBlank, shownText } from './cell.ts'
 
-/** The id of a row; the empty GUID is not one (contract §1.1). */
+/** The id of a row. The empty GUID is not an id (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {
   return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new Misfit('a GUID that is not all zeros', cell)
 }
 
-/** The id of an event's venue; a blank one, like the empty GUID, means that none is assigned yet. */
+/** The id of an event's venue. A blank cell, or the empty GUID, means that no venue is assigned yet. */
 export function toVenueId(cell: Cell): Guid | Misfit {
   if (isBlank(cell)) return EMPTY_GUID
   return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new Misfit('a GUID, or nothing', cell)
 }
 
-/** The id of a row whose CRM has other ids than GUIDs: that of its text in `namespace`, apart from other tables' ids. Blanks at its ends do not count. */
+/**
+ * Converts ids that are not GUIDs: the UUID of the text in `namespace`, separate for each table. Leading and trailing
+ * blanks do not count.
+ */
 export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid | Misfit {
   const idOf = namedIds(namespace, `${from}/`)
   return (cell) => {
@@ -26,22 +29,22 @@ export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid |
   }
 }
 
-/** So many venues are remembered; a list has far fewer than it has events. */
+/** The number of venue ids cached. */
 const MOST_VENUES = 10_000
 
-/** As `toNamedId`, for the venue that an event names; a blank one means that none is assigned yet. */
+/** As `toNamedId`, for an event's venue. A blank cell means that no venue is assigned yet. */
 export function toNamedVenueId(namespace: Guid, venuesFrom: string): (cell: Cell) => Guid | Misfit {
   const named = remembered(toNamedId(namespace, venuesFrom), MOST_VENUES)
   return (cell) => (isBlank(cell) ? EMPTY_GUID : named(cell))
 }
 
-/** The same, with the first ids that it was asked for remembered: a hash takes ten times as long. */
+/** Caches the first ids: computing the hash takes ten times as long. */
 export function remembered(named: (cell: Cell) => Guid | Misfit, most: number): (cell: Cell) => Guid | Misfit {
   const places = new Map<Cell, number>()
   const known: { readonly cell: Cell; readonly id: Guid }[] = []
   let next = 0
   return (cell) => {
-    // A list that is read again has its ids in the order it had: to look each of them up takes a third of the read.
+    // A list that is read again has its ids in the same order. Looking each of them up would take a third of the read.
     const at = known[next]?.cell === cell ? next : places.get(cell)
     const before = at === undefined ? undefined : known[at]
     if (before !== undefined && at !== undefined) {
@@ -58,17 +61,17 @@ export function remembered(named: (cell: Cell) => Guid | Misfit, most: number): 
   }
 }
 
-/** The name-based UUID of a name in a namespace (RFC 9562 §5.5), the same for ever. */
+/** The name-based UUID of a name in a namespace (RFC 9562 §5.5). */
 export function uuidV5(namespace: Guid, name: string): Guid {
   return namedIds(namespace, '')(name)
 }
 
 const SHORT = 1000
 
-/** Gives the UUIDs of names that begin alike; done for each row, so nothing but the name is put together. */
+/** Derives the UUIDs of names with a common beginning. It runs for each row, so it concatenates only the rest. */
 function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
   const head = Buffer.concat([Buffer.from(namespace.replaceAll('-', ''), 'hex'), Buffer.from(beginning)])
-  // No character takes more than three bytes for each of its code units.
+  // UTF-8 takes at most three bytes per UTF-16 code unit.
   const scratch = Buffer.alloc(head.length + SHORT * 3)
   head.copy(scratch)
   return (rest) => {
@@ -86,13 +89,13 @@ function namedIds(namespace: Guid, beginning: string): (rest: string) => Guid {
   }
 }
 
-/** The digit with its upper two bits set to the variant's. */
+/** Each hexadecimal digit with its upper two bits set to the variant's. */
 const VARIANTS = '89ab89ab89ab89ab'
 
-/** The ids that a record is known by here, for the CRM's own id: the event's, then the venue's. */
+/** The ids that a record with this CRM id has in Marquee: as an event, then as a venue. */
 export type IdsOf = (crmId: string) => readonly Guid[]
 
-/** Null where the CRM's ids are GUIDs, and so are known by themselves. */
+/** Returns the conversion from CRM ids; `null` if they are GUIDs and stay unchanged. */
 export function idsOf(crm: CrmSettings): IdsOf | null {
   if (crm.kind === 'dataverse' || crm.idNamespace === null) return null
   const { idNamespace } = crm
@@ -103,7 +106,7 @@ export function idsOf(crm: CrmSettings): IdsOf | null {
   return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
 }
 
-/** What stands before an id of a list in files: the file as it is named, else the list. */
+/** The prefix of ids from files: the file's name if configured, else the list's. */
 export function fileNamed(block: { readonly from: FileName | null } | null, list: ListName): string {
   return block?.from?.file ?? list
 }

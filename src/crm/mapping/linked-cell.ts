@@ -1,12 +1,12 @@
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, type RowAccess, isBlank, shownText } from './cell.ts'
 
-/** Tells whether a text is the address of a web page, and nothing else. */
+/** Whether the whole text is one web address. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(trimWhiteSpace(text))
 }
 
-/** The cell of a website: the address that it links to, unless what it shows is one itself. */
+/** Returns a reader of a website: the cell's text if that is an address, else the address that the cell links to. */
 export function linkedCell<Row>(cell: (row: Row) => Cell, access: Pick<RowAccess<Row>, 'link'>): (row: Row) => Cell {
   const link = access.link?.bind(access)
   if (link === undefined) return cell

@@ -4,23 +4,23 @@ import type { Guid } from '../../domain/guid.ts'
 import type { Zone } from '../../domain/zone.ts'
 import type { Suspicions } from './suspicions.ts'
 
-/** How a list is mapped: the CRM's stock mapping with what the operator says instead. */
+/** How a list is mapped: the CRM's stock mapping, overridden by the configuration. */
 export interface ListSetting {
   readonly from: string
-  /** A field that is null, or absent, comes from nowhere. */
+  /** The source of each field. A field that is null or absent is not read. */
   readonly fields: FieldSources
-  /** Null: every row is. */
+  /** `null`: every row is active. */
   readonly active: Condition | FlagColumn | null
   readonly showOnWeb: Condition | FlagColumn | null
 }
 
-/** A column that says yes or no, and what a blank one means. */
+/** A column that says yes or no, and what a blank cell means. */
 export interface FlagColumn {
   readonly column: string
   readonly whenBlank: boolean
 }
 
-/** The stock mapping with what the operator says instead, field by field. */
+/** Overrides the stock mapping with the configuration, field by field. */
 export function settingOf(stock: Omit<ListSetting, 'from'>, said: Said): ListSetting {
   return { ...stock, ...said, fields: { ...stock.fields, ...said.fields } }
 }
@@ -30,34 +30,33 @@ type Said = Pick<ListSetting, 'from' | 'fields'> & {
   readonly showOnWeb?: Condition | null
 }
 
-/** What both lists share. */
+/** What the mappings of both lists share. */
 export interface MappingSurroundings {
-  /** Where the ids of this CRM are no GUIDs: what they become UUIDs of. */
+  /** The namespace of ids derived from the CRM's; `null` if the CRM's ids are GUIDs. */
   readonly idNamespace: Guid | null
-  /** The venues' `from`, for the ids that events know them by. */
+  /** The venues' `from`, from which events derive their venue ids. */
   readonly venuesFrom: string
-  /** What dates without an offset are wall times in, where their field says nothing else. */
+  /** The zone of dates without an offset, unless their field names another. */
   readonly zone: Zone
   readonly showIn: Zone
-  /** Whether the source has lists, or texts that hold what would be in them. */
+  /** Whether the source has lists, or texts that hold several values. */
   readonly lists: 'native' | 'text'
-  /** How its texts are written, where that is not as for Marquee. */
+  /** How the source writes its texts, if the configuration describes it. */
   readonly texts?: TextSettings | null
-  /** What the configuration says of numbers that people and spreadsheets wrote; null if a program wrote them all. */
+  /** The decimal separator configured for numbers that people or spreadsheets wrote; `null` if a program wrote them. */
   readonly written?: Pick<TextSettings, 'decimal'> | null
-  /** Where what is suspicious in the list is noted. */
+  /** Collects what is suspicious in the list. */
   readonly suspicions: Suspicions
 }
 
-/** A column that a mapping reads, and what of it. */
 export interface MappedColumn {
   readonly column: string
   readonly label: boolean
-  /** The key of the configuration that named it, such as `fields.Start`: for whoever has to correct it. */
+  /** The configuration key that names the column, for error messages: `fields.Start`. */
   readonly key: string
 }
 
-/** All that a mapping reads of its table, in the order of its keys: only these columns are asked for. */
+/** Returns all columns that a mapping reads, in the order of its keys. Connectors request only these. */
 export function mappedColumns({ fields, active, showOnWeb }: Omit<ListSetting, 'from'>): readonly MappedColumn[] {
   const columns = Object.entries(fields).flatMap(([name, source]) =>
     sourceColumns(source).map((column) => ({ ...column, key: `fields.${name}` })),

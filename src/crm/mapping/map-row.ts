@@ -1,5 +1,6 @@
-// How the rows of a CRM become records. In come the rows of a connector, looked into by its RowAccess, and a ListSetting:
-// which column each field is from, as the CRM's stock mapping and the operator say. Out go records, or why a row is withheld.
+// Maps the rows of a CRM to records. In: the rows of a connector, read through its RowAccess, and a ListSetting, which
+// says
+// which column each field comes from. Out: records, or why a row is withheld.
 
 import { type EventRecord, EVENTS } from '../../domain/event.ts'
 import type { RecordTable } from '../../domain/field.ts'
@@ -15,15 +16,15 @@ import type { DateNotes } from './dates.ts'
 import { type RowAccess, Reason } from './cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
 
-/** A kind of record, and how one is made of what the readers find in a row. */
+/** A kind of record: how its fields make one, and what may be wrong with it. */
 export interface RowKind<Item> {
   readonly table: RecordTable<FieldsOf<Item>>
   readonly recordOf: <Row>(readers: Readers<Row, Item>, row: Row, id: Guid) => Item | Reason
-  /** The id of a venue that is in it, by the field that holds it. */
+  /** The field that holds a venue's id, and that id in a record. */
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
-  /** Which fields do not go together. */
+  /** Returns fields that contradict each other. */
   readonly oddities: (
     record: Item,
     nameOf: NameOf,
@@ -32,13 +33,13 @@ export interface RowKind<Item> {
   ) => Parameters<Suspicions['note']>[1]
 }
 
-/** The dates of the row at hand: to compare their texts would take 0.2 µs. */
+/** The dates of the current row as numbers: comparing their texts would take 0.2 µs. */
 interface EventTimes {
   readonly start: DateNotes
   readonly finish: DateNotes
 }
 
-/** What the CRM calls the column of a field. */
+/** Returns the CRM's name for the column of a field. */
 type NameOf = (field: FieldName) => string
 
 const NONE: readonly never[] = []
@@ -61,21 +62,21 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
   oddities: () => NONE,
 }
 
-/** How the rows of one list become records: made once from names and settings, then run for each row. */
+/** How the rows of one list become records. Built once, then run for each row. */
 export interface ListMapping<Row, Item> extends EventTimes {
   readonly readers: Readers<Row, Item>
-  /** Whether the row is in the list at all, asked in this order once its id is known; null where it is. */
+  /** Conditions for the row to be in the list, checked in this order once its id is known. */
   readonly conditions: readonly ((row: Row) => Reason | null)[]
-  /** Null where the rows are served. */
+  /** Counts filled fields for `check`; `null` while serving. */
   readonly countFields: ((row: Row) => void) | null
-  /** What `not` lets pass, for `check`. */
+  /** The values that pass a `not` condition, for `check`. */
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
   readonly idText: (row: Row) => string | null
-  /** What the row holds in the field of its venue. */
+  /** The row's value in the field that holds a venue's id. */
   readonly venueText: (row: Row) => string | null
-  /** Null when there is nothing left to look for. */
+  /** Looks for columns that no row has had yet; `null` once nothing is left to look for. */
   probe: ((row: Row) => boolean) | null
   /** Whether a row has the column at all. */
   readonly isThere: (column: string, row: Row) => boolean
@@ -121,7 +122,10 @@ export function listMapping<Row, Item>(
 
 export type MappedRow<Item> = Extract<Change<Item>, { readonly kind: 'record' | 'withheld' }>
 
-/** The record of a row, or why it is withheld: its id, its conditions, its values, in this order, and all that is wrong with them. */
+/**
+ * Maps a row to its record, or to why it is withheld. Reads its id, its conditions, then its values; a withheld row
+ * gets all its faults.
+ */
 export function mapRow<Row, Item extends { readonly Id: Guid }>(
   mapping: ListMapping<Row, Item>,
   row: Row,
@@ -160,7 +164,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   return { kind: 'record', id, record, version }
 }
 
-/** As `mapShortly`, for whoever reads once and serves nothing: what would be suspicious in a row that is withheld is noted too. */
+/** As `mapShortly`, for `check`, which serves nothing: also notes what is suspicious in withheld rows. */
 function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   mapping: ListMapping<Row, Item>,
   row: Row,
@@ -188,7 +192,7 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
 
 const LONGEST_NAME = 80
 
-/** With its name, and all that is wrong with it; what the CRM withholds on purpose has no other fault. */
+/** Adds the row's name and all its other faults. A row that the CRM withholds on purpose gets no other faults. */
 function withAllFaults<Row, Item>(
   mapping: ListMapping<Row, Item>,
   row: Row,
@@ -211,12 +215,12 @@ function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): re
   return conditions.map((condition) => condition(row)).filter((reason) => reason !== null)
 }
 
-/** Where there is no such column nobody meant anything by it. */
+/** Conditions that withhold the row on purpose. A condition on a column that the row lacks is not on purpose. */
 function meantBy<Row, Item>({ isThere }: ListMapping<Row, Item>, row: Row, said: readonly Reason[]): readonly Reason[] {
   return said.filter((reason) => isOnPurpose(reason) && reason.column !== null && isThere(reason.column, row))
 }
 
-/** Reads all fields: why those cannot be read that cannot. */
+/** Reads all fields and returns the faults of those that cannot be read. */
 function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly RowFault[] {
   const reasons: RowFault[] = []
   for (const name in readers) {
@@ -240,7 +244,7 @@ function eventOddities(
   const [endsBeforeStart, isLong] = [lastsSeconds < 0, lastsSeconds > LONGEST_SECONDS]
   const farAhead = suspicions.farAhead(start.epochSeconds)
   const isNegative = Price.startsWith('-')
-  // Nearly no row is odd, and each is asked.
+  // Nearly all rows leave here, and the check runs for each.
   if (!endsBeforeStart && !isOversold && !isLong && farAhead === null && !isNegative) return NONE
   const odd = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
     column: nameOf(left),
@@ -261,8 +265,9 @@ export function withheldRow(reason: Reason, id: Guid | null, where: string, vers
   return { kind: 'withheld', id, withheld: { fault, column, where, expected, found }, version }
 }
 
-// Field by field rather than in a loop over the table: the runtime gives all records one shape, and the compiler sees each
-// type. A loop took 1.16 µs a row where this takes 0.80 (Bun).
+// Written field by field: a loop over the table took 1.16 µs a row instead of 0.80 (Bun), since records then had
+// several
+// hidden classes. The compiler also checks each type.
 function eventOf<Row>(readers: Readers<Row, EventRecord>, row: Row, Id: Guid): EventRecord | Reason {
   const Name = readers.Name(row)
   if (Name instanceof Reason) return Name

@@ -3,14 +3,14 @@ import { JsonFault, numberCell, readJson } from './read-json.ts'
 
 export type ParsedCell =
   | { readonly ok: true; readonly cell: Cell }
-  /** No JSON from `offset` on. */
+  /** The text is not JSON from `offset` on. */
   | { readonly ok: false; readonly reason: 'syntax'; readonly offset: number; readonly expected: string }
   | { readonly ok: false; readonly reason: 'depth' }
 
-/** Up to this length JSON.parse is faster, and what a text of no good shape can cost is little. */
+/** Up to this length JSON.parse is faster, and the worst case costs little. */
 const LARGE = 4096
 
-/** Reads JSON without losing a digit: what a float would not keep as written becomes a `DecimalText`. Never throws. */
+/** Parses JSON without losing a digit: a number that a float would change becomes a `DecimalText`. Never throws. */
 export function parseCell(text: string): ParsedCell {
   try {
     if (text.length > LARGE) return parseAtOnce(text)
@@ -20,16 +20,15 @@ export function parseCell(text: string): ParsedCell {
     if (fragile.length > 0) restoreDigits(cell, fragile)
     return { ok: true, cell }
   } catch (cause) {
-    // JSON.parse does not say where, nor does it tell a number too many from a text that is not JSON.
+    // JSON.parse does not give the position, and does not tell deep nesting from a syntax error.
     if (cause instanceof SyntaxError || cause instanceof RangeError) return parseAtOnce(text)
     throw new Error('JSON cannot be read', { cause })
   }
 }
 
 /**
- * The same of a text of any length and shape, resting between its parts.
- *
- * @param wanted the members of large objects that are kept besides some hundred others
+ * As `parseCell`, for texts of any length and shape: pauses between parts.
+ * @param wanted members of large objects to keep beyond the first 200
  */
 export async function parseLargeCell(
   text: string,
@@ -52,7 +51,7 @@ function parseAtOnce(text: string): ParsedCell {
   return step
 }
 
-/** What became of it; null where there is more to read. */
+/** Returns the result, or `null` if there is more to read. */
 function stepOf(reading: Generator<void, Cell, void>): ParsedCell | null {
   try {
     const step = reading.next()
@@ -78,16 +77,16 @@ function asCell(parsed: unknown): Cell {
   return parsed as Cell
 }
 
-/** A number that a float would not keep as written, as the value of a name. */
+/** A number that a float would change, and the name of the member that holds it. */
 interface FragileNumber {
   readonly name: string
   readonly source: string
 }
 
 /**
- * The numbers of a JSON text that a float would not keep as written: with a fraction, an exponent, more than 15 digits
- * or the sign of zero. `anywhere` where this cannot tell them from the inside of a string or of another object; then a
- * reviver has to, at four times the cost. In nearly every row it can: a price beside its plain name.
+ * Finds the numbers of a JSON text that a float would change: with a fraction, an exponent, more than 15 digits or a
+ * negative zero. Returns `anywhere` if they may be inside a string or a nested object; then a reviver has to find them,
+ * at four times the cost. Nearly every row needs no reviver.
  */
 function findFragileNumbers(text: string): readonly FragileNumber[] | 'anywhere' {
   if (text.charCodeAt(0) === OPEN_OBJECT && !MAY_BE_FRAGILE.test(text)) return NONE
@@ -99,11 +98,11 @@ function findFragileNumbers(text: string): readonly FragileNumber[] | 'anywhere'
   for (; match !== null; match = FRAGILE.exec(text)) {
     const [, name, source] = match
     if (name === undefined || source === undefined) return 'anywhere'
-    // Of a name given twice the last counts, be it a number or not.
+    // If a name occurs twice, the last one counts, even if it is not a number.
     if (text.includes(`"${name}"`, FRAGILE.lastIndex)) return 'anywhere'
     found.push({ name, source })
   }
-  // An escape may spell such a name once more, in letters that are not seen here.
+  // The same name may be written again with escapes, which the search does not see.
   return ESCAPED_LETTER.test(text) ? 'anywhere' : found
 }
 
@@ -111,10 +110,11 @@ const NONE: readonly FragileNumber[] = []
 const OPEN_OBJECT = 0x7b
 const ESCAPED_LETTER = /\\u00[2-7]/
 
-// Where the value of a member or an item may begin so: asked first, for it takes a third of the time.
+// Matches where the value of a member or item may begin. Tested first because it takes a third of the time.
 const MAY_BE_FRAGILE = /[:[,]\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 
-// Captured where it is the value of a name of letters, digits and underscores. Where the JSON is valid, that is never
-// part of a string: a quote within one is escaped, and after one that closes it comes no letter.
+// Captures the value of a name of letters, digits and underscores. In valid JSON the match is never inside a string: a
+// quote
+// in a string is escaped, and no letter follows a closing quote.
 const FRAGILE =
   /(?:^|[{,]\s*"(\w+)"\s*:|[:[,])\s*(-0|-?\d{16,}|-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?=\s*(?:[,}\]]|$))/g

@@ -1,11 +1,13 @@
 import { type ParsedCell, parseCell } from './parse-cell.ts'
 
-/** No answer of a CRM is nested so deep. */
+/** No CRM answer is nested this deeply. */
 const DEEPEST = 64
-/** What nesting costs in so short a text does not matter. */
+/** In texts up to this length, deep nesting costs too little to matter. */
 const SHORT = 65_536
 
-/** Reads JSON that somebody else wrote and that may be long: brackets in brackets alone would take seconds. */
+/**
+ * Parses JSON from an untrusted source, of any length. Deep nesting is refused first, as parsing it would take seconds.
+ */
 export function parseShallow(text: string): ParsedCell {
   return text.length > SHORT && isDeep(text) ? { ok: false, reason: 'depth' } : parseCell(text)
 }
@@ -22,7 +24,7 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** Where the text that begins at a quote ends; the end of all where it does not. */
+/** The position of the quote that closes a text; the text's length if it is not closed. */
 function endOfText(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

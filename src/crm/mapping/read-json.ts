@@ -1,6 +1,6 @@
 import { type Cell, DecimalText } from './cell.ts'
 
-/** Where a text ceases to be JSON, and what would have been. */
+/** A syntax error in JSON: its position, and what was expected there. */
 export class JsonFault extends SyntaxError {
   readonly offset: number
   readonly expected: string
@@ -12,25 +12,25 @@ export class JsonFault extends SyntaxError {
   }
 }
 
-/** An object has so many members; of more only those are kept that somebody wants. */
+/** The number of members kept of an object; of further ones, only the wanted ones are kept. */
 const MOST_UNWANTED = 200
-/** Lists and objects in one another. */
+/** The deepest nesting of lists and objects. */
 const DEEPEST = 4096
-/** So many characters are read between two rests. */
+/** Characters between two pauses. */
 const SLICE = 8192
 
 type OpenObject = Record<string, Cell>
 
 /**
- * Reads JSON in a time that grows with its length alone, whatever its shape, and keeps the digits of numbers; it rests now and
- * then. Throws a `JsonFault` where JSON.parse would throw, and a `RangeError` where the nesting is too deep. Where texts are
- * short JSON.parse is faster, but has to be told of numbers that a float would not keep.
- *
- * @param wanted the members of large objects that are kept besides the first ones; null keeps all
+ * Parses JSON in time proportional to its length, whatever its shape, and keeps the digits of numbers. Yields
+ * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if the nesting is too deep. For short
+ * texts JSON.parse is faster, but its caller has to find numbers that a float would change.
+ * @param wanted members of large objects to keep beyond the first 200; `null` keeps all
  */
 export function* readJson(text: string, wanted: ReadonlySet<string> | null): Generator<void, Cell, void> {
   const marks = new Marks(text)
-  // What is open around the innermost list or object; what comes next there has this name, where it is an object.
+  // Stacks for the lists and objects around the innermost one; `name` is the name of the next member if that is an
+  // object.
   const kinds: boolean[] = []
   const around: (Cell[] | OpenObject | null)[] = []
   const names: string[] = []
@@ -42,7 +42,7 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
   let isTooDeep = false
   let rested = 0
   let at = afterSpace(text, 0)
-  // One loop on local variables: as methods of an object it took five times as long.
+  // One loop with local variables: methods of an object took five times as long.
   for (;;) {
     if (at - rested > SLICE) {
       rested = at
@@ -53,7 +53,7 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
     if (first === OPEN_LIST || first === OPEN_OBJECT) {
       const opened: Cell[] | OpenObject = first === OPEN_LIST ? [] : {}
       at = afterSpace(text, at + 1)
-      // A closing bracket is two characters after its opening one.
+      // The code of a closing bracket is its opening one's plus 2.
       if (text.charCodeAt(at) !== first + 2) {
         kinds.push(isList)
         isList = first === OPEN_LIST
@@ -84,7 +84,7 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
       at = SCALAR.lastIndex
       value = first < SMALL_F ? numberCell(source) : first === SMALL_N ? null : first === SMALL_T
     }
-    // Puts the value where it belongs, and closes what ends after it.
+    // Stores the value and closes the lists and objects that end after it.
     for (;;) {
       at = afterSpace(text, at)
       if (inside === null) {
@@ -121,17 +121,17 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
   }
 }
 
-/** A number by its source; a float only where that is what its source wrote. */
+/** Converts a number's source text: to a safe integer if that is what it says, else to a `DecimalText`. */
 export function numberCell(source: string): number | DecimalText {
   if (source.length > LONGEST_SAFE) return new DecimalText(source)
   const value = Number(source)
   return Number.isSafeInteger(value) && String(value) === source ? value : new DecimalText(source)
 }
 
-/** `-9007199254740991` */
+/** The length of `-9007199254740991`. */
 const LONGEST_SAFE = 17
 
-/** Where the next backslash and the next control character stand: looked for again only when they are passed. */
+/** The positions of the next backslash and control character, searched again only once they are passed. */
 class Marks {
   readonly #text: string
   #backslash = -1
@@ -146,7 +146,7 @@ class Marks {
     return this.endOfText(at)
   }
 
-  /** Where the text ends whose opening quote stands there: after its closing one. */
+  /** The position after the closing quote of the text whose opening quote is at `at`. */
   endOfText(at: number): number {
     const text = this.#text
     let quote = orNone(text.indexOf('"', at + 1))
@@ -165,7 +165,7 @@ class Marks {
   }
 }
 
-/** What stands between two quotes. */
+/** The text between two quotes, unescaped. */
 function textOf(text: string, from: number, to: number): string {
   const inner = text.slice(from + 1, to - 1)
   if (!inner.includes('\\')) return inner
@@ -176,7 +176,7 @@ function textOf(text: string, from: number, to: number): string {
   }
 }
 
-/** The first fault of a text in quotes that has one. */
+/** Describes the first fault of a quoted text. */
 function textFault(text: string, from: number): JsonFault {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -191,7 +191,7 @@ function textFault(text: string, from: number): JsonFault {
 
 function put(into: OpenObject, name: string, value: Cell): void {
   if (name !== '__proto__') into[name] = value
-  // Set like any other, it would be another thing.
+  // Plain assignment would set the prototype.
   else Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
@@ -214,7 +214,7 @@ function orNone(index: number): number {
 }
 
 const NONE = Number.POSITIVE_INFINITY
-/** A number or a word that ends there. */
+/** Matches a whole number or word. */
 const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|null|true|false)(?![0-9A-Za-z+.-])/y
 const CONTROL = /[\x00-\x1f]/g
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/

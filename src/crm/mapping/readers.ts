@@ -28,10 +28,9 @@ export type Readers<Row, Item> = { readonly [Name in keyof Item]: Reader<Row, It
 
 export type FieldName = keyof FieldSources
 
-/** The fields of a record, by the names that a mapping knows. */
 export type FieldsOf<Item> = readonly (Field & { readonly name: keyof Item & FieldName })[]
 
-/** The readers of all fields, each by the type of its field and where the mapping says it comes from. */
+/** Returns the reader of each field, for the field's type and its source in the mapping. */
 export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
@@ -118,21 +117,21 @@ function seen<Value>(convert: (cell: Cell) => Value, see: (cell: Cell, value: Va
   }
 }
 
-/** Where a field's value comes from: its cell in a row (null where the row lacks it), and what the CRM calls it. */
+/** Where a field's value comes from: its cell in a row, and the CRM's name for it. */
 interface Origin<Row> {
   readonly column: string
   readonly cell: (row: Row) => Cell
-  /** What a blank cell is read as, in words of the configuration; undefined where it stays blank. */
+  /** The text to read instead of a blank cell, as the configuration writes it; absent if a blank cell stays blank. */
   readonly constant?: string
 }
 
-/** What the CRM calls where a field comes from. */
+/** The CRM's name for the source of a field. */
 export function nameOfColumn(name: FieldName, source: FieldSource | null): string {
   if (source?.kind === 'join') return source.columns.join(' + ')
   return source?.kind === 'column' ? source.column : name
 }
 
-/** @param blank whether several columns are blank where any of them is, or only where all are */
+/** @param blank whether a joined value is blank if any of its columns is, or only if all are */
 function originOf<Row>(
   name: FieldName,
   source: FieldSource | null,
@@ -146,7 +145,7 @@ function originOf<Row>(
   const constant = typeof whenBlank === 'string' ? { constant: whenBlank } : {}
   if (source.kind === 'join') {
     const isBlankByOne = blank === 'any' && whenBlank !== null
-    // The digits of a date are those that count.
+    // In dates, digits count rather than the zeros that a format shows.
     const textOf = blank === 'any' ? plainText : shownText
     const cell = joinedCell(source.columns.map(access.cell.bind(access)), textOf, isBlankByOne)
     return { column, cell, ...constant }
@@ -155,7 +154,7 @@ function originOf<Row>(
   return { column, cell: name === 'Website' ? linkedCell(cell, access) : cell, ...constant }
 }
 
-/** A day that is the midnight of a date-time beside a time of its own. */
+/** Matches a day that a spreadsheet wrote as midnight, next to a separate time column. */
 const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/
 
 function dayOf(text: string): string {
@@ -171,7 +170,7 @@ function joinedCell<Row>(
 ): (row: Row) => Cell {
   return (row) => {
     let text: string | null = null
-    // The last cell, if it is one.
+    // Set if the last cell is a late time.
     let late: LateTime | null = null
     for (const cellOf of cells) {
       const cell = cellOf(row)
@@ -180,7 +179,7 @@ function joinedCell<Row>(
         continue
       }
       const part = textOf(cell)
-      // What is no text is shown as what was found.
+      // A cell that is not text is returned as it is, so the fault shows it.
       if (part === null) return cell
       late = cell instanceof LateTime ? lateAfter(text, cell) : null
       text = text === null ? trimWhiteSpace(part) : `${dayOf(text)} ${trimWhiteSpace(part)}`
@@ -194,7 +193,7 @@ function lateAfter(day: string | null, time: LateTime): LateTime {
   return new LateTime(`${dayOf(day)} ${time.text}`, `${dayOf(day)} ${time.shown}`, time.days)
 }
 
-/** Reads the text that a field is read from. */
+/** Returns a reader of the text that a field is read from. */
 export function textReader<Row>(
   name: FieldName,
   { fields }: Pick<ListSetting, 'fields'>,
@@ -214,7 +213,7 @@ function lastingOf(source: FieldSource | null): number | null {
   return typeof whenBlank === 'object' && whenBlank !== null ? whenBlank.lastingMs : null
 }
 
-/** @param plain reads what the configuration says a blank cell is: its numbers are not written as the file's are */
+/** @param plain reads the configured value of a blank cell, whose numbers are not written as the file's are */
 function cellReader<Row, Value>(
   { column, cell, constant }: Origin<Row>,
   convert: (cell: Cell) => Value | Misfit,
@@ -247,7 +246,7 @@ function dateReader<Row>(
 
 const MAX_INT32 = 2_147_483_647
 
-/** The first column less all others, never below 0; a blank one counts as 0. */
+/** Reads the first column minus all others, at least 0; a blank cell counts as 0. */
 function differenceReader<Row>(
   columns: readonly string[],
   access: RowAccess<Row>,
@@ -261,7 +260,7 @@ function differenceReader<Row>(
       if (number instanceof Misfit) return new Reason('unreadable', column, number)
       rest = index === 0 ? number : rest - number
     }
-    // Subtracting what is negative may leave more than a field can hold; it is cut at the other end too.
+    // Subtracting a negative number may exceed the field's range.
     return Math.min(Math.max(rest, 0), MAX_INT32)
   }
 }

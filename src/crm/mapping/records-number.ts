@@ -1,2 +1,5 @@
-/** Raised where a row of any CRM becomes another record than before: what earlier releases kept of their records is not used then. */
+/**
+ * The version of the mapping. Raise it if any CRM's row becomes a different record than before: snapshots of other
+ * versions are not used.
+ */
 export const RECORDS = 2

@@ -1,5 +1,5 @@
-// How a connector asks over HTTP: with a time limit and a second try (here), few requests at once (gate.ts), by a proxy
-// (proxy-of.ts). The runtime's own part comes in as a `HttpClient` (web.ts).
+// How a connector sends HTTP requests: with a time limit and a second attempt (here), few at once (gate.ts), through a
+// proxy (proxy-of.ts). The runtime's own client is passed in as an `HttpClient` (http-client.ts).
 
 import type { FailureKind } from '../../observe/observation.ts'
 import { codeOf, whyNotReached } from '../../observe/system-error.ts'
@@ -10,20 +10,20 @@ import type { HttpClient, HttpReply, HttpRequest } from './http-client.ts'
 
 export interface Answered {
   readonly reply: HttpReply
-  /** When the request that was answered began. */
+  /** When the answered attempt began. */
   readonly begunAt: Moment
 }
 
 export type AskOptions = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body' | 'mostBytes'> & {
   readonly signal: AbortSignal
-  /** For each of the two attempts, body included. */
+  /** The time limit of each of the two attempts, including the body. */
   readonly timeoutMs: number
   readonly time: Time
 }
 
 /**
- * Asks, and once more on a fresh connection where no answer came: a connection that the other side dropped without a
- * word must not cost an outage. The request must be safe to repeat.
+ * Sends a request, and sends it again on a fresh connection if no answer came: a connection that the server dropped
+ * silently must not cause an outage. The request must be safe to repeat.
  */
 export async function ask(web: HttpClient, options: AskOptions): Promise<Answered | Failure> {
   const first = await askOnce(web, options, false)
@@ -41,7 +41,7 @@ async function askOnce(
   if (signal.aborted) return whyNoAnswer(null, host)
   const controller = new AbortController()
   try {
-    // The limit holds whether or not the runtime heeds the signal: an exchange that never settled would block all others.
+    // The limit holds even if the runtime ignores the signal: an exchange that never settles would block all others.
     const sent = web.send({ ...request, fresh, signal: controller.signal })
     const reply = await withTimeout(time, timeoutMs, sent, signal)
     if (reply !== TIMED_OUT) return { reply, begunAt }
@@ -55,7 +55,7 @@ async function askOnce(
 
 const UNTRUSTED = 'has a certificate that is not trusted here; name the authority that signed it in crm.ca'
 
-/** What the same request would meet again. */
+/** Reasons that a second attempt would meet again, by error code. */
 const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
   ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy is not a URL that can be used'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate of another name'],
@@ -68,11 +68,11 @@ const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 interface NoAnswer extends Failure {
-  /** The same request would fail again. */
+  /** Whether a second attempt would fail the same way. */
   readonly isCertain: boolean
 }
 
-/** Why no answer came, told by the error's code alone: its message may quote the URL of a proxy with its password. */
+/** Explains why no answer came, from the error's code alone: its message may contain a proxy URL with its password. */
 function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   const code = codeOf(cause) ?? 'unknown reason'
   if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL')) {

@@ -1,6 +1,6 @@
 import type { Time } from '../../time/time.ts'
 
-/** Lets few requests of one CRM through at once, and none while the CRM has asked to wait. */
+/** Limits how many requests to one CRM run at once, and holds all of them back while the CRM asks for a pause. */
 export class Gate {
   readonly #time: Time
   readonly #waiting: (() => void)[] = []
@@ -12,17 +12,17 @@ export class Gate {
     this.#free = mostAtOnce
   }
 
-  /** No request may begin for a while: whichever of two calls asks for longer counts. */
+  /** Holds new requests back for a while. If an earlier pause lasts longer, it stays. */
   closeFor(ms: number): void {
     this.#closedUntilMs = Math.max(this.#closedUntilMs, this.#time.now().monotonicMs + ms)
   }
 
-  /** Milliseconds until requests may begin again, 0 where they may. */
+  /** Milliseconds until the CRM accepts requests again; 0 if it does now. */
   get closedForMs(): number {
     return Math.max(0, this.#closedUntilMs - this.#time.now().monotonicMs)
   }
 
-  /** Resolves when it is one's turn; call what it gives to let go. Null where the signal came first. */
+  /** Waits for a free place and returns the function that frees it; `null` if the signal aborted first. */
   async enter(signal: AbortSignal): Promise<(() => void) | null> {
     if (signal.aborted) return null
     if (this.#free > 0) this.#free--

@@ -1,45 +1,47 @@
-// How a CRM is asked over HTTP. In: requests. Out: replies with limits kept, or failures that say why.
+// HTTP requests to a CRM. In: requests. Out: replies within the limits, or failures with a reason.
 
 import { readSmallFile, readText } from '../../config/read-text.ts'
 
-/** What a connector needs of the runtime to speak HTTP; it is passed in. */
+/** The runtime's HTTP client, which is passed in to connectors. */
 export interface HttpClient {
-  /** One exchange, its body included; redirects are not followed. Rejects with an error whose `code` says why. */
+  /**
+   * Sends one request and reads its whole reply; does not follow redirects. Rejects with an error whose `code` gives
+   * the reason.
+   */
   send(request: HttpRequest): Promise<HttpReply>
-  /** Lets go of idle connections. */
+  /** Closes idle connections. */
   close(): void
 }
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
-  /** Sent as it is: nothing of its path or query is encoded again. */
+  /** The URL, sent unchanged: path and query must already be encoded. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
   readonly signal: AbortSignal
-  /** On a new connection rather than one that was used before. */
+  /** Whether to open a new connection instead of reusing one. */
   readonly fresh: boolean
   readonly mostBytes: number
 }
 
 export interface HttpReply {
   readonly status: number
-  /** By lower-case name. */
+  /** Keys are lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** How a CRM on the web is reached. */
 export interface HttpClientOptions {
-  /** Certificates in PEM to trust besides the usual ones. */
+  /** Certificates in PEM to trust in addition to the runtime's own. */
   readonly ca: readonly string[]
-  /** The proxy that a URL is reached by, null for none. */
+  /** Returns the proxy for a URL, or `null` for a direct connection. */
   readonly proxyOf: (url: URL) => string | null
 }
 
 export type OpenHttpClient = (options: HttpClientOptions) => HttpClient
 
-/** A web that is opened with the first request, once the certificates it is to trust were read from their file. */
+/** An HTTP client that opens at its first request, after reading the certificates from their file. */
 export function trustingHttpClient(
   openHttpClient: OpenHttpClient,
   caPath: string | null,
@@ -54,7 +56,7 @@ export function trustingHttpClient(
       opening ??= certificatesIn(caPath)
         .then((ca) => openHttpClient({ ca, proxyOf }))
         .catch((cause: unknown) => {
-          // The file may be there the next time.
+          // Read the file again at the next request: it may exist by then.
           opening = null
           throw cause
         })
@@ -81,20 +83,26 @@ async function certificatesIn(path: string | null): Promise<readonly string[]> {
 
 const LONGEST_MS = 3_600_000
 
-/** The wait that an answer asks for, in seconds or until a date (RFC 9110 §10.2.3), an hour at most; null where it asks for none. */
+/**
+ * The pause that the reply's Retry-After asks for, in ms, at most an hour (RFC 9110 §10.2.3); `null` if it asks for
+ * none.
+ */
 export function retryAfterMs({ headers }: HttpReply, nowWallMs: number): number | null {
   const text = headers['retry-after']?.trim() ?? ''
   const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : untilMs(text, headers['date'], nowWallMs)
   return ms === null ? null : Math.min(Math.max(ms, 0), LONGEST_MS)
 }
 
-/** Its server's date is measured against the same server's clock, which may be hours from ours. */
+/** Measures a date against the same server's Date header: its clock may be hours away from ours. */
 function untilMs(text: string, date: string | undefined, nowWallMs: number): number | null {
   const until = parseHttpDate(text)
   return until === null ? null : until - (parseHttpDate(date ?? '') ?? nowWallMs)
 }
 
-/** A date in any form of RFC 9110 §5.6.7, all of which begin with a weekday and are in GMT, which one of them leaves out. */
+/**
+ * Parses a date in any form of RFC 9110 §5.6.7. All begin with a weekday and are in GMT, though one form does not say
+ * so.
+ */
 function parseHttpDate(text: string): number | null {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null
   const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)

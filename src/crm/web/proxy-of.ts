@@ -1,11 +1,17 @@
 export interface ProxySettings {
-  /** The configured proxy, for every URL; null where there is none. */
+  /** The configured proxy, used for every URL; `null` if none is configured. */
   readonly configured: string | null
-  /** What the surroundings say where nothing is configured: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case. */
+  /**
+   * Environment variables, used if no proxy is configured: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower
+   * case.
+   */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The proxy that a URL is reached by, null for none. A configured one wins over the surroundings, NO_PROXY included. */
+/**
+ * Returns the proxy for a URL, or `null` for a direct connection. A configured proxy overrides the environment,
+ * NO_PROXY included.
+ */
 export function proxyOf(url: URL, { configured, env }: ProxySettings): string | null {
   if (configured !== null) return configured
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
@@ -18,7 +24,10 @@ function fromEnv(env: ProxySettings['env'], name: string): string {
   return (env[name.toLowerCase()] ?? env[name] ?? '').trim()
 }
 
-/** As curl reads NO_PROXY: hosts between commas or blanks, each with all below it, with a port or without; `*` is all. */
+/**
+ * Reads NO_PROXY as curl does: hosts separated by commas or blanks, each including its subdomains, with or without a
+ * port; `*` matches all.
+ */
 function isExempt(url: URL, list: string): boolean {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
@@ -35,7 +44,6 @@ function isExempt(url: URL, list: string): boolean {
     })
 }
 
-/** An IPv6 address without brackets has colons and no port. */
 function isAddress(entry: string): boolean {
   return !entry.startsWith('[') && entry.indexOf(':') !== entry.lastIndexOf(':')
 }
