@@ -26,70 +26,72 @@ const MAYBE_THOUSAND =
 const BLANK_PRICE = 'is blank and served as 0, though other rows have a price'
 const FAR_AHEAD = 'is more than 5 years ahead'
 const BLANK = 'is there, and blank in every row'
-/** More are counted no further while serving: the memory of a list that is wrong throughout. */
+/** The most rows noted per suspicion while serving: if a whole list is wrong, they must not fill the memory. */
 const MOST_ROWS = 100_000
 const MOST_EXAMPLES = 20
-/** Of more different values in a column those that come later are not counted. */
+/** Once this many different values of a column are counted, further ones are ignored. */
 const MOST_VALUES = 10_000
-/** Records that `check --show` can show of a list. */
+/** The most records of a list that `check --show` can show. */
 export const MOST_SHOWN = 1000
-/** Blank prices that are noted as long as no row has one: a list without prices is no mistake. */
+/** The most blank prices noted before a row with a price is read: a list without prices is no mistake. */
 const MOST_BLANK_PRICES = 10_000
 const YEAR_SECONDS = 365.25 * 86_400
-/** Starts far ahead that are noted beyond as many as are not. */
+/** How far the noted starts far ahead may outnumber the other starts. */
 const MOST_FAR = 1000
-/** A column that none of so many rows has is not looked for any longer. */
+/** A column that none of the first so many rows has is not searched for any longer. */
 const ROWS_TO_APPEAR = 64
 
-/** What one read of all rows found of its columns. */
+/** Counts of one read of all rows. */
 interface Columns {
-  /** Of dates, by their field. */
+  /** Notes on dates, by field. */
   readonly dates: Map<string, DateNotes>
-  /** Columns that are there, and those of which a cell held something. */
+  /** Columns that exist, and columns of which some cell held a value. */
   readonly there: Set<string>
   readonly held: Set<string>
-  /** The values that `not` lets pass and how many cells hold each, by column. */
+  /** How many cells hold each value that passes a `not` condition, by column. */
   readonly passed: Map<string, Map<string, number>>
   rows: number
   hasPrice: boolean
-  /** Events that start more than five years ahead, and all others. */
+  /** The number of events that start more than five years ahead, and of all others. */
   far: number
   near: number
   readonly begunAtSeconds: number
 }
 
 /**
- * What is suspicious in the rows of one list, noted while they are mapped; a row that is mapped again is noted again. It outlives
- * mappings: a file has one for each read.
+ * Collects what is suspicious in the rows of one list while they are mapped; mapping a row again replaces its notes. It
+ * outlives mappings: a file gets a new one for each read.
  */
 export class Suspicions {
-  /** All faults of a row are told, for whoever reads once and serves nothing; else the first. */
+  /** Whether to note every suspicion of every row, as `check` does, instead of only those of served rows. */
   readonly thorough: boolean
-  /** Of the rows that were mapped thoroughly, in their order, each once: a file is read again where it changes meanwhile. */
+  /**
+   * The ids of the first thoroughly mapped rows, in order. A set, because a file that changes meanwhile is read again.
+   */
   readonly firstIds = new Set<Guid>()
-  /** The ids of rows that were mapped thoroughly, as the CRM writes them, and what it calls their column. */
+  /** The ids of thoroughly mapped rows as the CRM writes them, and the CRM's name for their column. */
   readonly idTexts = new Map<Guid, string>()
   idColumn = 'Id'
-  /** The ids of venues as this list writes them. */
+  /** Venue ids as this list writes them. */
   readonly venueTexts = new IdTexts()
-  /** Where the fields come from. */
+  /** What the fields are read from. */
   readonly coverage = new FieldCoverage()
-  /** Cells of the row at hand. */
+  /** The suspicious cells of the current row. */
   marks: readonly Mark[] = NO_MARKS
-  /** There are marks, or some row was noted, which may be in order when it is mapped again. */
+  /** Whether the current row has marks or some row has notes: a row mapped again may then have none any more. */
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
   #columns: Columns
-  /** Of the last read that mapped every row. */
+  /** The counts of the last read that mapped every row. */
   #before: Columns
   #isPartial = false
-  /** What was there and blank in each of so many rows, when all were read last. */
+  /** The columns that were blank in every row of the last full read, and its number of rows. */
   #blank: { readonly columns: readonly string[]; readonly rows: number } = { columns: [], rows: 0 }
 
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
-  /** Fields that nothing reads, when all rows were read last. */
+  /** The needed fields that nothing read in the last full read. */
   #missed: readonly Oddity[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
@@ -99,7 +101,7 @@ export class Suspicions {
     this.#before = this.#columns
   }
 
-  /** What is suspicious in a Start that lies far ahead; null if nothing is. */
+  /** Describes a Start that is far ahead; `null` if it is not. */
   farAhead(epochSeconds: number): string | null {
     const columns = this.#columns
     const years = (epochSeconds - columns.begunAtSeconds) / YEAR_SECONDS
@@ -109,11 +111,11 @@ export class Suspicions {
     }
     columns.far++
     if (years > 50) return 'is more than 50 years ahead'
-    // Most dates of such a list are so: there is no need to note them all.
+    // If most dates of the list are far ahead, there is no need to note them all.
     return this.thorough || columns.far < columns.near + MOST_FAR ? FAR_AHEAD : null
   }
 
-  /** A read of all rows begins. */
+  /** Starts the counts of a new full read. */
   begin(): void {
     if (!this.#isPartial) this.#before = this.#columns
     this.#isPartial = false
@@ -123,13 +125,13 @@ export class Suspicions {
     this.coverage.begin()
   }
 
-  /** A row is what it was, and so is not mapped. */
+  /** Notes that an unchanged row was not mapped, so this read's counts are incomplete. */
   skip(): void {
     this.#isPartial = true
     this.coverage.skip()
   }
 
-  /** A read of all rows has ended: a column can be judged to be blank only now, as a read of changes sees few rows. */
+  /** Judges blank columns at the end of a full read: a read of changes sees too few rows. */
   judge(rows: number): void {
     if (this.#isPartial) return
     const { there, held } = this.#columns
@@ -137,7 +139,7 @@ export class Suspicions {
     this.#missed = this.coverage.missed((column) => this.#wasThere(column), rows)
   }
 
-  /** To note the dates of one field in, and what the CRM calls it. */
+  /** Returns the notes on one field's dates. @param column the CRM's name for the field's column */
   datesIn(field: string, column = field): DateNotes {
     const { dates } = this.#columns
     const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#mark(column, SKIPPED, cell))
@@ -145,7 +147,7 @@ export class Suspicions {
     return notes
   }
 
-  /** Reads a row a second time without counting its dates again. */
+  /** Reads a row a second time without counting its dates twice. */
   again<Value>(read: () => Value): Value {
     const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.wallTimes] as const)
     this.marks = NO_MARKS
@@ -154,10 +156,10 @@ export class Suspicions {
     return value
   }
 
-  /** @param sign the decimal sign of texts */
+  /** @param sign the decimal separator of texts */
   seeInteger(column: string, cell: Cell, sign: '.' | ','): void {
     const text = plainText(cell)
-    // Nearly no cell holds this, so it is asked before the pattern.
+    // A cheap test first: nearly no cell has three zeros.
     if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
     const own = typeof cell === 'string' ? sign : '.'
     if (THOUSANDS[own].test(text)) this.#mark(column, THOUSAND[own], cell)
@@ -170,7 +172,7 @@ export class Suspicions {
     }
   }
 
-  /** Most events lie far ahead, as those of the sample do: that is no slip. */
+  /** Whether most events start far ahead, as in the sample: that is no mistake. */
   get #isOfTheFuture(): boolean {
     const { far, near } = this.#isPartial ? this.#before : this.#columns
     return far > near
@@ -181,12 +183,12 @@ export class Suspicions {
   }
 
   seeUnsaidPrice(column: string, cell: Cell): void {
-    // A number of a sheet has no digits of its own but those that count.
+    // A workbook number is no text, so its digits are not ambiguous.
     if (typeof cell !== 'string' || cell.length < 5) return
     if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
   }
 
-  /** @param separator what separates tags, in words */
+  /** @param separator the name of the character that separates tags */
   seeTags(column: string, text: string, count: number, separator: string): void {
     if (count > 1) this.#hasSeparator = true
     else if (count === 1 && text.includes(',')) {
@@ -194,7 +196,7 @@ export class Suspicions {
     }
   }
 
-  /** @param value null if the row has none that passes; the column is known all the same */
+  /** @param value the value that passed; `null` if none did, which still lists the column */
   countPassed(column: string, value: string | null): void {
     const { passed } = this.#columns
     const values = passed.get(column) ?? new Map<string, number>()
@@ -209,7 +211,7 @@ export class Suspicions {
     this.isWatching = true
   }
 
-  /** Notes what is odd in a row that can be served, and forgets what was. */
+  /** Replaces the notes on a row that can be served. */
   note(id: Guid, odd: readonly Mark[], where: () => string): void {
     for (const rows of this.#rows.values()) rows.delete(id)
     for (const { column, what, found } of [...this.marks, ...odd]) {
@@ -223,7 +225,10 @@ export class Suspicions {
     this.isWatching = this.#rows.values().some((rows) => rows.size > 0)
   }
 
-  /** Looks into rows until each column has held something, which for nearly all is the first; false where nothing is left to look for. */
+  /**
+   * Returns a function to call with each row until every column has held a value, usually in the first row. It returns
+   * false once nothing is left to look for.
+   */
   probe<Row>(columns: Iterable<string>, access: RowAccess<Row>): (row: Row) => boolean {
     let rows = 0
     let probes = Array.from(new Set(columns), (column) => ({
@@ -248,7 +253,7 @@ export class Suspicions {
     }
   }
 
-  /** What there is now in the rows that are served. */
+  /** Returns all suspicions in the rows that are served now. */
   list(serves: (id: Guid) => boolean): readonly Oddity[] {
     const found: Oddity[] = []
     for (const [key, rows] of this.#rows) {
@@ -258,7 +263,7 @@ export class Suspicions {
       if (what === FAR_AHEAD && this.#isOfTheFuture) continue
       let [count, example] = [0, '']
       for (const [id, told] of rows) {
-        // Whoever asks for all faults of a row wants what would be suspicious in it too.
+        // A thorough check reports suspicious cells of withheld rows too.
         if (!this.thorough && !serves(id)) continue
         count++
         if (example === '') example = told === '' ? id : told
@@ -274,7 +279,7 @@ export class Suspicions {
     return found
   }
 
-  /** Where each field comes from; counted if the rows were mapped thoroughly. */
+  /** What each field is read from, with counts if the rows were mapped thoroughly. */
   get fields(): readonly FieldFound[] {
     return this.coverage.found((column) => this.#wasThere(column))
   }
@@ -284,13 +289,13 @@ export class Suspicions {
     return there.has(column) || held.has(column)
   }
 
-  /** How many dates were read as wall times because they have no offset, by column. */
+  /** The number of dates without an offset, read as wall times, by column. */
   get wallDates(): ReadonlyMap<string, number> {
     const { dates } = this.#isPartial ? this.#before : this.#columns
     return new Map([...dates.values()].flatMap(({ column, wallTimes }) => (wallTimes > 0 ? [[column, wallTimes]] : [])))
   }
 
-  /** The values that `not` lets pass, the most frequent first, by column. */
+  /** The values that pass a `not` condition, by column, in descending order of frequency. */
   get passed(): ReadonlyMap<string, readonly (readonly [value: string, count: number])[]> {
     return new Map(
       Array.from(this.#columns.passed, ([column, values]) => [
@@ -300,7 +305,7 @@ export class Suspicions {
     )
   }
 
-  /** What the CRM calls the columns of dates. */
+  /** The CRM's names for the columns of dates. */
   get dateColumns(): readonly string[] {
     return Array.from(this.#columns.dates.values(), ({ column }) => column)
   }
@@ -320,7 +325,6 @@ function noColumns(time: Pick<Time, 'now'>): Columns {
   }
 }
 
-/** Those of both lists. */
 export type ListSuspicions = Readonly<Record<ListName, Suspicions>>
 
 export function listSuspicions(thorough = false): ListSuspicions {

@@ -5,7 +5,7 @@ import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
 import { splitTags, toDecimal, toFlag, toInt32, toTags, toTagsOfText } from './conversions.ts'
 import { type DateRules, dateRules } from './dates.ts'
 
-/** How the cells of a list become values. */
+/** The conversions from cells to the values of fields. */
 export interface Conversions {
   readonly int32: (cell: Cell) => number | Misfit
   readonly decimal: (cell: Cell) => Decimal | Misfit
@@ -14,7 +14,7 @@ export interface Conversions {
   readonly dates: DateRules
 }
 
-/** As the texts of a list are written; without `texts` as they are for Marquee. */
+/** Returns the conversions for the configured way of writing; without `texts`, for Marquee's own. */
 export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | null): Conversions {
   const usual = {
     int32: toInt32,
@@ -38,7 +38,7 @@ export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | nu
 
 type Convert<Value> = (cell: Cell) => Value | Misfit
 
-/** Thousands by threes, all with the same sign between them; then the fraction. */
+/** Matches digits in groups of three with one kind of separator, then the fraction. */
 const NUMBERS = {
   ',': /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
   '.': /^([+-]?(?:\d{1,3}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
@@ -66,7 +66,10 @@ function withSign<Value>(
   }
 }
 
-/** Digits with one comma among them, or none, as nearly all numbers are; null for all else. */
+/**
+ * Replaces the comma of a number without grouping by a point; `null` for any other text. Nearly all numbers have this
+ * form.
+ */
 function pointed(text: string): string | null {
   let comma = -1
   for (let at = 0; at < text.length; at++) {

@@ -10,7 +10,7 @@ import { MessageLimits } from './message-limits.ts'
 import { type RowBatch, type TextRow, Portions } from './row-batches.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
-/** A way to connect: false is without encryption. */
+/** TLS options, or false for no encryption. */
 export type Encryption = false | ConnectionOptions
 
 export interface ConnectionSettings {
@@ -19,15 +19,17 @@ export interface ConnectionSettings {
   readonly descriptors?: Descriptors
 }
 
-/** What a statement was answered. */
 export type QueryAnswer = Pick<RowBatch, 'rows' | 'oids'>
 
-/** Every type as its text: a float or a `Date` would lose digits. */
+/** Returns every type as text: a float or a `Date` would lose digits. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
 
-/** One open connection. Every wait on it has a limit by this machine's clock; past it the connection is destroyed. */
+/**
+ * An open connection. Every wait on it has a time limit by this machine's clock; if it expires, the connection is
+ * destroyed.
+ */
 export class Connection {
-  /** Called once when the connection is lost, however. */
+  /** Called once when the connection is lost, for whatever reason. */
   onLost: () => void = () => {}
   lost = false
   readonly where: string
@@ -45,8 +47,7 @@ export class Connection {
     this.where = where
     this.time = time
     this.#limits = limits
-    // Without a listener an error event would end the process. What the server said when it ended the connection is told
-    // to whoever uses it next.
+    // Without a listener, an error event would end the process. The next caller gets the server's last error.
     client.on('error', (cause) => {
       this.#lastFault ??= faultOf(cause, where)
       this.destroy()
@@ -54,7 +55,7 @@ export class Connection {
     client.on('end', () => this.destroy())
   }
 
-  /** The longest anything may take. */
+  /** The time limit of any exchange, in ms. */
   get limitMs(): number {
     return this.#limits.requestTimeoutMs
   }
@@ -66,7 +67,7 @@ export class Connection {
   ): Promise<Connection | Fault> {
     const socket = (settings.descriptors ?? PLENTY).newSocket()
     const wire = new Wire({ ssl: encryption, keepAlive: true, stream: () => socket })
-    // A variable of its own, for the types of `pg` do not know `connection`.
+    // A separate variable, since the types of `pg` lack `connection`.
     const config = {
       host: address.host,
       port: address.port,
@@ -80,7 +81,7 @@ export class Connection {
     const client = new Client(config)
     const where = placeOf(address)
     const connection = new Connection(client, socket, where, settings)
-    // With TLS the stream is another one from then on.
+    // With TLS, `pg` replaces the stream once encryption is on.
     wire.once(encryption === false ? 'connect' : 'sslconnect', () => connection.#messages.watch(wire.stream))
     const { limitMs } = connection
     try {
@@ -106,7 +107,10 @@ export class Connection {
     return result instanceof Fault ? result : answerOf(result)
   }
 
-  /** The rows of a statement, by portions: after one that is not the last nothing else may be asked but `nextPortion`. */
+  /**
+   * Starts a statement and returns its first batch of rows. Until the last batch is read, only `nextBatch` may be
+   * called.
+   */
   portion(text: string): Promise<RowBatch | Fault> {
     if (this.lost) return Promise.resolve(this.#lostFault())
     this.#messages.byPortions = true
@@ -119,7 +123,7 @@ export class Connection {
     return await this.#withinLimit(this.#portions.next())
   }
 
-  /** Whether rows of a statement are still to come. */
+  /** Whether more rows of the current statement are to come. */
   get isBusy(): boolean {
     return this.#portions?.isOver === false
   }
@@ -143,7 +147,7 @@ export class Connection {
     })
   }
 
-  /** Says goodbye where the server listens, else just leaves. */
+  /** Closes the connection with a message to the server unless a statement is still running. */
   async close(): Promise<void> {
     if (this.lost) return
     this.onLost = () => {}
@@ -163,7 +167,7 @@ export class Connection {
   }
 }
 
-/** The answer of the last of several statements. */
+/** The answer of the last statement of several. */
 function answerOf(result: QueryArrayResult<TextRow> | readonly QueryArrayResult<TextRow>[]): QueryAnswer {
   const last = [result].flat().at(-1)
   return { rows: last?.rows ?? [], oids: (last?.fields ?? []).map((field) => field.dataTypeID) }

@@ -4,7 +4,7 @@ import type { ListTable } from './list-table.ts'
 import { stampOf } from './stamp.ts'
 import type { Opened } from './table-reader.ts'
 
-// A view's own policy is that of the tables below it, as the view's owner or, with security_invoker, as the role.
+// A view applies the policies of the tables below it: for the view's owner or, with security_invoker, for the role.
 const RIGHTS = `WITH RECURSIVE named AS (
     SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relname = $1 AND (n.nspname = $2 OR ($2 = '' AND pg_table_is_visible(c.oid)))),
@@ -18,9 +18,9 @@ const RIGHTS = `WITH RECURSIVE named AS (
   (SELECT bool_or(c.relrowsecurity) FROM parts p JOIN pg_class c ON c.oid = p.oid)
   FROM named`
 
-/** A stamp that no row has, and that is easily told from others in a plan. */
+/** A time that no row has and that is easy to find in a query plan. */
 const NEVER = stampOf(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
-/** What a refresh that finds nothing may take the database, where it has an index: far more than it does. */
+/** A refresh without changes that takes longer is reported. With an index it takes far less. */
 const SLOW_MS = 50
 
 export interface Examining {
@@ -29,7 +29,7 @@ export interface Examining {
   readonly warn: (warning: string) => void
 }
 
-/** Warns, a sentence each, of what an operator should know about a table that can be read all the same. */
+/** Warns about everything an operator should know about a readable table, one sentence each. */
 export async function examineTable<Item>(
   opened: Opened<Item>,
   { name, table, updatedAt: named }: ListTable<Item>,
@@ -69,27 +69,30 @@ export async function examineTable<Item>(
   return null
 }
 
-/** Whether the server can find changes by an index: one may be there, and of no use to a view that computes its rows. */
+/**
+ * Whether the server can find changes by an index. An index may exist and still be useless to a view that computes its
+ * rows.
+ */
 async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
-  // A small table is scanned all the same, so the question is what the server would do had it the choice.
+  // PostgreSQL scans a small table even if an index exists, so ask for the plan with scans disabled.
   const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectStamped(NEVER, NEVER)}`)
   if (plan instanceof Fault) return plan
   const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
   if (on instanceof Fault) return on
   const lines = plan.rows.map(([line]) => line ?? '')
   const isIndexed = lines.some((line) => line.includes('Index Cond:') && line.includes(NEVER.slice(0, 19)))
-  // What another server does for this one cannot be seen here.
+  // The plan does not show how a foreign server runs its part.
   return isIndexed || lines.some((line) => line.includes('Foreign Scan'))
 }
 
-/** What is to be said of reads that take long; null where they do not. */
+/** Describes reads that take too long; `null` if they do not. */
 async function slowness<Item>(
   { transaction, known }: Opened<Item>,
   time: Time,
   maxAgeMs: number,
 ): Promise<string | null | Fault> {
   const moments = [time.now().monotonicMs]
-  // The first tells how far away the server is.
+  // The first statement measures the round trip to the server.
   for (const statement of ['SELECT 1', known.selectStamped(NEVER, NEVER)]) {
     const answer = await transaction.query(statement)
     if (answer instanceof Fault) return answer
@@ -102,7 +105,7 @@ async function slowness<Item>(
     if (answer instanceof Fault) return answer
     if (answer === null) break
   }
-  // Of a refresh that finds nothing, less the way to the server and back; then of all ids and stamps.
+  // The duration of a refresh without changes, minus the round trip; then that of reading all ids and times of change.
   const refreshMs = Math.max(0, Math.round(refreshed - answered - (answered - begun)))
   const idScanMs = Math.round(time.now().monotonicMs - refreshed)
   const leastMaxAgeMs = Math.ceil((refreshMs + idScanMs) / 250) * 1000

@@ -3,12 +3,12 @@ import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { TooMuch } from './message-limits.ts'
 
-/** A statement or a connection that failed, in words for the operator. */
+/** A failed statement or connection, described for the operator. */
 export class Fault {
   readonly failure: Failure
-  /** PostgreSQL's SQLSTATE or the runtime's code, null where there is none. */
+  /** PostgreSQL's SQLSTATE or the runtime's code; `null` if there is none. */
   readonly code: string | null
-  /** The connection is gone, and another server may answer the next one. */
+  /** Whether the connection is gone; the next one may reach another server. */
   readonly lost: boolean
 
   constructor(kind: Failure['kind'], message: string, code: string | null, lost: boolean) {
@@ -18,10 +18,10 @@ export class Fault {
   }
 }
 
-/** `lost`: the server ends the connection after it. */
+/** `lost`: the server ends the connection after this error. */
 type Meaning = readonly [kind: FailureKind, message: string, ends?: 'lost']
 
-/** What the states mean that an operator can do something about (PostgreSQL documentation, appendix A). */
+/** SQLSTATEs that an operator can act on (PostgreSQL documentation, appendix A). */
 const STATES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['28P01', ['refused', 'the server refuses the password of crm.url', 'lost']],
   ['28000', ['refused', 'the server refuses this role from here (pg_hba.conf, or no such role)', 'lost']],
@@ -55,7 +55,7 @@ const CLASSES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['XX', ['unreachable', 'the server has an internal error']],
 ])
 
-/** What an error of `pg` means. Its own message is never passed on: it may hold a value of a row. */
+/** Describes an error of `pg`. Never includes its message, which may contain a value of a row. */
 export function faultOf(error: unknown, where: string): Fault {
   if (error instanceof TooMuch) return new Fault(error.kind, `${where}: ${error.message}`, null, true)
   const code = codeOf(error)

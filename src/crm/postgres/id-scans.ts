@@ -2,43 +2,52 @@ import { type Moment, elapsedMs } from '../../time/time.ts'
 import type { KnownTable } from './known-table.ts'
 import type { StampWindow } from './stamp.ts'
 
-/** An id scan that comes due a moment after a refresh would otherwise wait for the next. */
+/**
+ * The part of the interval after which an id scan is due: it runs with a refresh slightly early rather than wait for
+ * the next.
+ */
 const DUE_EARLY = 0.95
 
-/** When all rows are to be compared with what is held. */
+/** Decides when to compare all rows with what is held. */
 export class IdScanSchedule {
   readonly #everyMs: () => number
   #comparedAt: Moment | null = null
-  /** When the last sweep ended, well or not, and how long it took: those that are asked for must not fill all the time. */
+  /**
+   * When the last id scan ended, successfully or not, and how long it took. Requested id scans must not take all the
+   * time.
+   */
   #lastIdScan: { readonly endedAt: Moment; readonly tookMs: number } | null = null
 
   constructor(everyMs: () => number) {
     this.#everyMs = everyMs
   }
 
-  /** Whether it is time: by the interval, or because some rows may be gone and as long as the last sweep took has passed since. */
+  /**
+   * Whether an id scan is due: its interval is over, or one is requested and the last one ended at least its own
+   * duration ago.
+   */
   isDue(now: Moment, isAskedFor: boolean): boolean {
     if (this.#comparedAt === null || elapsedMs(this.#comparedAt, now) >= this.#everyMs() * DUE_EARLY) return true
     const last = this.#lastIdScan
     return isAskedFor && (last === null || elapsedMs(last.endedAt, now) >= last.tookMs)
   }
 
-  /** All rows were compared as of `begunAt`. */
+  /** Records that all rows were compared as of `begunAt`. */
   compared(begunAt: Moment): void {
     this.#comparedAt = begunAt
   }
 
-  /** An id scan ended, whether or not it came to an end. */
+  /** Records an id scan that ended, complete or not. */
   swept(begunAt: Moment, endedAt: Moment): void {
     this.#lastIdScan = { endedAt, tookMs: elapsedMs(begunAt, endedAt) }
   }
 }
 
-/** Rows whose stamp lies outside of the window of reads of changes, as one complete read finds them. */
+/** Rows whose updatedAt is outside the window of the read of changes, as a complete read finds them. */
 export class Strays {
-  /** Stamped later than the window reaches: whether or not they changed. */
+  /** Rows whose updatedAt is later than the window's end, changed or not. */
   readonly ahead: Tally = new Tally()
-  /** Changed, and stamped earlier than others that were read before. */
+  /** Changed rows whose updatedAt is earlier than others that were already read. */
   readonly behind: Tally = new Tally()
   readonly #window: StampWindow
 
@@ -46,14 +55,14 @@ export class Strays {
     this.#window = window
   }
 
-  /** A row is there. */
+  /** Notes a row that exists. */
   look(stamp: number, id: string | null): void {
     if (stamp > this.#window.last) this.ahead.add(stamp - this.#window.now, id)
   }
 
-  /** A row has another stamp than the one that is held, though the changes were read. */
+  /** Notes a row that the id scan found changed though the read of changes had missed it. */
   found(stamp: number, id: string): void {
-    // Of a row without a stamp nothing else was to be expected.
+    // A change without an updatedAt is found by id scans only, as expected.
     if (stamp > 0 && stamp <= this.#window.after) this.behind.add(this.#window.after - stamp, id)
   }
 }
@@ -65,17 +74,17 @@ class Tally {
 
   add(byMicros: number, id: string | null): void {
     this.count++
-    // The one that is furthest out: the same again and again, in whatever order rows come.
+    // Keep the row that is furthest out, so the message names the same row whatever order rows come in.
     if (byMicros <= this.byMicros) return
     this.byMicros = byMicros
     this.id = id
   }
 }
 
-/** So many sweeps in a row have to find rows that came too late before it is no accident. */
+/** The number of consecutive id scans that must find late rows before it is reported. */
 const USUAL_AFTER = 3
 
-/** Says what an operator should know of strays: once, and again when they have become twice as many. */
+/** Reports stray rows to the operator: once, and again when their number has doubled. */
 export class StrayNotices {
   readonly #tell: (message: string) => void
   readonly #idScansEveryMs: () => number
@@ -87,7 +96,7 @@ export class StrayNotices {
     this.#tell = tell
   }
 
-  /** All rows were compared with what is held. */
+  /** Judges the strays of an id scan. */
   swept(strays: Strays, known: KnownTable<unknown>): void {
     this.readInFull(strays, known)
     const { count, id, byMicros } = strays.behind
@@ -98,7 +107,7 @@ export class StrayNotices {
     )
   }
 
-  /** All rows were looked at. */
+  /** Judges the strays of a full read. */
   readInFull({ ahead: { count, id, byMicros } }: Strays, known: KnownTable<unknown>): void {
     if (count === 0) this.#ahead = 0
     if (count < Math.max(1, this.#ahead * 2)) return

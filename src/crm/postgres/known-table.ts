@@ -13,30 +13,30 @@ import type { TableShape } from './table-shape.ts'
 export interface ReadRow<Item> {
   readonly change: Change<Item>
   readonly version: number
-  /** The id as the database writes it. */
+  /** The id as the database writes it; `null` if the row has none. */
   readonly id: string | null
 }
 
-/** What is told where nothing was found: when, and how far behind (the port's rule for sources that lag). */
+/** A page without changes: it says when the read began and how far the server lags. */
 export function emptyPage({ begunAt, sourceLagMs }: Pick<ReadMoment, 'begunAt' | 'sourceLagMs'>): Page<never> {
   return { begunAt, sourceLagMs, changes: [], whereIs: () => '' }
 }
 
-/** A table as one server has it: what is asked of it, and how its answers become pages. */
+/** A table as one server has it: builds the statements for it, and turns answers into pages. */
 export class KnownTable<Item> {
   readonly list: ListTable<Item>
   readonly server: string
   readonly reading: RowReading<Item>
   readonly idColumn: string
-  /** The type of the id's column, in words. */
+  /** The type of the id column, as the database names it. */
   readonly idType: string
-  /** Empty where nothing tells of changes. */
+  /** The updatedAt column; empty if there is none. */
   readonly stampColumn: string
   readonly #arrays: TableShape['arrays']
   readonly #stampAt: number
-  /** In which zone stamps without one are wall time; null where they have theirs. */
+  /** The zone of an updatedAt column without time zone; `null` if the column has time zones. */
   readonly zone: string | null
-  /** What stamps without a zone are ahead of UTC. */
+  /** How far an updatedAt without time zone is ahead of UTC, in microseconds. */
   #offset = 0
 
   constructor(
@@ -57,21 +57,21 @@ export class KnownTable<Item> {
     this.#stampAt = list.updatedAt === null ? -1 : reading.columns.indexOf(list.updatedAt)
   }
 
-  /** The statement that reads columns of all rows; conditions go behind it. */
+  /** Builds the statement that reads columns of all rows; conditions can be appended. */
   select(columns: readonly string[] = this.reading.columns): string {
     return `SELECT ${columns.map(quote).join(', ')} FROM ${this.list.table.quoted}`
   }
 
   /**
-   * The statement that reads the rows whose stamp is in a window. That both its ends are named matters where the server has no
-   * statistics of the column: it then expects few rows and uses the index, where without the second it would expect a third of all.
+   * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: without statistics of
+   * the column, the planner expects a third of all rows for one end and does not use the index.
    */
   selectStamped(after: string, last: string): string {
     const stamp = quote(this.stampColumn)
     return `${this.select()} WHERE ${stamp} > '${after}' AND ${stamp} <= '${last}'`
   }
 
-  /** The rows of an answer to `select`, which is used up: its texts become cells in place. */
+  /** Maps the rows of an answer to `select`. Consumes the answer: its texts are replaced by cells. */
   rowsOf({ rows, oids }: QueryAnswer): readonly ReadRow<Item>[] {
     const types = decoders(oids, this.#arrays)
     return rows.map((row) => {
@@ -82,7 +82,7 @@ export class KnownTable<Item> {
     })
   }
 
-  /** What the server's clock shows to whoever stamps a row, in microseconds. */
+  /** The server's clock as a column of updatedAt shows it, in microseconds. */
   async clock(transaction: Transaction): Promise<number | Fault> {
     const serverNow = microsOf(transaction.snapshot.serverNow)
     if (this.zone === null) return serverNow
@@ -101,7 +101,7 @@ export class KnownTable<Item> {
     }
   }
 
-  /** The page of changes of rows whose ids `idAt` tells, as the database writes them. */
+  /** Makes a page of changes; `idAt` gives their rows' ids as the database writes them. */
   pageOfIds(
     { begunAt, sourceLagMs }: ReadMoment,
     changes: readonly Change<Item>[],
@@ -111,23 +111,24 @@ export class KnownTable<Item> {
     return { begunAt, sourceLagMs, pass, changes, whereIs: (index) => this.placeOf(idAt(index)) }
   }
 
-  /** Where the row of an id stands. */
+  /** Describes the row of an id for messages. */
   placeOf(id: string | null): string {
     const { written } = this.list.table
     return id === null ? `${written}, a row without an id` : `${written}, id ${id.slice(0, 80)}`
   }
 }
 
-/** Types whose text is not what a person would write (pg_type.dat). */
+/** Types whose text form differs from what a person would write (pg_type.dat). */
 const BOOL = 16
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
-// Those of the types that texts and numbers have: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8,
-// numeric, uuid. Arrays of types that the database made itself are learnt from it.
+// Arrays of text and number types: char, name, int2, int4, int8, text, bpchar, varchar, float4, float8, numeric, uuid.
+// The
+// catalogue lists the arrays of types that the database defines itself.
 const ARRAYS: readonly number[] = [1002, 1003, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1231, 2951]
 
 type Decode = (text: string) => Cell
 
-/** How the columns of an answer become cells; null for those that stay text. */
+/** Returns a decoder for each column; `null` for columns that stay texts. */
 function decoders(oids: readonly number[], ownArrays: ReadonlySet<number>): readonly (Decode | null)[] {
   return oids.map((oid) => {
     if (oid === BOOL) return decodeFlag
@@ -143,7 +144,7 @@ const decodeJson: Decode = (text) => {
   return parsed.ok ? parsed.cell : text
 }
 
-/** The cells of a row; a text that is not what its type says stays a text. */
+/** Decodes a row. A text that is not valid for its type stays a text. */
 function decodeRow(row: TextRow, columns: readonly (Decode | null)[]): readonly Cell[] {
   const cells: Cell[] = row
   for (const [index, decode] of columns.entries()) {

@@ -9,13 +9,12 @@ import { openNamedZone } from '../mapping/dates.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
 
-/** The cells of a row, in the order of the columns that were asked for. */
+/** The cells of a row, in the order of the requested columns. */
 type Cells = readonly Cell[]
 
-/** The columns that a table has. */
 interface Columns {
   readonly columns: { has(column: string): boolean }
-  /** Those that a view fills with NULL on purpose. */
+  /** Columns that the view defines as NULL. */
   readonly nulls: ReadonlySet<string>
 }
 
@@ -23,24 +22,24 @@ interface Columns {
 export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
-  /** The column that moves when a row changes; null where there is none. */
+  /** The column that changes whenever a row changes; `null` if there is none. */
   readonly updatedAt: string | null
-  /** The configuration has `fields` for it. */
+  /** Whether the configuration has `fields` for the list. */
   readonly saysFields: boolean
-  /** In which zone that column is wall time, where the configuration says so. */
+  /** The configured zone of an updatedAt column without time zone. */
   readonly updatedAtIn: string | null
-  /** The same list, with another column that moves when a row changes. */
+  /** Returns the same list with another updatedAt column. */
   withUpdatedAt(column: string): ListTable<Item>
-  /** How its rows become records, now that it is known which columns there are. */
+  /** Returns how rows become records, given the columns that exist. */
   rowReading(shape: Columns): RowReading<Item>
 }
 
 export interface RowReading<Item> {
-  /** What is read of each row, and nothing else: the id's column first. */
+  /** The columns to read of each row; the id's column is first. */
   readonly columns: readonly string[]
-  /** The key of the configuration, below the list's own, that names a column. */
+  /** Returns the configuration key that names a column, relative to the list's section. */
   readonly keyOf: (column: string) => string
-  /** The id of a row by its cell alone, null where it is not one. */
+  /** Derives a row's id from its cell; `null` if the cell holds no id. */
   readonly idOf: (cell: Cell) => Guid | null
   readonly mapRow: (row: Cells, where: () => string, version: number) => Change<Item>
 }
@@ -61,7 +60,6 @@ export function listTable<Item extends { readonly Id: Guid }>(
     rowReading({ columns, nulls }) {
       const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
       const access = new ColumnAccess(nulls)
-      // The id's column comes first.
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
       const mapping = listMapping<Cells, Item>(kind, setting, access, surroundings)
@@ -71,7 +69,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
         keyOf(column) {
           if (column === updatedAt) return 'updatedAt'
           const key = mappedColumns(setting).find((mapped) => mapped.column === column)?.key ?? 'fields'
-          // A condition is replaced as a whole.
+          // A condition can only be replaced as a whole.
           return key.startsWith('fields.') ? key : (key.split('.')[0] ?? key)
         },
         idOf(cell) {
@@ -84,12 +82,12 @@ export function listTable<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** Looks into rows by column, and gathers which columns there have to be. */
+/** Reads rows by column, and collects the columns that are needed. */
 class ColumnAccess implements RowAccess<Cells> {
   readonly columns: string[] = []
   readonly #nulls: ReadonlySet<string>
 
-  /** @param nulls columns that the view fills with NULL on purpose */
+  /** @param nulls columns that the view defines as NULL */
   constructor(nulls: ReadonlySet<string>) {
     this.#nulls = nulls
   }
@@ -104,7 +102,7 @@ class ColumnAccess implements RowAccess<Cells> {
     return (row) => row[index] ?? null
   }
 
-  /** A database has no words for its codes; the configuration does not let anyone ask. */
+  /** A database has no labels for its codes; the configuration refuses `label`. */
   label(column: string): (row: Cells) => Cell {
     return this.cell(column)
   }
@@ -114,13 +112,16 @@ class ColumnAccess implements RowAccess<Cells> {
   }
 }
 
-/** What the configuration says of a table. */
+/** The configuration of one table. */
 export type TableSettings = PostgresSettings['events'] | PostgresSettings['venues']
 
-/** Whether the table has a column; only `links` may be missing from the stock ones. */
+/** Whether the table has a column. Of the stock columns, only `links` may be missing. */
 type HasColumn = (column: string) => boolean
 
-/** The columns of a view made for Marquee: the contract's names in snake_case, with what the operator says instead. */
+/**
+ * The mapping of a view made for Marquee, whose columns are the contract's names in snake_case, with the
+ * configuration's changes.
+ */
 function tableSetting({ list, fields }: RecordTable, said: TableSettings, has: HasColumn): ListSetting {
   const columns = [...fields, LINKS].map(({ name }) => {
     const column = name.replaceAll(/(?!^)[A-Z]/g, '_$&').toLowerCase()
@@ -134,17 +135,17 @@ function tableSetting({ list, fields }: RecordTable, said: TableSettings, has: H
   return settingOf(stock, said)
 }
 
-/** A table or view, as the configuration names it and as SQL does. */
+/** The name of a table or view, in the configuration and in SQL. */
 export interface TableName {
-  /** As it was written: `crm.public_events`. */
+  /** The name as configured: `crm.public_events`. */
   readonly written: string
-  /** Null where the server's search path decides. */
+  /** `null` if the server's search path decides. */
   readonly schema: string | null
   readonly name: string
   readonly quoted: string
 }
 
-/** Reads `name` or `schema.name`; both are case-sensitive. */
+/** Parses `name` or `schema.name`. Both are case-sensitive. */
 function tableName(written: string): TableName {
   const dot = written.indexOf('.')
   const schema = dot === -1 ? null : written.slice(0, dot)
@@ -152,7 +153,7 @@ function tableName(written: string): TableName {
   return { written, schema, name, quoted: schema === null ? quote(name) : `${quote(schema)}.${quote(name)}` }
 }
 
-/** A name as SQL takes it, whatever it holds (PostgreSQL documentation, 4.1.1). */
+/** Quotes a name for SQL, whatever characters it contains (PostgreSQL documentation, 4.1.1). */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

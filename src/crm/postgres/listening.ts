@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 import type { ReadSession } from './read-session.ts'
 import { quote } from './list-table.ts'
 
-/** A connection that was lost while nothing was read is noticed at once, but not opened again that fast. */
+/** The longest delay before a connection that was lost between reads is reopened; the actual delay is random. */
 const RECONNECT_WITHIN_MS = 1000
 const ARRIVES_WITHIN_MS = 1000
 
@@ -13,13 +13,13 @@ export interface ListeningSettings {
   readonly channel: string
   readonly time: Time
   readonly onPayload: (payload: string) => void
-  /** Takes what an operator should know. */
+  /** Reports something that an operator should know. */
   readonly notice: (message: string) => void
 }
 
 /**
- * Listens to a channel on a connection that also reads: the server tells between its transactions what was notified. What is
- * heard is only a hint.
+ * Listens to a channel on a connection that is also used for reads: the server delivers notifications between its
+ * transactions. A notification is only a hint to read.
  */
 export class Listening {
   readonly #settings: ListeningSettings
@@ -33,31 +33,31 @@ export class Listening {
     this.hints = new Hints(settings.time)
   }
 
-  /** Listens on a connection that was just opened. */
+  /** Starts listening on a newly opened connection. */
   async greet(connection: Connection): Promise<void> {
     const { channel, time, onPayload, notice } = this.#settings
     connection.onNotification(channel, (payload) => {
       onPayload(payload)
       this.hints.hint()
     })
-    // A read opens the next one.
+    // The hint causes a read, which opens a new connection.
     connection.onLost = () => {
       if (!this.#closed)
         this.#cancelReconnect = time.after(time.random() * RECONNECT_WITHIN_MS, () => this.hints.hint())
     }
     const listening = await connection.query(`LISTEN ${quote(channel)}`)
-    // What was notified while nobody listened is lost: one look makes up for it.
+    // Notifications sent before the LISTEN are lost; one read makes up for them.
     if (!(listening instanceof Fault)) return this.hints.hint()
     if (this.#isRefused || listening.lost) return
     this.#isRefused = true
     notice(`crm.listen: ${listening.failure.message}: changes are seen with the next refresh`)
   }
 
-  /** Sends a notification on a test channel from one connection to another, and says so where it does not arrive. */
+  /** Sends a notification on a test channel between two connections, and reports if it does not arrive. */
   async test(listens: ReadSession, notifies: ReadSession): Promise<void> {
     const { time, notice } = this.#settings
     const channel = `marquee_test_${Math.floor(time.random() * 1e15)}`
-    // Audits wait for reads and no read for an audit, so the turns are taken in this order.
+    // Lock in this order: audits wait for refreshes, and no refresh waits for an audit.
     const arrived = await notifies.alone((from) => listens.alone((to) => arrives(channel, from, to, time)))
     if (arrived !== false) return
     notice(
@@ -72,7 +72,7 @@ export class Listening {
   }
 }
 
-/** Whether a notification arrives; a fault where it could not even be sent. */
+/** Whether a notification arrives; a fault if it could not be sent. */
 async function arrives(channel: string, from: Connection, to: Connection, time: Time): Promise<boolean | Fault> {
   const { promise: heard, resolve } = Promise.withResolvers<void>()
   to.onNotification(channel, () => resolve())
@@ -85,10 +85,10 @@ async function arrives(channel: string, from: Connection, to: Connection, time: 
   return arrival !== TIMED_OUT
 }
 
-/** A storm of notifications becomes twenty reads a second at most. */
+/** The shortest time between two hints, in ms: any number of notifications causes at most twenty reads a second. */
 const EVERY_MS = 50
 
-/** Passes a hint on at once, and those that follow closely as one when that time is over. */
+/** Passes the first hint on at once, and combines the hints of the next `EVERY_MS` into one. */
 export class Hints {
   readonly #time: Time
   readonly #callbacks = new Set<() => void>()
@@ -99,7 +99,7 @@ export class Hints {
     this.#time = time
   }
 
-  /** Call what it gives to hear no more. */
+  /** Registers a callback and returns the function that removes it. */
   add(callback: () => void): () => void {
     this.#callbacks.add(callback)
     return () => void this.#callbacks.delete(callback)

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** Why a connection was given up: the rest of a sentence. */
+/** Why a connection was closed for its size limits; the message is the rest of a sentence. */
 export class TooMuch extends Error {
   readonly kind: 'broken' | 'too-large'
 
@@ -10,31 +10,34 @@ export class TooMuch extends Error {
   }
 }
 
-/** All of what a server says until it is ready: some 1 KB. */
+/** The most bytes before the server is ready for queries. About 1 KB is usual. */
 const MOST_BEFORE_READY = 256 * 1024
-/** An answer that is kept until it is whole: names of columns, a plan, a thousand ids. */
+/** The largest answer that `pg` may hold in memory: column names, a plan, a thousand ids. */
 const MOST_KEPT = 16_000_000
-/** A row that comes by portions is read as a whole: one that is larger is no event and no venue. */
+/** The largest row that is read in batches; no event or venue is larger. */
 const WIDEST_ROW = 64_000_000
-/** Whatever else it says at once: a table of 1,600 columns is described in 130 KB. */
+/** The largest message other than a row. The description of a table of 1,600 columns takes 130 KB. */
 const LONGEST_MESSAGE = 1_000_000
-/** What an object costs that is made of a message, however short that is. */
+/** The estimated memory of a JavaScript object for one message, however short. */
 export const OBJECT_BYTES = 200
 const HEADER_BYTES = 5
-/** A length counts itself. */
+/** A message's length includes its own four bytes. */
 const LEAST_LENGTH = 4
 
-/** What is told whenever it happens, and kept by nobody (PostgreSQL documentation, "Message Formats"). */
+/**
+ * Messages that `pg` does not keep: notifications, notices and parameter changes (PostgreSQL documentation, "Message
+ * Formats").
+ */
 const PASSING: ReadonlySet<number> = new Set(Array.from('ANS', (type) => type.charCodeAt(0)))
 const ROW = 0x44
 const READY = 0x5a
 
 /**
- * Looks at what a server sends, message by message. `pg` keeps a message until it is whole, and an answer until it has
- * ended: a connection on which either is too long ends at the header that says so.
+ * Checks the length of each message that a server sends. `pg` holds a message until it is complete, and an answer until
+ * it has ended, so a connection ends as soon as a header announces too much.
  */
 export class MessageLimits {
-  /** Whether rows are taken by portions, and not kept until the last of them. */
+  /** Whether rows are consumed in batches rather than held until the last one. */
   byPortions = false
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerBytes = 0
@@ -49,7 +52,7 @@ export class MessageLimits {
     })
   }
 
-  /** What is wrong with what the server sends, as soon as it can be known. */
+  /** Returns why the connection must end, as soon as the data shows it; `null` if it need not. */
   look(chunk: Buffer): TooMuch | null {
     for (let at = 0; at < chunk.length;) {
       if (this.#toCome > 0) {

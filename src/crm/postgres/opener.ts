@@ -9,15 +9,15 @@ import { Fault } from './fault.ts'
 
 export interface OpenerSettings extends ConnectionSettings {
   readonly url: Secret
-  /** Further certificates to trust, an absolute path; null for those of the URL or the runtime. */
+  /** An absolute path to additional trusted certificates; `null` for those of the URL or the runtime. */
   readonly ca: string | null
-  /** Makes a path of the URL absolute. */
+  /** Resolves a path of the URL. */
   readonly absolute: (path: string) => string
 }
 
-/** Opens connections as the URL says, with the password that its file holds now. */
+/** Opens connections to the configured URL, reading its password file again if the server refuses the password. */
 export class Opener {
-  /** Tells this process's connections from those of others. */
+  /** A random name that tells this process's connections from those of other processes. */
   readonly process: string
   readonly settings: OpenerSettings
   #url: Secret
@@ -70,39 +70,42 @@ export class Opener {
   }
 }
 
-/** Opening a pipe would wait for its writer, and hold up everything. */
+/** Reads a regular file only: opening a pipe would block the process until something writes to it. */
 function regularText(path: string): string {
   if (!statSync(path).isFile()) throw new Error('not a regular file')
   return readFileSync(path, 'utf8')
 }
 
-/** A password, or a role, that the server does not take. */
+/** Whether the server refuses the password or the role. */
 function isRefusal({ code }: Fault): boolean {
   return code === '28P01' || code === '28000'
 }
 
-/** Whether the other way of `prefer` and `allow` may do better: the server has no TLS, or pg_hba.conf wants the other. */
+/**
+ * Whether the other attempt of `prefer` or `allow` may succeed: the server has no TLS, or pg_hba.conf requires the
+ * other.
+ */
 function isAboutEncryption({ code, failure }: Fault, encryption: Encryption): boolean {
   return code === '28000' || (encryption !== false && failure.kind === 'refused' && code !== '28P01')
 }
 
-/** Certificates and keys as their files hold them; `ca` is null for those the runtime trusts by itself. */
+/** The contents of certificate and key files; `ca` is null if only the runtime's certificates are trusted. */
 interface Certificates {
   readonly ca: string | null
   readonly cert: string | null
   readonly key: string | null
 }
 
-/** The ways to connect in the order in which `sslmode` tries them (libpq, table 34.1). */
+/** The connection attempts for `sslmode`, in order (libpq, table 34.1). */
 function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certificates): readonly Encryption[] {
-  // A Unix socket knows no TLS; libpq ignores sslmode there.
+  // Unix sockets have no TLS, and libpq ignores sslmode for them.
   if (host.startsWith('/')) return [false]
   const { ca, cert, key } = certificates
   const own = { ...(cert === null ? {} : { cert }), ...(key === null ? {} : { key }) }
   const anyone: ConnectionOptions = { ...own, rejectUnauthorized: false }
   const trusted = { ...own, ...(ca === null ? {} : { ca }), rejectUnauthorized: true }
   const anyHost: ConnectionOptions = { ...trusted, checkServerIdentity: () => undefined }
-  // The host is named here because for an IP address `pg` sets no server name.
+  // Checks the host by name, since `pg` sets no server name for an IP address.
   const thisHost: ConnectionOptions = { ...trusted, checkServerIdentity: (_, peer) => checkServerIdentity(host, peer) }
   switch (sslMode) {
     case 'disable':
@@ -112,7 +115,7 @@ function tlsAttempts({ sslMode, host }: PostgresAddress, certificates: Certifica
     case 'prefer':
       return [anyone, false]
     case 'require':
-      // With a root certificate at hand, `require` verifies the chain: libpq does, so operators count on it.
+      // With a root certificate, `require` verifies the chain, because libpq does and operators rely on it.
       return [ca === null ? anyone : anyHost]
     case 'verify-ca':
       return [anyHost]

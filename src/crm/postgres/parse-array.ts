@@ -1,11 +1,11 @@
 import type { Cell } from '../mapping/cell.ts'
 
 /**
- * The elements of an array as PostgreSQL writes it: `{a,"b c",NULL}`, nested ones as lists in lists (documentation,
- * 8.15.6); null where the text is not one.
+ * Parses an array in PostgreSQL's text form, for example `{a,"b c",NULL}`; nested arrays become nested lists
+ * (documentation, 8.15.6). Returns `null` if the text is no array.
  */
 export function parseArray(text: string): readonly Cell[] | null {
-  // Bounds other than 1 are written in front: `[0:1]={a,b}`.
+  // Lower bounds other than 1 come first: `[0:1]={a,b}`.
   const start = text.startsWith('[') ? text.indexOf('=') + 1 : 0
   const parser = { text, at: start }
   const list = readList(parser, 0)

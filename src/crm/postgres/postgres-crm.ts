@@ -1,6 +1,8 @@
-// Two tables or views of PostgreSQL. A read (table-source.ts) is one transaction on a lane (lane.ts), which is one connection:
-// changes by their stamps, an id scan of all ids and stamps now and then, or all rows (reads.ts). Notifications are hints
-// (listening.ts), and name rows that may be gone (suspects.ts).
+// The PostgreSQL connector, which reads two tables or views. A read (table-source.ts) is one transaction on a
+// connection
+// (read-session.ts): of changes by updatedAt with an occasional id scan, or of all rows (reads.ts). Notifications are
+// hints
+// (listening.ts) and may name deleted rows (suspects.ts).
 
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
@@ -17,8 +19,8 @@ import { Suspects } from './suspects.ts'
 import { TableSource } from './table-source.ts'
 
 /**
- * Two tables or views of a database, over three connections at most: one for the refreshes of each list, one for audits. A list
- * that waits for the other waits for its refreshes, and those for nobody's connection but their own.
+ * Opens the connector for two tables or views. It uses up to three connections: one for the refreshes of each list, and
+ * one for audits. Refreshes never wait for another connection than their own.
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
@@ -34,7 +36,7 @@ export function openPostgresCrm(
   const listening = listen === null ? null : new Listening({ channel: listen, time, onPayload, notice })
   const opener = new Opener({ url, ca, absolute, limits, time, descriptors })
   const eventsSession = new ReadSession(opener)
-  // Venues are fewer and their transactions shorter, so notifications wait less behind them.
+  // Notifications arrive on the session of venues: its transactions are shorter, so they wait less.
   const venuesSession = new ReadSession(opener, listening === null ? null : listening.greet.bind(listening))
   const auditSession = new ReadSession(opener)
   let isTested = false
@@ -44,7 +46,7 @@ export function openPostgresCrm(
     return listening?.hints.add(callback) ?? (() => {})
   }
   const mapping = { idNamespace, venuesFrom: venues.from, zone: timeZone, showIn, lists: 'text' } as const
-  // Half of the maximum age that holds now.
+  // Computed at each use, since a reload may change the maximum age.
   const idScansEveryMs = (): number => idScanEveryMs ?? Math.floor(limits.maxAgeMs / 2)
   const shared = { auditSession, time, idScansEveryMs, limits, onHint, notice }
   const sources = {

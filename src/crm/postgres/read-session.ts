@@ -6,29 +6,30 @@ import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
 import { serverOf } from './stamp.ts'
 
-/** What one transaction knows of its server. */
+/** The moment that a transaction reads, and the server it reads from. */
 export interface ReadMoment {
-  /** When the transaction was asked for: what it shows is not older. */
+  /** When the transaction was requested; its data is at least this recent. */
   readonly begunAt: Moment
   readonly sourceLagMs: number
-  /** The server's clock, as a text of PostgreSQL in UTC. */
+  /** The server's clock in UTC, as PostgreSQL writes it. */
   readonly serverNow: string
-  /** Which server answers, over which connection: what a cursor is worth anything on. */
+  /** Identifies the server and the connection; a cursor is only valid on the same ones. */
   readonly server: string
 }
 
-/** The server ends a transaction that stands still for longer, and lets go of its locks and of what it kept for it. */
+/** The server ends a transaction that is idle for longer, which releases its locks and old row versions. */
 const STANDSTILL_MS = 60_000
 
-// A standby is behind by the age of the last transaction it replayed, unless it has replayed all that it received and is
-// still connected to its primary: then nothing happened there. One that never replayed anything shows its last checkpoint.
+// A standby lags by the age of the last transaction it replayed. It lags by 0 if it has replayed everything received
+// and is
+// still connected to its primary. If it has never replayed anything, it shows its last checkpoint.
 const STATE = `SELECT now()::text, pg_postmaster_start_time()::text,
   CASE WHEN NOT pg_is_in_recovery() THEN 0
     WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
     ELSE extract(epoch FROM clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(),
       (SELECT checkpoint_time FROM pg_control_checkpoint()))) * 1000 END`
 
-/** One connection, opened when it is needed, on which one transaction after another reads: first come, first served. */
+/** A connection, opened on demand, for one transaction at a time; callers wait in order. */
 export class ReadSession {
   readonly #opener: Opener
   readonly #greet: ((connection: Connection) => Promise<void>) | null
@@ -37,13 +38,13 @@ export class ReadSession {
   #connections = 0
   #closed = false
 
-  /** @param greet runs on each new connection before anything is read on it */
+  /** @param greet prepares each new connection before anything is read on it */
   constructor(opener: Opener, greet: ((connection: Connection) => Promise<void>) | null = null) {
     this.#opener = opener
     this.#greet = greet
   }
 
-  /** Waits for its turn and begins a transaction; where the connection turns out to be dead, once more on a fresh one. */
+  /** Waits for the connection and begins a transaction; if the connection is dead, retries once on a new one. */
   async begin(): Promise<Transaction | Fault> {
     const unlock = await this.#mutex.lock()
     const begun = await this.#tryBegin(unlock)
@@ -53,7 +54,7 @@ export class ReadSession {
     return again
   }
 
-  /** Lets `use` have the connection, outside of any transaction. */
+  /** Runs `use` with exclusive access to the connection, outside any transaction. */
   async alone<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result | Fault> {
     const unlock = await this.#mutex.lock()
     const connection = await this.#connect()
@@ -87,13 +88,15 @@ export class ReadSession {
   }
 
   /**
-   * Constant text, so it goes out in one piece. The settings are local to the transaction, for a pooler may give the next one
-   * to another connection. All rows that a cursor finds are fetched, so the planner must not prefer plans that find the
-   * first ones soon. Compiling the plan of a slow view took 50 ms, each time, and gained nothing.
+   * Constant text without parameters, so it goes out in one packet. Settings are local to the transaction, because a
+   * pooler may give the next one another connection. Cursors are read to the end, so the planner must not favour plans
+   * that return the first rows soon. Compiling a slow view's plan took 50 ms each time, without a gain, so `jit` is
+   * off.
    */
   get #begin(): string {
-    // The server gives up a little earlier than this side, so a slow statement does not cost the connection; and a lock
-    // before the statement that waits for it.
+    // The server's limits expire slightly before Marquee's, so a slow statement does not cost the connection. The lock
+    // limit
+    // expires before the limit of the statement that waits for it.
     const { requestTimeoutMs } = this.#opener.settings.limits
     const [statementMs, lockMs] = [0.9, 0.8].map((part) => Math.max(1, Math.floor(requestTimeoutMs * part)))
     return `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
@@ -126,7 +129,7 @@ export class ReadSession {
   }
 }
 
-/** One read-only transaction: all its statements see the same state. Nobody else has the connection until it has ended. */
+/** A read-only transaction: all its statements see the same state. It has the connection exclusively until it ends. */
 export class Transaction {
   readonly snapshot: ReadMoment
   readonly #connection: Connection
@@ -143,8 +146,9 @@ export class Transaction {
   }
 
   /**
-   * The rows that a `SELECT` finds, in pages of one row at the least and of limited size; the server holds them until the
-   * transaction ends. Names tell scans apart that go on side by side.
+   * Reads the rows of a `SELECT` in pages of limited size, with at least one row each. The server holds the result
+   * until the transaction ends.
+   * @param name the cursor's name, unique among concurrent scans
    */
   async *scan(
     select: string,
@@ -155,7 +159,7 @@ export class Transaction {
     const declared = await this.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`, values)
     if (declared instanceof Fault) return declared
     let pageRows = FIRST_ROWS
-    // Of the rows that were asked for at once, those that are still to come.
+    // How many of the rows fetched last have not been received yet.
     let toCome = 0
     let hasEnded = false
     while (!hasEnded || connection.isBusy) {
@@ -178,21 +182,24 @@ export class Transaction {
   }
 
   async end(): Promise<void> {
-    // What a server still has to say to a read that nobody waits for any more could be megabytes.
+    // The rest of an abandoned answer could be megabytes, so the connection is dropped instead of drained.
     if (this.#connection.isBusy) this.#connection.destroy()
     else await this.#connection.query('COMMIT')
     this.#unlock()
   }
 }
 
-/** How wide the rows are is not known yet. */
+/** The number of rows of the first page, while their size is unknown. */
 const FIRST_ROWS = 125
-/** Parsing a page holds up requests, so wide rows come in smaller ones. */
+/** The target size of a page in bytes: parsing it delays requests. */
 const PAGE_BYTES = 1_000_000
-/** Rows that take the server long, too: a page may take this part of what a statement may. */
+/** The part of the statement time limit that a page may take, for rows that the server computes slowly. */
 const PAGE_TIME = 0.25
 
-/** How many rows make a page of which each is that part; of a few numbers, for a server may keep statistics of each statement's text. */
+/**
+ * The number of rows in a page if each row takes this part of one. Powers of two only: the server may keep statistics
+ * per statement text.
+ */
 function rowsWhere(part: number): number {
   let rows = PAGE_ROWS
   while (rows > 1 && rows * part > 1) rows = Math.floor(rows / 2)

@@ -12,13 +12,13 @@ import type { Opened } from './table-reader.ts'
 interface Scanning<Item> {
   readonly pageOf: (answer: QueryAnswer) => Page<Item>
   readonly values?: readonly (readonly string[])[]
-  /** Tells scans apart that go on side by side. */
+  /** The cursor's name, unique among concurrent scans. */
   readonly name?: string
-  /** Whether the scan ends early, for somebody else's sake. */
+  /** Whether to end the scan early so that others can have their lock. */
   readonly givesWay?: () => boolean
 }
 
-/** The rows that a `SELECT` finds, by pages as the server comes to them. */
+/** Reads the rows of a `SELECT`, page by page as the server sends them. */
 async function* scan<Item>(
   { transaction }: Opened<Item>,
   select: string,
@@ -35,7 +35,7 @@ async function* scan<Item>(
 
 const GAVE_WAY = 'the read of all rows gave way, for somebody waits for a lock on the table'
 
-/** Reads every row, in whatever order the server finds them. */
+/** Reads all rows, in any order. */
 export async function* readFull<Item>(
   opened: Opened<Item>,
   window: StampWindow,
@@ -43,7 +43,7 @@ export async function* readFull<Item>(
   givesWay: () => boolean,
 ): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  // A table without rows has no other page to tell how far behind it was read.
+  // An empty table yields no other page to say how far the server lags.
   yield emptyPage(transaction.snapshot)
   return yield* scan(opened, known.select(), {
     givesWay,
@@ -58,7 +58,7 @@ export async function* readFull<Item>(
   })
 }
 
-/** Reads the rows whose stamp is in the window. */
+/** Reads the rows whose updatedAt is in the window. */
 export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
   return scan(opened, known.selectStamped(stampOf(window.after), stampOf(window.last)), {
@@ -71,16 +71,16 @@ export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): Page
   })
 }
 
-/** Reads of changes name a row first, the sweep once more. */
+/** The pass number of an id scan's pages: the read of changes before it may have reported the same rows. */
 const PASS = 1
-/** So many rows are asked for by their ids at once: each time a slow view may be computed as a whole. */
+/** The most rows read by id at once. A slow view may be computed as a whole for each such statement. */
 const MOST_WANTED = 10_000
 
-/** Names every row: those whose stamp is another than the one held, or that are not held, with all they hold. */
+/** Reports every row: as unchanged if its updatedAt is the one held, else with its columns. */
 export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
   const { snapshot } = transaction
-  // A table without rows has no other page to tell how far behind it was read.
+  // An empty table yields no other page to say how far the server lags.
   yield { ...emptyPage(snapshot), pass: PASS }
   const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
   let wanted: string[] = []
@@ -99,7 +99,7 @@ export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Str
   }
 }
 
-/** The ids that are as they are held, and as the database writes them; the others' go to `wanted`. */
+/** Returns the ids of unchanged rows, also as the database writes them; adds the other rows' ids to `wanted`. */
 function compare<Item>(
   answer: QueryAnswer | null,
   known: KnownTable<Item>,
@@ -119,7 +119,7 @@ function compare<Item>(
       ids.push(id)
       texts.push(text)
     } else {
-      // A row that is new here may have been hidden by the view; one that is held has been changed.
+      // A row that is not held may have been hidden by the view until now, so it is not late.
       if (!Number.isNaN(version)) strays.found(micros, text)
       wanted.push(text)
     }
@@ -133,12 +133,12 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   const name = 'marquee_rows'
   const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.snapshot, known.rowsOf(answer), PASS)
   const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
-  // The name may then be used again.
+  // Closed so that the cursor's name can be used again.
   const closed = fault ?? (await transaction.query(`CLOSE ${name}`))
   return closed instanceof Fault ? closed : null
 }
 
-/** Looks for the rows that may be gone; one that is not there is told as deleted. Whether all rows are to be looked at. */
+/** Reports suspected rows that no longer exist as deleted. Returns true if an id scan is due. */
 export async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
   suspicion: Suspicion,

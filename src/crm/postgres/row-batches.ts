@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream'
 import type { Connection as Wire, Submittable } from 'pg'
 import { OBJECT_BYTES } from './message-limits.ts'
 
-/** All values are texts as PostgreSQL writes them, null where they are NULL. */
+/** A row's values as PostgreSQL writes them; `null` for NULL. */
 export type TextRow = (string | null)[]
 
-/** Some rows of an answer, in their order. */
+/** Consecutive rows of an answer. */
 export interface RowBatch {
   readonly rows: TextRow[]
   /** The type of each column. */
@@ -14,12 +14,12 @@ export interface RowBatch {
   readonly isLast: boolean
 }
 
-/** A page of rows that grew wide all of a sudden is cut here; it is more than a page of rows of one size has. */
+/** A batch ends at this size even within a page: rows may suddenly be wider than those before. */
 const MOST_BYTES = 4_000_000
 
 /**
- * The rows of one statement in portions of a few megabytes: behind each the socket stands still until the next is asked
- * for, then the server waits and memory does not fill, however many and wide they are.
+ * Reads the rows of one statement in batches of a few megabytes. The socket pauses after each batch, so the server
+ * waits and memory stays bounded, however many rows there are.
  */
 export class Portions implements Submittable {
   readonly #text: string
@@ -27,7 +27,7 @@ export class Portions implements Submittable {
   #rows: TextRow[] = []
   #bytes = 0
   #oids: readonly number[] = []
-  /** Whether nothing more is to come from the server. */
+  /** Whether the server has sent everything. */
   isOver = false
   #fault: unknown = null
   #waiting: PromiseWithResolvers<RowBatch> | null = null
@@ -36,7 +36,7 @@ export class Portions implements Submittable {
     this.#text = text
   }
 
-  /** The next portion; only one may be waited for. */
+  /** Returns the next batch. Only one call may be pending. */
   next(): Promise<RowBatch> {
     this.#waiting = Promise.withResolvers<RowBatch>()
     const { promise } = this.#waiting
@@ -57,12 +57,12 @@ export class Portions implements Submittable {
 
   #end(): void {
     this.isOver = true
-    // Whatever is asked next must be heard.
+    // Resume reading, so the answer to the next statement is received.
     this.#stream?.resume()
     this.#give()
   }
 
-  // What `pg` calls (node-postgres documentation, Client, `client.query(submittable)`).
+  // Called by `pg` (node-postgres documentation, Client, `client.query(submittable)`).
 
   submit = (wire: Wire): void => {
     this.#stream = wire.stream

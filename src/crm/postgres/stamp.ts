@@ -3,18 +3,18 @@ import { Fault } from './fault.ts'
 
 const PATTERN = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:\+00)?( BC)?$/
 
-/** No row of ours has it, and a NULL that becomes a stamp is a change. */
+/** The number for NULL. No valid time has it, so a NULL that becomes a time counts as a change. */
 const NONE = -1
 
 /**
- * A `timestamp` or `timestamptz` in UTC as its number of microseconds since 1970, exact until the year 2255; a fixed
- * number for NULL, infinite for `infinity`.
+ * Converts a `timestamp` or `timestamptz` in UTC to microseconds since 1970, exact until the year 2255. NULL has a
+ * fixed number, and `infinity` is infinite.
  */
 export function microsOf(text: string | null): number {
   if (text === null) return NONE
   const day = isCommon(text) ? text.slice(0, 10) : null
   if (day === null) return parse(text)
-  // An id scan reads the stamps of all rows, and many are of one day.
+  // An id scan parses the times of all rows, and many are of the same day.
   if (day !== lastDay) [lastDay, lastDayMicros] = [day, parse(day)]
   const seconds = digitsAt(text, 11) * 3600 + digitsAt(text, 14) * 60 + digitsAt(text, 17)
   return (
@@ -25,7 +25,7 @@ export function microsOf(text: string | null): number {
 let lastDay = ''
 let lastDayMicros = 0
 
-/** Whether the text is of the form `2026-11-21 02:58:17.123456+00`, as nearly all are. */
+/** Whether the text has the form `2026-11-21 02:58:17.123456+00`, which nearly all have. */
 function isCommon(text: string): boolean {
   return (
     text.length === 29 && text.charCodeAt(19) === DOT && text.charCodeAt(26) === PLUS && text.charCodeAt(10) === SPACE
@@ -51,46 +51,46 @@ function parse(text: string): number {
   return date.getTime() * 1000 + Number(fraction.padEnd(6, '0'))
 }
 
-/** The text PostgreSQL reads as that moment, as a `timestamp` or as a `timestamptz`. */
+/** The text that PostgreSQL parses as this time, for both `timestamp` and `timestamptz`. */
 export function stampOf(micros: number): string {
   if (!Number.isFinite(micros)) return micros > 0 ? 'infinity' : '-infinity'
   const ms = Math.floor(micros / 1000)
   const date = new Date(ms)
-  // Before the year 1 nothing was changed in a database.
+  // No database has changes from before the year 1.
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999) return '-infinity'
   const rest = String(micros - ms * 1000).padStart(3, '0')
   return `${date.toISOString().slice(0, 23).replace('T', ' ')}${rest}+00`
 }
 
 /**
- * A read of changes goes back this far behind the newest stamp, for transactions that commit later than others that began
- * after them, and for stamps of whole seconds. What is later still is found by the sweep.
+ * How far a read of changes goes back before the newest known updatedAt: transactions may commit out of order, and some
+ * columns hold whole seconds. Id scans find what is later still.
  */
 const OVERLAP_MICROS = 5_000_000
-/** The clocks of those who write may be this much ahead of the server's. What is stamped later than that is the id-scan's. */
+/** How far writers' clocks may be ahead of the server's. Rows that are further ahead are found by id scans. */
 const AHEAD_MICROS = 5_000_000
-/** Stream that many rows again with each refresh costs nothing worth avoiding. */
+/** Reading this many rows again with each refresh costs too little to avoid. */
 const FEW_ROWS = 200
 
-/** The stamps that one read of changes looks at, and what it came across: where the next one has to begin. */
+/** The range of updatedAt that one read of changes covers, and where the next one has to begin. */
 export class StampWindow {
-  /** Stamps behind this one, and up to and with `last`, in microseconds. */
+  /** The range in microseconds: `after` is exclusive, `last` inclusive. */
   readonly after: number
   readonly last: number
-  /** What the server's clock shows to whoever stamps a row. */
+  /** The server's clock as the updatedAt column shows it, in microseconds. */
   readonly now: number
-  /** The newest stamps, of each row one, and which were too many to be kept. */
+  /** The newest times read, one per row; times up to `#floor` are no longer kept. */
   #newest: number[] = []
   #floor = -Infinity
 
   constructor(after: number, now: number) {
-    // The clock was put back, or shows an hour for the second time: what is stamped now is behind what is known.
+    // The clock was set back, or repeats an hour: new changes have times earlier than the known ones.
     this.after = after <= now ? after : now - OVERLAP_MICROS
     this.last = now + AHEAD_MICROS
     this.now = now
   }
 
-  /** A row with that stamp was read. One from the future tells nothing of what has been committed by now. */
+  /** Notes a row that was read. A time in the future says nothing about what is committed by now. */
   add(stamp: number): void {
     if (!(stamp > this.#floor && stamp <= this.now)) return
     this.#newest.push(stamp)
@@ -98,8 +98,8 @@ export class StampWindow {
   }
 
   /**
-   * Behind which stamp the next read begins: some seconds back, but of so many rows as an import or one large change gives
-   * the same few seconds, or one and the same stamp, none is read again.
+   * Where the next read begins: a few seconds back, but never so far that it repeats more than 200 rows, for example
+   * after an import.
    */
   get next(): number {
     this.#trim()
@@ -115,11 +115,11 @@ export class StampWindow {
   }
 }
 
-/** How far the changes of a list are known. */
+/** Up to where the changes of a list are known. */
 export interface Position {
-  /** Which server said so: on another one it means nothing. */
+  /** The server that this position is valid on. */
   readonly server: string
-  /** The next read of changes begins behind this stamp, in microseconds. */
+  /** The next read of changes begins after this updatedAt, in microseconds. */
   readonly after: number
 }
 
@@ -128,8 +128,9 @@ export function serverOf(startedAt: string, process: string, connection: number)
 }
 
 /**
- * How what was known over one connection stands to another: the same; of an earlier process, and so of the same server, though it
- * may have been set back meanwhile; or of a server that this may not be, as when a connection was lost.
+ * Compares the server of a cursor with the current one. `same`: the same connection. `earlier`: the same server, read
+ * by an earlier process; it may have been restored since. `other`: possibly another server, for example after a lost
+ * connection.
  */
 export function kinshipOf(before: string, now: string): 'same' | 'earlier' | 'other' {
   if (before === now) return 'same'
@@ -143,7 +144,7 @@ function partsOf(server: string): readonly [startedAt: string, process: string] 
 }
 
 export function cursorAt({ server, after }: Position): Cursor {
-  // Infinity is no number of JSON.
+  // JSON cannot represent infinity.
   return cursorOf(JSON.stringify([server, Number.isFinite(after) ? after : null]))
 }
 
@@ -155,7 +156,7 @@ export function positionOf(cursor: Cursor): Position | null {
   return { server, after: typeof after === 'number' ? after : -Infinity }
 }
 
-/** Why nothing is read from a position that cannot be read, or is another server's. */
+/** The fault of a cursor that is unreadable or from another server. */
 export function otherServer(): Fault {
   const message = 'another connection may be another server, so the list is read in full'
   return new Fault('cursor-refused', message, null, false)

@@ -1,29 +1,29 @@
 import type { Guid } from '../../domain/guid.ts'
 import type { Held } from '../../sync/port.ts'
 
-/** What stands for rows that are too many to be named. */
+/** The payload for more rows than can be named. */
 const ALL = '*'
 const MOST = 1000
 
-// Types whose values are equal where their meaning is: an id of another type may be written in a way that the table has not,
-// and then would not be found though its row is there.
+// Types with only one text form per value. An id of another type may be written differently than in the table, and
+// would
+// then seem deleted.
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
 
-/** Rows that may be gone. */
 export interface Suspicion {
   readonly ids: ReadonlySet<string>
-  /** All rows have to be looked at, for some that are not named may be gone. */
+  /** Whether rows that are not named may be gone too, so all rows have to be checked. */
   readonly ofAll: boolean
 }
 
 export const NO_SUSPICION: Suspicion = { ids: new Set(), ofAll: false }
 
-/** Ids that notifications named, of rows that may be gone. They are only looked for: nothing is believed of them. */
+/** Collects the ids that notifications name: rows that may be gone. They are only a hint to look. */
 export class Suspects {
   #ids = new Set<string>()
   #ofAll = false
 
-  /** Ids between commas, `*` for too many of them; anything else is no id and so of no row. */
+  /** Adds ids separated by commas, or `*` for too many; other texts match no row. */
   add(payload: string): void {
     if (payload === '') return
     if (payload === ALL) this.#ofAll = true
@@ -31,7 +31,7 @@ export class Suspects {
     this.#limit()
   }
 
-  /** What is suspected by now: a transaction that begins later sees what became of it. */
+  /** Takes all suspects collected so far, to be checked in a transaction that begins later. */
   take(): Suspicion {
     const taken = { ids: this.#ids, ofAll: this.#ofAll }
     this.#ids = new Set()
@@ -39,7 +39,7 @@ export class Suspects {
     return taken
   }
 
-  /** It was not looked into after all. */
+  /** Returns suspects that were not checked after all. */
   giveBack({ ids, ofAll }: Suspicion): void {
     for (const id of ids) this.#ids.add(id)
     if (ofAll) this.#ofAll = true
@@ -53,7 +53,7 @@ export class Suspects {
   }
 }
 
-/** Those that are held and so are ids as this table writes them, by their GUID, and whether others cannot be looked for by name. */
+/** Returns the suspects that are held, by id, and whether some of them cannot be looked up by their text. */
 export function heldOf(
   { ids }: Suspicion,
   held: Held,
@@ -64,7 +64,7 @@ export function heldOf(
   let hasOthers = false
   for (const text of ids) {
     const id = idOf(text)
-    // None of this list.
+    // The id is not in this list.
     if (id === null || Number.isNaN(held.version(id))) continue
     if (isPlain(text, type)) wanted.set(id, text)
     else hasOthers = true

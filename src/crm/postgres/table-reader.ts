@@ -7,16 +7,18 @@ import type { ReadSession, Transaction } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
 import { type TableShape, columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
 
-/** A transaction, and the table as it finds it. */
+/** A transaction, and the table's shape in it. */
 export interface Opened<Item> {
   readonly transaction: Transaction
   readonly known: KnownTable<Item>
 }
 
-/** Who waits for another read to end says so this often, or it would be taken for one that hangs. */
+/**
+ * How often a read that waits for another one yields an empty page, in ms; otherwise it would be abandoned as hanging.
+ */
 const SIGN_OF_LIFE_MS = 1000
 
-/** What all reads of one list on one lane share: transactions, and what the table looks like to the server. */
+/** Shared by all reads of one list on one session: begins transactions and caches the table's shape. */
 export class TableReader<Item> {
   readonly #list: ListTable<Item>
   readonly #lane: ReadSession
@@ -29,7 +31,7 @@ export class TableReader<Item> {
     this.#time = time
   }
 
-  /** The same for a read: pages without rows say meanwhile that it is alive. */
+  /** Begins a transaction for a read. Yields empty pages while it waits, to show that the read is alive. */
   async *open(): PageStream<Item, Opened<Item> | Fault> {
     const opening = this.openNow()
     let opened: Opened<Item> | Fault | typeof TIMED_OUT = TIMED_OUT
@@ -40,12 +42,12 @@ export class TableReader<Item> {
         yield emptyPage({ begunAt: this.#time.now(), sourceLagMs: 0 })
       }
     } finally {
-      // Nobody wants the read any more.
+      // The read was abandoned.
       if (opened === TIMED_OUT) void opening.then((late) => (late instanceof Fault ? null : late.transaction.end()))
     }
   }
 
-  /** What a statement stumbled over while the service ran is told by another look at the columns. */
+  /** Explains a failed statement: examines the columns again, which may name the cause more exactly. */
   async explain({ failure }: Fault): Promise<Failure> {
     if (failure.kind !== 'misconfigured' || this.#known === null) return failure
     this.#known = null
@@ -55,7 +57,7 @@ export class TableReader<Item> {
     return failure
   }
 
-  /** Begins a transaction when the lane is free. */
+  /** Begins a transaction once the session is free. */
   async openNow(): Promise<Opened<Item> | Fault> {
     const transaction = await this.#lane.begin()
     if (transaction instanceof Fault) return transaction
@@ -65,7 +67,7 @@ export class TableReader<Item> {
     return known
   }
 
-  /** Looks at the columns once for each connection: a missing one is named before a statement stumbles over it. */
+  /** Examines the columns once per connection, so a missing column is named before a statement fails. */
   async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
     const { server } = transaction.snapshot
     if (this.#known?.server === server) return this.#known
@@ -83,7 +85,7 @@ export class TableReader<Item> {
   }
 }
 
-/** What many tables call the column that is `updated_at` elsewhere; taken if only that is there. */
+/** A common older name of the updatedAt column, used if `updated_at` does not exist. */
 const OLDER_NAME = 'changed_at'
 
 function hasOlderName({ updatedAt }: ListTable<unknown>, { columns }: TableShape): boolean {

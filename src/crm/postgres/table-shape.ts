@@ -3,13 +3,13 @@ import { Fault } from './fault.ts'
 import type { Transaction } from './read-session.ts'
 import type { ListTable, RowReading, TableName } from './list-table.ts'
 
-/** What a table offers, as the database's own catalogue has it. */
+/** The columns of a table, according to the database's catalogue. */
 export interface TableShape {
-  /** By name: the type in words. */
+  /** Types by column name, as the database names them. */
   readonly columns: ReadonlyMap<string, string>
-  /** The types among them that are arrays. */
+  /** The object ids of those types that are arrays. */
   readonly arrays: ReadonlySet<number>
-  /** The columns that a view fills with NULL, by what it says itself. */
+  /** Columns that the view's definition sets to NULL. */
   readonly nulls: ReadonlySet<string>
 }
 
@@ -21,7 +21,7 @@ const COLUMNS = `SELECT a.attname, format_type(coalesce(nullif(t.typbasetype, 0)
     AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
 
-/** As PostgreSQL writes a view's column that is NULL in every row: `NULL::text AS name`. */
+/** Matches a column that is NULL in every row, in a view definition by PostgreSQL: `NULL::text AS name`. */
 const NULL_AS = /^\s*(?:SELECT )?NULL(?:::[^,\n]*?)? AS (?:([^\s",]+)|"((?:[^"]|"")+)"),?$/gm
 
 const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE n.nspname || '.' || c.relname END
@@ -30,7 +30,7 @@ const TABLES = `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE 
     AND has_schema_privilege(n.oid, 'USAGE')
   LIMIT 1000`
 
-/** The shape of a table, or that there is none, with the name that was most likely meant. */
+/** Reads the shape of a table. If the table does not exist, the fault suggests the name that was most likely meant. */
 export async function tableShape(transaction: Transaction, table: TableName, key: string): Promise<TableShape | Fault> {
   const answer = await transaction.query(COLUMNS, [table.name, table.schema ?? ''])
   if (answer instanceof Fault) return answer
@@ -50,7 +50,7 @@ export async function tableShape(transaction: Transaction, table: TableName, key
 
 type Named = Pick<ListTable<unknown>, 'name' | 'table' | 'updatedAt' | 'updatedAtIn' | 'saysFields'>
 
-/** What is wrong with the columns the configuration names, all of it in one sentence; null where nothing is. */
+/** Returns a fault that names all missing columns; `null` if none is missing. */
 export function columnFault(
   shape: TableShape,
   { columns, keyOf }: Pick<RowReading<unknown>, 'columns' | 'keyOf'>,
@@ -66,7 +66,7 @@ export function columnFault(
   })
   const keys = [...new Set(missing.map((column) => `crm.${name}.${keyOf(column)}`))]
   if (missing.length > FEW) return manyMissing(words, keys, names, listed)
-  // A row without an id cannot be told from others.
+  // The id column is required: without ids, rows cannot be told apart.
   const orNull = keys.every((key) => key.endsWith('.fields.Id')) ? '' : ', or null for none'
   const message = `crm.${name}: ${table.written} has no column ${words.join(', ')}; it has ${names.slice(0, 40).join(', ')}. Name another in ${keys.join(' and ')}${orNull}`
   return new Fault('misconfigured', message, null, false)
@@ -74,7 +74,7 @@ export function columnFault(
 
 const FEW = 3
 
-/** So many keys that they are easier pasted than read. */
+/** Describes many missing columns with a block of keys to paste. */
 function manyMissing(
   words: readonly string[],
   keys: readonly string[],
@@ -98,7 +98,7 @@ function manyMissing(
   return new Fault('misconfigured', message, null, false)
 }
 
-/** Whether the column that tells of changes is a moment: anything else cannot be compared with one. */
+/** Returns a fault if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
 export function stampFault(shape: TableShape, list: Named): Fault | null {
   const { name, table, updatedAt, updatedAtIn } = list
   const type = shape.columns.get(updatedAt ?? '')
@@ -112,12 +112,15 @@ export function stampFault(shape: TableShape, list: Named): Fault | null {
   return new Fault('misconfigured', message, null, false)
 }
 
-/** Whether the column that tells of changes is the wall time of some zone. */
+/** Whether the updatedAt column has no time zone. */
 export function isWallTime(shape: TableShape, { updatedAt }: Named): boolean {
   return shape.columns.get(updatedAt ?? '') === 'timestamp without time zone'
 }
 
-/** The zone whose wall time the server writes where nobody says another: the role's, the database's or its own setting. */
+/**
+ * The time zone setting for new connections: the role's, the database's or the server's. Writers most likely use it
+ * too.
+ */
 export async function zoneOf(transaction: Transaction): Promise<string | Fault> {
   const answer = await transaction.query("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
   return answer instanceof Fault ? answer : (answer.rows[0]?.[0] ?? 'UTC')

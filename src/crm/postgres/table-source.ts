@@ -23,29 +23,29 @@ import { type Opened, TableReader } from './table-reader.ts'
 
 export interface TableSourceSettings<Item> {
   readonly list: ListTable<Item>
-  /** For refreshes, which come one after another, and for audits beside them. */
+  /** The session for this list's refreshes; audits have a session of their own. */
   readonly lane: ReadSession
   readonly auditSession: ReadSession
   readonly time: Time
-  /** How often all ids and stamps are compared with what is held. */
+  /** The interval of id scans, in ms. */
   readonly idScansEveryMs: () => number
   readonly limits: CrmLimits
   readonly suspects: Suspects
   readonly onHint: (callback: () => void) => () => void
-  /** Takes what an operator should know though the list can be read. */
+  /** Reports something that an operator should know although the list can be read. */
   readonly notice: (message: string) => void
 }
 
-/** PostgreSQL documentation, appendix A. */
+/** SQLSTATE (PostgreSQL documentation, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 const COMPLETE = { ok: true, complete: true, oneMoment: true, unchanged: false, asOf: null, confirms: true } as const
-/** A read of changes by their stamps alone: what they do not tell is the id-scan's. */
+/** A read of changes by updatedAt alone does not see deletions, so it confirms nothing. */
 const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
 
 /**
- * One list of the database: read in full, or by the stamps of its changes with an id scan of all ids now and then. Each read is
- * one transaction and so of one moment.
+ * One list of the database. It is read in full, or by updatedAt with an occasional id scan. Each read is one
+ * transaction and so shows one moment.
  */
 export class TableSource<Item> implements Source<Item> {
   readonly reportsChanges: boolean
@@ -56,7 +56,7 @@ export class TableSource<Item> implements Source<Item> {
   readonly #audits: TableReader<Item>
   readonly #schedule: IdScanSchedule
   readonly #notices: StrayNotices
-  /** The last refresh did not get a lock: perhaps behind somebody who waits for an audit to end, to alter the table. */
+  /** The last refresh did not get a lock. A statement that alters the table may be waiting for an audit to end. */
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
@@ -92,7 +92,7 @@ export class TableSource<Item> implements Source<Item> {
     }
   }
 
-  /** Looks whether the table and its columns are there, and what is to be known of them. */
+  /** Checks that the table and its columns exist, and collects warnings about them. */
   async examine(): Promise<Examination> {
     const { list, time, limits } = this.#settings
     const { maxAgeMs } = limits
@@ -105,7 +105,7 @@ export class TableSource<Item> implements Source<Item> {
     return { problems: [], warnings }
   }
 
-  /** It names its server, and another process compares all rows before it goes on from it. */
+  /** Cursors name their server, and another process compares all rows before it continues from one. */
   travels(): boolean {
     return true
   }
@@ -143,8 +143,9 @@ export class TableSource<Item> implements Source<Item> {
 
   async *#readChanges(request: ReadRequest): PageStream<Item> {
     const { suspects } = this.#settings
-    // Named before the transaction begins, which then sees what became of them. What an addition would find gone is left to
-    // the refresh after it.
+    // Taken before the transaction begins, so the transaction sees what became of them. Reads for an addition leave
+    // suspects to
+    // the refresh that follows.
     const suspicion = request.purpose === 'addition' ? NO_SUSPICION : suspects.take()
     let outcome: ReadOutcome | null = null
     try {
