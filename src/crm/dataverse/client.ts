@@ -13,14 +13,14 @@ export interface ClientSettings {
   readonly tokens: Tokens
   readonly time: Time
   readonly limits: Pick<CrmLimits, 'requestTimeoutMs'>
-  /** `https://example.crm11.dynamics.com`: the only place the token is ever sent to. */
+  /** The environment's origin, `https://example.crm11.dynamics.com`. The token is never sent anywhere else. */
   readonly origin: string
   readonly clientId: string
-  /** Told of each exchange with the CRM, for the metrics. */
+  /** Called after each exchange with the CRM, for the metrics. */
   readonly onRequest: (outcome: Outcome) => void
 }
 
-/** An answer that was a success, or what it was instead. */
+/** A successful answer, or why there is none. */
 export type Got =
   | { readonly kind: 'text'; readonly text: string; readonly begunAt: Moment }
   | { readonly kind: 'nothing'; readonly begunAt: Moment }
@@ -29,7 +29,7 @@ export type Got =
 export interface Refused {
   readonly kind: 'error'
   readonly error: ErrorKind | 'no-answer'
-  /** 0 where nothing came. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly body: ErrorBody
   readonly failure: Failure
@@ -37,14 +37,14 @@ export interface Refused {
 
 const API = '/api/data/v9.2/'
 const MOST_AT_ONCE = 3
-/** A page of this size takes the process some 50 ms. */
+/** The largest page; parsing it takes about 50 ms. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** What servers take as a request line is less: 16 KB with IIS. */
+/** The longest link accepted. Servers accept less as a request line: IIS 16 KB. */
 const LONGEST_LINK = 65_536
-/** Where a server asks to wait and does not say for how long. */
+/** The pause if a server asks for one without saying how long. */
 const DEFAULT_WAIT_MS = 10_000
 
-/** All requests to one environment: with its token, few at once, and none while it has asked to wait. */
+/** Sends all requests to one environment: with its token, few at once, and none during a pause that it asked for. */
 export class DataverseClient {
   readonly #settings: ClientSettings
   readonly #gate: Gate
@@ -58,16 +58,19 @@ export class DataverseClient {
     return `${this.#settings.origin}${API}${path}`
   }
 
-  /** Why a link of an answer cannot be followed, as the rest of a sentence; null where it can. The token goes nowhere else. */
+  /**
+   * Explains why a link of an answer cannot be followed, as the rest of a sentence; `null` if it can. The token is sent
+   * to no other origin.
+   */
   linkFault(link: string): string | null {
-    // A link goes back as it came, and so must be what a request line can carry (RFC 9112 §3): node:http throws at the rest.
+    // A link is sent unchanged, so it must fit into a request line (RFC 9112 §3); node:http throws at other characters.
     if (link.length > LONGEST_LINK || !/^[!-~]+$/.test(link)) return 'holds a link that no request can carry'
     const url = URL.parse(link)
     const isOwn = url?.origin === this.#settings.origin && url.username === '' && link.startsWith(url.protocol)
     return isOwn ? null : 'holds a link to another host, where the token must not go'
   }
 
-  /** Asks for a URL of this environment, with these preferences. */
+  /** Requests a URL of this environment with the given preferences. */
   async get(url: string, prefer: readonly string[], signal: AbortSignal): Promise<Got> {
     const leave = await this.#gate.enter(signal)
     if (leave === null) return unanswered(failureOf('internal', 'the read was given up'))
@@ -91,7 +94,7 @@ export class DataverseClient {
       }
       const answered = await this.#send(url, prefer, token.text, signal)
       if (!('reply' in answered)) return unanswered(answered)
-      // Once: a token can end, or be taken back, while a list is being read.
+      // Retried once: a token can expire or be revoked while a list is being read.
       if (answered.reply.status !== 401 || isLast) return this.#gotOf(answered)
       this.#settings.tokens.refused(token.text)
     }
@@ -138,7 +141,7 @@ export class DataverseClient {
   }
 }
 
-/** Nothing that a server said: why nothing did, or nothing of use. */
+/** The result of a request without a usable response. */
 export function unanswered(failure: Failure): Refused {
   return { kind: 'error', error: 'no-answer', status: 0, body: { code: '', message: '' }, failure }
 }

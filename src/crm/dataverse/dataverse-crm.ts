@@ -1,6 +1,8 @@
-// Two tables of Dataverse by its Web API. An EntitySource decides which read to make; a PageReader asks for the pages, through
-// the one client with its token (client.ts, tokens.ts); an EntityTable makes changes of the rows, with the words for codes
-// (labels.ts) and the zones (zone-codes.ts).
+// The Dataverse connector: reads two tables through the Web API. An EntitySource decides which read to make. A
+// PageReader
+// requests the pages through the one client with its token (client.ts, tokens.ts). An EntityTable turns rows into
+// changes,
+// with the labels of codes (labels.ts) and the time zones (zone-codes.ts).
 
 import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { ListName } from '../../domain/field.ts'
@@ -27,7 +29,7 @@ export interface DataverseSurroundings extends Omit<ConnectorSurroundings, 'desc
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Two tables of a Dataverse environment, read by its Web API. */
+/** Opens the connector for two tables of a Dataverse environment. */
 export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
   const { showIn, limits, time, observe, openHttpClient, env, suspicions = listSuspicions() } = surroundings

@@ -30,21 +30,22 @@ export interface EntitySourceSettings<Item> {
   readonly availabilityEveryMs: number | null
 }
 
-/** What is waited out rather than told as a failure. */
+/** The longest pause that a read waits for itself; a longer one fails the read. */
 const SHORT_WAIT_MS = 1000
-// Rows of three columns: five times as many of them are no larger than whole ones.
+// Rows of availability have three columns: five times as many are no larger than a page of whole rows.
 const SMALL_ROWS = 5
 const TRACK_CHANGES = 'odata.track-changes'
 /**
- * A row that changes again while the changes are paged may be in none of the pages, not even with its first change: only the link
- * they end with tells of it. All is known once one page held all that a link told. Where that many links in a row had more, so
- * much changes that the next read goes on.
+ * The most rounds of one read of changes. A row that changes again while the changes are paged may be missing from all
+ * pages, even with its first change; only the final link reports it. So the read follows that link, until one page
+ * holds everything it reports. If even the last round has further pages, changes arrive too fast, and the next read
+ * continues.
  */
 const MOST_ROUNDS = 5
 
 const ENDED = { ok: true, complete: false, oneMoment: false, unchanged: false, asOf: null, confirms: true } as const
 
-/** Errors that are the link's fault, or that a full read says more of. */
+/** Errors caused by the link, or that a full read explains better. */
 const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
   'expired-token',
   'not-tracked',
@@ -54,10 +55,10 @@ const LINK_IS_AT_FAULT: ReadonlySet<string> = new Set([
   'other',
 ])
 
-/** Failures of a read of changes that a full read need not have. */
+/** Failures of a read of changes that the link may have caused. */
 const MAY_BE_THE_LINK: ReadonlySet<Failure['kind']> = new Set(['broken', 'unreachable', 'timeout'])
 
-/** One list in a table: in full by pages, then by what has changed since. */
+/** One list in a table: read in full by pages, then by its changes. */
 export class EntitySource<Item> implements Source<Item> {
   readonly repeatedId = 'serves-later'
   readonly availabilityEveryMs: number | null
@@ -68,7 +69,7 @@ export class EntitySource<Item> implements Source<Item> {
     this.availabilityEveryMs = settings.availabilityEveryMs
   }
 
-  /** A long read waits a while before it gives up. */
+  /** Long reads wait out short outages, so they need more time. */
   get patienceMs(): number {
     return patienceOf(this.#settings.limits) + LONGEST_WAIT_MS
   }
@@ -77,12 +78,12 @@ export class EntitySource<Item> implements Source<Item> {
     return this.noTracking === null
   }
 
-  /** Why the table is read in full each time, null where it is not. */
+  /** Why the table is read in full each time; `null` if change tracking works. */
   get noTracking(): NoTracking | null {
     return this.#settings.tracking.why
   }
 
-  /** A delta link is good for whoever may read the table. */
+  /** Delta links are valid for any client that may read the table. */
   travels(cursor: Cursor): boolean {
     return !isUntracked(cursor)
   }
@@ -117,7 +118,7 @@ export class EntitySource<Item> implements Source<Item> {
       prefer = [size]
       first = await this.#firstOfAll(prefer, signal)
     }
-    // After the columns were found to be there: of one that is not, its labels would only say that there are none.
+    // Read after the first page has shown that the columns exist: labels of a missing column would only fail unclearly.
     const unlabelled = first.kind === 'page' ? await reader.table.labels.read(signal) : null
     if (unlabelled !== null) return { ok: false, failure: unlabelled }
     const { finds } = reader.table.labels
@@ -143,7 +144,7 @@ export class EntitySource<Item> implements Source<Item> {
     return reader.first(readsChangeTime ? [...mapped, CHANGE_TIME] : mapped, prefer, signal)
   }
 
-  /** What to say instead of reading in full; null once that may be done. */
+  /** Returns the outcome to report instead of a full read that comes too early; `null` if the read may start. */
   async #tooEarly(cursor: Cursor | null, signal: AbortSignal): Promise<ReadOutcome | null> {
     const { reader, pace, time } = this.#settings
     const turn = pace.turn(cursor)
@@ -154,7 +155,7 @@ export class EntitySource<Item> implements Source<Item> {
       const message = `${reader.table.from} has no change tracking that works, and more full reads would break Dataverse's limits`
       return failed('throttled', message, waitMs)
     }
-    // Of a short list a second reading, which has to agree before much is removed, follows at once.
+    // The second read that confirms a shrunken list follows at once if the list is short.
     await sleep(waitMs, time, signal)
     return null
   }
@@ -164,7 +165,7 @@ export class EntitySource<Item> implements Source<Item> {
     const { cursor, signal } = request
     if (cursor === null || reader.client.linkFault(cursor) !== null)
       return cursorRefused('there is nothing to go on from')
-    // No change of a row tells that a code in it has got its word.
+    // A code that gets a label is not reported as a change of its rows, so all rows are read again.
     if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
     const prefer = [pageSize(reader.pageRows)]
     let link: string = cursor
@@ -194,7 +195,10 @@ export class EntitySource<Item> implements Source<Item> {
     return cursorRefused(why)
   }
 
-  /** Whether the link is at fault shows when a full read succeeds; where links have failed again and again, it is. */
+  /**
+   * Handles a failed read of changes. A following full read shows whether the link was to blame; after repeated
+   * failures the link is given up at once.
+   */
   #changesFailed(failure: Failure): ReadOutcome {
     const { tracking } = this.#settings
     if (!MAY_BE_THE_LINK.has(failure.kind)) return { ok: false, failure }
@@ -222,11 +226,11 @@ function pageSize(rows: number): string {
   return `odata.maxpagesize=${rows}`
 }
 
-/** Why a link must be given up and the list read in full, null where it need not be. */
+/** Explains why a link must be given up and the list read in full; `null` if it need not be. */
 function refusalOf(first: PageAnswer): string | null {
   if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
   const { rows, isDelta } = first.page
-  // A full read then tells what is there, and by its own absence what is not: of this one nobody knows how whole it is.
+  // The whole list in place of changes cannot tell what was deleted; only a full read can.
   return rows !== null && !isDelta ? 'the whole list came, not what has changed in it' : null
 }
 

@@ -8,19 +8,18 @@ import type { Labels } from './labels.ts'
 import { TableRows, UnlabelledRows } from './table-rows.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
-/** One list as Dataverse holds it, and how its rows become records. */
+/** One list in Dataverse, and how its rows become records. */
 export interface EntityTable<Item> {
   readonly name: 'events' | 'venues'
-  /** The entity set. */
   readonly from: string
   readonly rows: TableRows
   readonly labels: Labels
   readonly unlabelled: UnlabelledRows
   readonly mapping: ListMapping<CellObject, Item>
-  /** The columns of a read of availability alone; empty where there is none. */
+  /** The columns of a read of availability; empty if availability is not read separately. */
   readonly availabilityColumns: readonly string[]
   mapRow(row: CellObject, where: () => string, version: number): Change<Item>
-  /** The availability of a row, null where it has none to tell. */
+  /** Maps a row of a read of availability; `null` if its values cannot be read. */
   mapAvailability(row: CellObject): Change<Item> | null
 }
 
@@ -47,7 +46,7 @@ export function entityTable<Item extends { readonly Id: Guid }>(
     availabilityColumns: [],
     mapRow(row, where, version) {
       const change = mapRow(mapping, row, where, version)
-      // Noted where it is served without a word.
+      // Only served rows are noted.
       if (change.id !== null) unlabelled.note(change.id, change.kind === 'record' ? rows.missingWords(row) : [])
       return change
     },
@@ -55,7 +54,7 @@ export function entityTable<Item extends { readonly Id: Guid }>(
   }
 }
 
-/** The events, whose availability may be read on its own. */
+/** The table of events, whose availability can be read separately. */
 export function eventsTable(setting: ListSetting, parts: TableParts): EntityTable<EventRecord> {
   const table = entityTable(EVENT_ROWS, setting, parts)
   const { readers } = table.mapping

@@ -3,7 +3,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import { isObject } from '../mapping/cell.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 
-/** What an error's body says: its code as lower-case hexadecimal where it has one, and its message. */
+/** An error body: its code, in lower-case hexadecimal if it is a number, and its message. */
 export interface ErrorBody {
   readonly code: string
   readonly message: string
@@ -11,7 +11,7 @@ export interface ErrorBody {
 
 const NONE: ErrorBody = { code: '', message: '' }
 
-/** No error of Dataverse is that long. */
+/** The longest error body that is parsed; Dataverse's are shorter. */
 const LONGEST_ERROR = 262_144
 
 export function parseErrorBody(text: string): ErrorBody {
@@ -26,7 +26,7 @@ export function parseErrorBody(text: string): ErrorBody {
   }
 }
 
-/** `-2147204270` and `0x80044352` are one code. */
+/** Normalizes a code: `-2147204270` and `0x80044352` are the same. */
 function hexadecimal(code: string): string {
   const text = code.trim().toLowerCase()
   return /^-?\d+$/.test(text) && text !== '0' ? `0x${(Number(text) >>> 0).toString(16)}` : text
@@ -37,13 +37,16 @@ const NOT_TRACKED = '0x80072491'
 const UNKNOWN_COLUMN = '0x80060888'
 const UNKNOWN_TABLE = '0x8006088a'
 const NOT_A_MEMBER = '0x80072560'
-/** The others below 400 do not send elsewhere: 304 says that nothing changed, which nobody asked. */
+/**
+ * Statuses that redirect. Other ones below 400 do not; 304, for example, answers a condition that Marquee does not
+ * send.
+ */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const THROTTLED: ReadonlySet<string> = new Set(['0x80072321', '0x80072322', '0x80072326'])
 
 /**
- * What an answer that is no success means. Codes are "frequently empty" and change between versions, so status, code and
- * message are asked together.
+ * Classifies an unsuccessful answer by status, code and message together: codes are "frequently empty" and change
+ * between versions.
  */
 export function errorKind(status: number, { code, message }: ErrorBody): ErrorKind {
   if (status === 429 || THROTTLED.has(code)) return 'throttled'
@@ -67,7 +70,7 @@ export function errorKind(status: number, { code, message }: ErrorBody): ErrorKi
   return status >= 500 || status === 408 ? 'outage' : 'other'
 }
 
-/** The column that a message says does not exist. */
+/** The column that the message says does not exist; `null` if it names none. */
 export function unknownColumn(message: string): string | null {
   return /property named '([^']+)'/.exec(message)?.[1] ?? null
 }
@@ -76,7 +79,10 @@ function unknownTable(message: string): string | null {
   return /segment '([^']+)'/.exec(message)?.[1] ?? null
 }
 
-/** The privilege that a message says is missing, such as `prvReadmsevtmgt_Event`; a longer name is left out. */
+/**
+ * Names the privilege that the message says is missing, for example `prvReadmsevtmgt_Event`. Names over 100 characters
+ * are omitted.
+ */
 function missingPrivilege(message: string): string {
   const privilege = /\bprv[A-Z]\w{1,96}\b/.exec(message)?.[0]
   return privilege === undefined ? 'a privilege' : `the privilege ${privilege}`
@@ -89,7 +95,7 @@ interface ErrorAnswer {
   readonly clientId: string
 }
 
-/** What each error is to the replica, and in an admin's words. */
+/** The failure kind of each error, and its description for an admin. */
 const MEANINGS = {
   throttled: ['throttled', ({ body }) => `${limitOf(body.code)}, and Dataverse asks to wait`],
   'expired-token': ['cursor-refused', () => 'Dataverse no longer knows what changed since the last read'],
@@ -123,10 +129,10 @@ const MEANINGS = {
 
 export type ErrorKind = keyof typeof MEANINGS
 
-/** An answer that is no success, in an admin's words; of its text only names are quoted. */
+/** Describes an unsuccessful answer to an admin. Quotes only names from its text. */
 export function answerFailure(error: ErrorKind, answer: ErrorAnswer, retryAfterMs: number | null): Failure {
   const { status, body } = answer
-  // What is not a code might be a text that quotes what it was sent.
+  // Anything but a code may be text that quotes the request.
   const code = /^0x[0-9a-f]{1,8}$/.test(body.code) ? `${status}, ${body.code}` : String(status)
   const [kind, messageOf] = MEANINGS[error]
   return failureOf(kind, `${messageOf(answer)} (${code})`, retryAfterMs)

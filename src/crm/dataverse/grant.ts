@@ -32,20 +32,20 @@ export interface Token {
 }
 
 export interface NoToken extends Failed {
-  /** Another secret might be taken. */
+  /** Whether another secret might be accepted. */
   readonly isSecretRefused?: boolean
 }
 
 const MOST_BYTES = 256 * 1024
-/** What a token is taken to live where nobody says: far less than any does. */
+/** The assumed lifetime of a token that states none; actual ones are much longer. */
 const DEFAULT_LIFE_S = 300
-/** One that is said to have ended already is still not asked for with every request. */
+/** The shortest lifetime assumed, so an expired token is not requested again with every request. */
 const LEAST_LIFE_S = 1
-/** RFC 6750 §2.1; the largest that a header can carry. */
+/** Matches a bearer token (RFC 6750 §2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/
 const LONGEST_TOKEN = 12_288
 
-/** Asks the directory for a token by the client credentials grant (RFC 6749 §4.4). */
+/** Requests a token from the directory with the client credentials grant (RFC 6749 §4.4). */
 export async function grantToken(settings: TokenSettings, secret: Secret): Promise<Token | NoToken> {
   const { web, time, limits, authority, tenant, clientId, scope } = settings
   const server = { issuer: authority, token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token` }
@@ -58,7 +58,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
       ClientSecretPost(secret.reveal()),
       { scope },
       {
-        // Which addresses may be plain http was decided with the configuration.
+        // The configuration already decided which addresses may use plain http.
         [allowInsecureRequests]: true,
         [customFetch]: async (url, { headers, body }) => {
           const answered = await ask(web, {
@@ -94,7 +94,7 @@ export async function grantToken(settings: TokenSettings, secret: Secret): Promi
   }
 }
 
-/** As a failure of its own kind: the pages of the CRM are not what is too large. */
+/** The failure kind is not `too-large`, which is about pages of the CRM. */
 function tooLarge(url: string): Failure {
   const message = `${new URL(url).host} answered the request for a token with more than ${MOST_BYTES / 1024} KB; is crm.authority right?`
   return failureOf('broken', message)
@@ -105,7 +105,7 @@ function noToken(authority: string): NoToken {
   return failed('broken', message)
 }
 
-/** What is no answer to the question at all. */
+/** Returns a failure if the directory is down or throttling; `null` if it answered. */
 function outage(reply: HttpReply, nowWallMs: number, host: string): Failure | null {
   const { status } = reply
   if (status !== 429 && status < 500) return null
@@ -114,7 +114,7 @@ function outage(reply: HttpReply, nowWallMs: number, host: string): Failure | nu
   return failureOf(kind, message, retryAfterMs(reply, nowWallMs))
 }
 
-/** Only what the library needs: a challenge in the headers would hide the reason, which is in the body. */
+/** Passes on only what the library needs: a challenge in the headers would hide the reason, which is in the body. */
 function responseOf({ status, headers, body }: HttpReply): Response {
   const hasBody = status !== 204 && status !== 304 && status >= 200
   return new Response(hasBody ? new Uint8Array(body) : null, {
@@ -128,21 +128,21 @@ interface Refusal {
   readonly description: string
 }
 
-// The directory's own numbers (AADSTS…), which its texts in many languages share.
+// The directory's error numbers (AADSTS…); its texts come in many languages, the numbers do not.
 const NO_TENANT: ReadonlySet<string> = new Set(['90002', '900023', '90013', '50059'])
 const NO_APPLICATION: ReadonlySet<string> = new Set(['700016', '70001'])
 const SECRET_EXPIRED = '7000222'
 const SECRET_WRONG: ReadonlySet<string> = new Set(['7000215', '7000216', '7000218', '70002'])
 const NO_RESOURCE: ReadonlySet<string> = new Set(['500011', '650057', '65005', '70011'])
 
-/** Whether another secret might be taken. */
+/** Whether another secret might be accepted. */
 function isSecretRefused({ error, description }: Refusal): boolean {
   const number = numberOf(description)
   if (NO_APPLICATION.has(number ?? '') || NO_TENANT.has(number ?? '')) return false
   return error === 'invalid_client' || number === SECRET_EXPIRED || SECRET_WRONG.has(number ?? '')
 }
 
-/** Why the directory gave no token, and what to do, in an admin's words. */
+/** Explains to an admin why the directory refused a token, and what to do. */
 function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettings, secretFrom: string): Failure {
   const number = numberOf(refusal.description)
   const code = number === null ? plainCode(refusal.error) : `AADSTS${number}`
@@ -171,7 +171,7 @@ function grantRefusal(refusal: Refusal, { tenant, clientId, scope }: TokenSettin
   return refused('the directory refused the app registration')
 }
 
-/** A code as RFC 6749 §5.2 has them; anything else might be a text that quotes what it was sent. */
+/** Returns a code in the form of RFC 6749 §5.2. Anything else may be text that quotes the request. */
 function plainCode(error: string): string {
   return /^[a-z_]{1,40}$/.test(error) ? error : 'no code'
 }

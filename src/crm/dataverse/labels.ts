@@ -7,42 +7,42 @@ import { type ChoiceType, readLabels, readTables } from './metadata.ts'
 export interface LabelsSettings {
   readonly client: DataverseClient
   readonly time: Time
-  /** The entity set. */
+  /** The name of the entity set. */
   readonly from: string
-  /** The LCID. */
+  /** The language of the labels, as an LCID. */
   readonly language: number
   readonly columns: readonly string[]
-  /** Told once of each code of a column that has no word. */
+  /** Called when codes of a column turn out to have no label. */
   readonly onMissing: (column: string, codes: number) => void
 }
 
 interface Column {
   words: ReadonlyMap<string, string>
   type: ChoiceType | null
-  /** Codes that were not found: their option was deleted, or its word is not to be had yet. */
+  /** Codes without a label: their option was deleted, or its label cannot be read yet. */
   readonly missing: Set<string>
 }
 
 const FIRST_PAUSE_MS = 10_000
 const LONGEST_PAUSE_MS = 900_000
 const MOST_MISSING = 1000
-/** The number of an option is an Int32. */
+/** Option numbers are Int32. */
 const LONGEST_CODE = 11
 
 /**
- * The words that people see for the codes in some columns of one table. A code without a word is looked for at once; one
- * that has none is looked for again at growing intervals, and costs no request with each page that holds it.
+ * The labels that people see for the codes in some columns of one table. A code without a known label is looked up at
+ * once; if it has none, it is looked up again at growing intervals, not with every page.
  */
 export class Labels {
   readonly #settings: LabelsSettings
   readonly #columns = new Map<string, Column>()
-  /** The table's logical name, once it is known. */
+  /** Logical names by entity set, once known. */
   #tables: ReadonlyMap<string, string> | null = null
-  /** When the last read of words began, and the last one that succeeded. */
+  /** When the last attempt to read labels began, and the last successful one. */
   #triedAtMs = Number.NEGATIVE_INFINITY
   #readAtMs = Number.NEGATIVE_INFINITY
   #pauseMs = FIRST_PAUSE_MS
-  /** How often a code that had been missing was found: rows that were read before that are shown without its word. */
+  /** How often labels were found for missing codes. Rows read earlier are served without them. */
   finds = 0
   #appliedFinds = 0
 
@@ -51,12 +51,12 @@ export class Labels {
     for (const name of settings.columns) this.#columns.set(name, { words: new Map(), type: null, missing: new Set() })
   }
 
-  /** All rows were read with the words as they were after so many finds. */
+  /** Records that all rows have been read with the labels of that many finds. */
   appliedTo(finds: number): void {
     this.#appliedFinds = Math.max(this.#appliedFinds, finds)
   }
 
-  /** Reads them all again; what was known stays where that fails. */
+  /** Reads all labels again; if that fails, the known ones stay. */
   async read(signal: AbortSignal): Promise<Failure | null> {
     if (this.#columns.size === 0) return null
     const { client, time, from, language } = this.#settings
@@ -80,7 +80,7 @@ export class Labels {
     return null
   }
 
-  /** Looks for what a page holds and nobody knows yet, unless that was done since the page was asked for. */
+  /** Looks up unknown codes of a page, unless the labels were read since the page was requested. */
   async prepare(
     cellsOf: (column: string) => Iterable<Cell>,
     askedAt: Moment,
@@ -97,23 +97,26 @@ export class Labels {
     return null
   }
 
-  /** Whether rows that were read hold a code that has got its word since; looks for missing ones now and then. */
+  /**
+   * Whether rows that were read before hold a code whose label has been found since. Looks up missing labels at
+   * intervals.
+   */
   async haveGrown(signal: AbortSignal): Promise<boolean> {
     if (this.#hasMissing && this.#sinceTryMs() >= this.#pauseMs) {
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
-      // Where that fails nothing is lost: what is missing was told, and is looked for again.
+      // A failure is harmless: missing labels have been reported, and are looked up again later.
       await this.read(signal)
     }
     return this.finds > this.#appliedFinds
   }
 
-  /** Each code's word, null where it has no word. */
+  /** The label of each code in a cell; `null` if it has none. */
   wordsOf(column: string, cell: Cell): readonly (string | null)[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).map((code) => words?.get(code) ?? null)
   }
 
-  /** The codes of a cell that have no word. */
+  /** The codes in a cell that have no label. */
   missingIn(column: string, cell: Cell): readonly string[] {
     const words = this.#columns.get(column)?.words
     return codesOf(cell).filter((code) => words?.has(code) !== true)
@@ -153,7 +156,7 @@ export class Labels {
   }
 }
 
-/** Several choices are one text of numbers between commas. */
+/** A column with several choices holds numbers separated by commas. */
 function codesOf(cell: Cell): readonly string[] {
   if (typeof cell === 'boolean') return [String(cell)]
   if (typeof cell !== 'string') {

@@ -6,10 +6,10 @@ import { parseShallow } from '../mapping/parse-shallow.ts'
 import type { DataverseClient } from './client.ts'
 import { parsePageBody } from './page-body.ts'
 
-/** The definitions of a table's columns: their type by logical name. */
+/** The types of a table's columns by logical name. */
 export type Attributes = ReadonlyMap<string, string>
 
-/** The tables of the environment, or that of one entity set: the logical name of each by the name of its entity set. */
+/** Reads logical table names by entity set name, of all tables or of one entity set. */
 export async function readTables(
   client: DataverseClient,
   signal: AbortSignal,
@@ -41,12 +41,12 @@ export async function readAttributes(
   return attributes
 }
 
-// In the order they are likely: a choice's definition is only found under its own type.
+// Most likely types first: the definition of a choice is only found under its own type.
 const CHOICES = ['MultiSelectPicklist', 'Picklist', 'Status', 'State', 'Boolean'] as const
 
 export type ChoiceType = (typeof CHOICES)[number]
 
-/** A column of choices: its table by its logical name, and its type where that is known. */
+/** A choice column; its table is a logical name. */
 interface Choice {
   readonly table: string
   readonly column: string
@@ -54,19 +54,19 @@ interface Choice {
   readonly language: number
 }
 
-/** The words for each code of a column of choices, in one language, and the type it was found by. */
+/** Reads the labels of a choice column in one language, and the type under which its definition was found. */
 export async function readLabels(
   client: DataverseClient,
   { table, column, type: known, language }: Choice,
   signal: AbortSignal,
 ): Promise<{ readonly words: ReadonlyMap<string, string>; readonly type: ChoiceType } | Failure> {
-  // Whether Dataverse itself says so: what stands between may know no address of definitions at all.
+  // Whether Dataverse itself says that it finds nothing: a proxy in between may not know these URLs at all.
   let isSaid = true
   for (const type of known === null ? CHOICES : new Set([known, ...CHOICES])) {
     const path = `EntityDefinitions(LogicalName='${table}')/Attributes(LogicalName='${column}')/Microsoft.Dynamics.CRM.${type}AttributeMetadata?$select=LogicalName&$expand=OptionSet,GlobalOptionSet`
     const got = await client.get(client.urlOf(path), [], signal)
     if (got.kind === 'error') {
-      // Another type's definition is not found, or refused as a wrong cast: anything else is a real failure.
+      // Dataverse answers 404 or 400 for another type's definition. Anything else is a failure.
       if (got.status !== 404 && got.status !== 400) return got.failure
       isSaid &&= got.body.message !== ''
       continue
@@ -80,12 +80,12 @@ export async function readLabels(
   return failureOf(isSaid ? 'misconfigured' : 'broken', message)
 }
 
-/** Names come from the CRM and go into addresses and sentences: what cannot be a name is left out. */
+/** Whether a cell is a valid name. Names from the CRM are used in URLs and messages. */
 function isName(cell: Cell): cell is string {
   return typeof cell === 'string' && /^\w{1,128}$/.test(cell)
 }
 
-/** Null where there are no options at all: not the definition of a column of choices. */
+/** Returns the labels by code; `null` if the definition has no options and so is not a choice column. */
 function labelsOf(definition: Cell, language: number): ReadonlyMap<string, string> | null {
   if (!isObject(definition)) return null
   const labels = new Map<string, string>()
@@ -106,7 +106,7 @@ function addLabel(labels: Map<string, string>, option: Cell, code: string | null
   if (value !== null && text !== null) labels.set(value, text)
 }
 
-/** In the language asked for, else in that of the application user: a word in another language is better than none. */
+/** The label in the requested language, else in any language: that is better than none. */
 function labelText(label: Cell, language: number): string | null {
   if (!isObject(label)) return null
   const { LocalizedLabels = null, UserLocalizedLabel = null } = label
@@ -117,7 +117,7 @@ function labelText(label: Cell, language: number): string | null {
 
 const MOST_PAGES = 20
 
-/** All rows of a short list, such as metadata; its pages are followed, few of them. */
+/** Reads all rows of a short list, for example of metadata, following a limited number of pages. */
 export async function readRows(
   client: DataverseClient,
   path: string,
@@ -131,7 +131,7 @@ export async function readRows(
     const page = got.kind === 'text' ? parsePageBody(got.text) : 'is empty'
     if (typeof page === 'string') return failureOf('broken', `the answer ${page}`)
     if (page.rows === null) return failureOf('broken', 'the answer has no value')
-    // Not spread: so many arguments as a page may have rows, no call can have.
+    // Not a spread: a page may have more rows than a call can have arguments.
     for (const row of page.rows) rows.push(row)
     next = page.nextLink
     const fault = next === null ? null : client.linkFault(next)
@@ -142,15 +142,15 @@ export async function readRows(
 
 const LOOKUPS: ReadonlySet<string> = new Set(['Lookup', 'Customer', 'Owner'])
 
-/** What the Web API calls the columns that the configuration names: a lookup `x` is `_x_value` there. */
+/** The Web API's names of configured columns: a lookup `x` is `_x_value`. */
 export type ColumnNames = ReadonlyMap<string, string>
 
-/** What can be said without asking: an event's venue is a lookup. */
+/** Guesses the names without a request: an event's venue is a lookup. */
 export function likelyNames(columns: readonly MappedColumn[]): ColumnNames {
   return new Map(columns.map(({ column, key }) => [column, key === 'fields.VenueId' ? lookupName(column) : column]))
 }
 
-/** The names by the table's definition, or what is wrong with them, all of it in one sentence. */
+/** Looks up the names in the table's definition. Returns a sentence that names all missing columns if there are any. */
 export function definedNames(
   columns: readonly MappedColumn[],
   attributes: Attributes,

@@ -1,17 +1,17 @@
 import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
 import { parseShallow } from '../mapping/parse-shallow.ts'
 
-/** A page of rows as its server sent it. */
+/** The parsed body of a page. */
 export interface PageBody {
-  /** Null where there is no `value`, which on a request for changes means that there are none. */
+  /** `null` if there is no `value`; in a read of changes that means no changes. */
   readonly rows: readonly CellObject[] | null
-  /** The whole list rather than what changed in it: the context says so (OData 4.0 JSON §14). */
+  /** Whether the page holds changes rather than the whole list, by its context (OData 4.0 JSON §14). */
   readonly isDelta: boolean
   readonly nextLink: string | null
   readonly deltaLink: string | null
 }
 
-/** A page, or why it cannot be read: the rest of a sentence. */
+/** Parses a page, or explains why it cannot be read, as the rest of a sentence. */
 export function parsePageBody(text: string): PageBody | string {
   const split = splitPage(text)
   const parsed = split === null ? parseShallow(text) : ({ ok: true, cell: split } as const)
@@ -39,13 +39,13 @@ function linkOf(body: CellObject, name: string): string | null | undefined {
 }
 
 const START = '"value":['
-/** Where a row may end; within one of its texts this may stand as well. */
+/** Matches where a row may end. The same characters can occur inside a row's texts. */
 const END = /\}(?:,\{|\])/g
 const MOST_TRIES = 8
 
 /**
- * A page as one object, read row by row: a row's numbers keep their digits at a fraction of what that costs for a page as
- * a whole. Null where the page is not written as Dataverse writes it; it may be well-formed all the same.
+ * Parses a page row by row: keeping the digits of numbers costs a fraction of what it costs for the page as a whole.
+ * Returns `null` if the page is not written as Dataverse writes it, which may still be valid JSON.
  */
 export function splitPage(text: string): Cell | null {
   const at = text.indexOf(START)
@@ -64,13 +64,16 @@ export function splitPage(text: string): Cell | null {
 
 const OPEN_OBJECT = 0x7b
 
-/** An object that parses ends there: no JSON object is the beginning of another. */
+/**
+ * Parses the row that begins at `from`. The first end at which it parses is right: no JSON object is the beginning of
+ * another.
+ */
 function rowFrom(
   text: string,
   from: number,
 ): { readonly cell: Cell; readonly next: number; readonly isLast: boolean } | null {
   END.lastIndex = from
-  // A few: a text that holds what looks like the ends of a thousand rows must not be read a thousand times.
+  // Limited: a text with a thousand lookalikes of row ends must not be parsed a thousand times.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const match = END.exec(text)
     if (match === null) return null

@@ -9,7 +9,7 @@ import { definedNames, readAttributes, readTables } from './metadata.ts'
 import { type PageBody, parsePageBody } from './page-body.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 
-/** A page that came, or what came instead. */
+/** A page, or why there is none. */
 export type PageAnswer = { readonly kind: 'page'; readonly page: PageBody; readonly begunAt: Moment } | Refused
 
 export const LONGEST_WAIT_MS = 30_000
@@ -17,14 +17,14 @@ const FIRST_WAIT_MS = 1000
 const MOST_WAITS = 5
 const MOST_PATIENCE = 1024
 
-/** Asks for the pages of one table, and finds out what is wrong where one is refused. */
+/** Requests the pages of one table, and diagnoses refused requests. */
 export class PageReader<Item> {
   readonly client: DataverseClient
   readonly table: EntityTable<Item>
   readonly #time: Time
-  /** How many rows of a mapping a page has: fewer once so many were too large. */
+  /** The number of rows per page, reduced once a page was too large. */
   pageRows: number = PAGE_ROWS
-  /** Full reads until larger pages are tried again: twice as many after each page that was too large. */
+  /** The number of full reads until larger pages are tried again. It doubles after each page that was too large. */
   #patience = 4
   #readsLeft = 0
   #definitionKnown = false
@@ -35,7 +35,7 @@ export class PageReader<Item> {
     this.#time = time
   }
 
-  /** The first page of a read of these columns; asks again where the table's definition shows that they have other names. */
+  /** Requests the first page of a read of these columns. If a column is unknown, looks up its real name and retries. */
   async first(columns: readonly string[], prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     const { from, rows } = this.table
     const answer = await this.page(this.client.urlOf(`${from}?$select=${rows.selectOf(columns)}`), prefer, signal)
@@ -54,7 +54,7 @@ export class PageReader<Item> {
     return rows.selectOf(columns) === before ? this.#named(answer) : this.first(columns, prefer, signal)
   }
 
-  /** A page by its whole URL. */
+  /** Requests a page by its full URL. */
   async page(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     const got = await this.client.get(url, prefer, signal)
     if (got.kind === 'error') return got.failure.kind === 'too-large' ? this.#tooLarge(got) : got
@@ -69,7 +69,7 @@ export class PageReader<Item> {
     return { kind: 'page', page, begunAt }
   }
 
-  /** The next page of a long read: where Dataverse is busy or gone for a moment, what was read so far is not thrown away. */
+  /** Requests a further page of a long read. Waits out short outages, so the pages read so far are not lost. */
   async patientPage(url: string, prefer: readonly string[], signal: AbortSignal): Promise<PageAnswer> {
     let waitedMs = 0
     for (let waits = 0; ; waits++) {
@@ -84,7 +84,7 @@ export class PageReader<Item> {
     }
   }
 
-  /** A full read has ended well: the rows that were too large may be gone. */
+  /** Records a complete full read, after some of which larger pages are tried again: the large rows may be gone. */
   readInFull(): void {
     if (this.pageRows === PAGE_ROWS || --this.#readsLeft > 0) return
     this.pageRows = Math.min(PAGE_ROWS, this.pageRows * 2)
@@ -105,7 +105,7 @@ export class PageReader<Item> {
     return unanswered(failureOf('broken', `${this.table.from}: ${message}`))
   }
 
-  /** With the table's name, where the failure is about it. */
+  /** Adds the table's name to failures that concern it. */
   #named(answer: Refused): PageAnswer {
     const { error, failure, body } = answer
     const { from, name, rows } = this.table
@@ -114,7 +114,7 @@ export class PageReader<Item> {
     }
     if (error !== 'unknown-column') return answer
     const named = unknownColumn(body.message)
-    // Only a name of our own: the rest of an error's text may hold anything.
+    // Quotes only configured names: the rest of an error's text may hold anything.
     const column =
       rows.columns.find((known) => known.column === named || rows.names.get(known.column) === named)?.column ?? null
     const words = column === null ? 'a column that the configuration names' : `the column ${column}`

@@ -6,28 +6,29 @@ import type { PageAnswer, PageReader } from './page-reader.ts'
 
 export interface StreamOptions<Item> {
   readonly reader: PageReader<Item>
-  /** The same with every page: a size that changes midway is refused. */
+  /** Sent with every page: Dataverse refuses a page size that changes midway. */
   readonly prefer: readonly string[]
   readonly signal: AbortSignal
-  /** What a page without `value` means: no change, or a fault where it is not said. */
+  /** Whether a page without `value` means no changes; otherwise it is a fault. */
   readonly valueMayBeMissing?: boolean
-  /** Whether to wait for a while where a further page does not come. */
+  /** Whether to wait out short outages between pages. */
   readonly isPatient?: boolean
-  /** What the rows say, all they hold where it is not said; null where they cannot be understood. */
+  /** Turns rows into changes, by default whole rows; returns `null` if a row cannot be understood. */
   readonly changesOf?: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
 }
 
 export type StreamEnd = { readonly ok: true; readonly deltaLink: string | null; readonly requests: number } | Failed
 
-// Twenty million rows: whoever has more has other troubles.
+// Ends reads of more than twenty million rows.
 const MOST_PAGES = 20_000
 
-/** The pages from a first one on, each in slices that the replica applies between two requests. */
+/** Streams pages from the first one on, in batches that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
   const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false } = options
   const { changesOf = (rows): readonly RowChange<Item>[] | null => rowChanges(rows, reader.table) } = options
   const { from } = reader.table
-  // A link is kept until twice as many pages came: links that go round meet it again, whatever their number (Brent).
+  // Detects links that form a cycle of any length (Brent's algorithm): the kept link is replaced after twice as many
+  // pages.
   let kept = { link: '', until: 1 }
   let answer = first
   for (let requests = 1; ; requests++) {
@@ -56,13 +57,16 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
   }
 }
 
-/** What a row says. */
+/** A row and the change it reports. */
 export interface RowChange<Item> {
   readonly row: CellObject
   readonly change: Change<Item>
 }
 
-/** What some rows of one answer say, each id once: of a row that came twice the later counts. Null where a deletion names nothing. */
+/**
+ * Returns the changes that rows report, each id once: if a row occurs twice, the later one counts. `null` if a deletion
+ * names no row.
+ */
 function rowChanges<Item>(rows: readonly CellObject[], table: EntityTable<Item>): readonly RowChange<Item>[] | null {
   const byId = new Map<Guid, RowChange<Item>>()
   const withoutId: RowChange<Item>[] = []
@@ -76,7 +80,7 @@ function rowChanges<Item>(rows: readonly CellObject[], table: EntityTable<Item>)
   return [...byId.values(), ...withoutId]
 }
 
-/** In pages that the replica applies between two requests. */
+/** Splits changes into batches that the replica applies between two requests. */
 function* slices<Entry>(entries: readonly Entry[]): Generator<readonly Entry[]> {
   for (let from = 0; from < entries.length; from += PAGE_ROWS) {
     yield entries.length <= PAGE_ROWS ? entries : entries.slice(from, from + PAGE_ROWS)
@@ -88,7 +92,7 @@ function isDeleted(row: CellObject): boolean {
   return (typeof context === 'string' && context.endsWith('/$deletedEntity')) || Object.hasOwn(row, '@odata.removed')
 }
 
-/** `id` is a bare GUID (OData 4.0 would have the entity's URL there, whose key is taken as well). */
+/** Parses a deletion. `id` is a bare GUID, or the entity's URL according to OData 4.0. */
 function deletionOf(row: CellObject): Change<never> | null {
   const text = row['id'] ?? row['@odata.id'] ?? null
   if (typeof text !== 'string') return null
@@ -96,7 +100,7 @@ function deletionOf(row: CellObject): Change<never> | null {
   return id === null ? null : { kind: 'deleted', id }
 }
 
-/** The row's own version, from its ETag `W/"81052965"`; it moves with every change that Dataverse reports. */
+/** The row version from its ETag `W/"81052965"`. It changes with every change that Dataverse reports. */
 function versionOf(row: CellObject): number {
   const etag = row['@odata.etag']
   const digits = typeof etag === 'string' ? /^W\/"(\d+)"$/.exec(etag)?.[1] : undefined

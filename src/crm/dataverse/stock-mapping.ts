@@ -4,7 +4,7 @@ import { type ListSetting, settingOf } from '../mapping/list-setting.ts'
 
 const ZONE_NAME = 'msevtmgt_eventtimezonename'
 
-/** Where a column names no zone, the column that holds Dynamics' own code of it. */
+/** Columns of Dynamics' own time zone codes, used if the column of zone names names no zone. */
 export const ZONE_CODES: ReadonlyMap<string, string> = new Map([[ZONE_NAME, 'msevtmgt_eventtimezone']])
 
 const CAPACITY = 'msevtmgt_maximumeventcapacity'
@@ -16,7 +16,7 @@ const wallTime = (column: string): FieldSource => ({
   wallTimeIn: { kind: 'column', column: ZONE_NAME },
 })
 
-/** The events of Dynamics 365 Marketing and Customer Insights, with what the operator says instead. */
+/** The events of Dynamics 365 Marketing and Customer Insights, with the configuration's changes. */
 export function eventsSetting(said: DataverseSettings['events']): ListSetting {
   const stock = {
     fields: {
@@ -27,7 +27,7 @@ export function eventsSetting(said: DataverseSettings['events']): ListSetting {
       TicketsAvailable: { kind: 'subtract', columns: [CAPACITY, 'msevtmgt_registrationcount'] },
       Start: wallTime('msevtmgt_eventstartdate'),
       Finish: wallTime('msevtmgt_eventenddate'),
-      // An event has no price there: passes have.
+      // Dynamics has prices of passes, not of events.
       Price: ZERO,
       Tags: null,
       Links: null,
@@ -53,7 +53,7 @@ export function venuesSetting(said: DataverseSettings['venues']): ListSetting {
       AddressPostalCode: columnSource('msevtmgt_postalcode'),
       AddressState: columnSource('msevtmgt_stateprovince'),
       AddressCountry: columnSource('msevtmgt_country'),
-      // A venue has no place on the map there.
+      // Dynamics has no coordinates of venues.
       Longitude: ZERO,
       Latitude: ZERO,
       Telephone: columnSource('msevtmgt_telephone1'),

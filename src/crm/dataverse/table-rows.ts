@@ -8,22 +8,22 @@ import type { Labels } from './labels.ts'
 import { ZONE_CODES } from './stock-mapping.ts'
 import type { ZoneCodes } from './zone-codes.ts'
 
-/** The column in which Dataverse keeps when a row was last changed, to the second. */
+/** The column with the time of a row's last change, to the second. */
 export const CHANGE_TIME = 'modifiedon'
 
-/** A code in a column that has no word. */
+/** A code without a label. */
 interface MissingWord {
   readonly column: string
   readonly code: string
 }
 
-/** Looks into the rows of one table by the names that the configuration uses. */
+/** Reads the rows of one table by configured column names. */
 export class TableRows implements RowAccess<CellObject> {
-  /** All that is asked for: CRM rows hold secrets too, such as the password of a venue's wifi. */
+  /** The columns to request. Nothing else is read: CRM rows also hold secrets, for example a venue's wifi password. */
   readonly columns: readonly MappedColumn[]
-  /** Whether the time of a row's change is read besides what is mapped: not every table has it, such as virtual ones. */
+  /** Whether the time of change is requested too. Some tables lack it, for example virtual ones. */
   readsChangeTime: boolean
-  /** May be replaced once the table's definition is known. */
+  /** Replaced once the table's definition has been read. */
   names: ColumnNames
   readonly #labels: Labels
   readonly #zones: ZoneCodes
@@ -50,18 +50,18 @@ export class TableRows implements RowAccess<CellObject> {
     this.names = likelyNames(this.columns)
   }
 
-  /** The columns in the words of the Web API, each once. */
+  /** The Web API's names of the columns, each once, for `$select`. */
   selectOf(columns: readonly string[]): string {
     return [...new Set(columns.map((column) => encodeURIComponent(this.names.get(column) ?? column)))].join(',')
   }
 
-  /** When the row was changed, wall ms; NaN where it does not say. */
+  /** When the row was last changed, in wall-clock ms; NaN if unknown. */
   updatedAtMs(row: CellObject | undefined): number {
     const cell = row?.[CHANGE_TIME] ?? null
     return typeof cell === 'string' ? Date.parse(cell) : Number.NaN
   }
 
-  /** Fetches what the rows of a page need besides themselves: words for new codes, zones. */
+  /** Fetches what the rows of a page refer to: labels of new codes, and time zones. */
   async prepare(rows: readonly CellObject[], askedAt: Moment, signal: AbortSignal): Promise<Failure | null> {
     for (const column of this.#zoneColumns) {
       const cellOf = this.cell(column)
@@ -75,7 +75,7 @@ export class TableRows implements RowAccess<CellObject> {
     const plain = this.#plainCell(column)
     const code = this.#zoneColumns.has(column) ? ZONE_CODES.get(column) : undefined
     if (code === undefined) return plain
-    // Nobody says what is in the column of the name: where it is no zone's, the code counts.
+    // The column of zone names may hold anything; if it names no zone, the code counts.
     const codeCell = this.#plainCell(code)
     return (row) => {
       const cell = plain(row)
@@ -85,7 +85,7 @@ export class TableRows implements RowAccess<CellObject> {
 
   label(column: string): (row: CellObject) => Cell {
     const cellOf = this.#plainCell(column)
-    // A list, because a label may hold any separator.
+    // A list, because a label may contain any separator.
     if (column === this.#tagColumn) return (row) => this.#labels.wordsOf(column, cellOf(row))
     return (row) => {
       const words = this.#labels.wordsOf(column, cellOf(row)).filter((word) => word !== null)
@@ -93,7 +93,7 @@ export class TableRows implements RowAccess<CellObject> {
     }
   }
 
-  /** The codes of a row that have no word. */
+  /** The codes of a row that have no label. */
   missingWords(row: CellObject): readonly MissingWord[] {
     return this.#labelled.flatMap(({ column, cellOf }) =>
       this.#labels.missingIn(column, cellOf(row)).map((code) => ({ column, code })),
@@ -125,7 +125,7 @@ function* cellsOf(rows: readonly CellObject[], cellOf: (row: CellObject) => Cell
 const MOST_ROWS = 10_000
 const LONGEST_SHOWN = 20
 
-/** The rows that are shown without a word, because the CRM has none for a code of theirs: for `check` and `explain`. */
+/** Rows served without a label that the CRM lacks, for `check` and `explain`. */
 export class UnlabelledRows {
   readonly #rows = new Map<Guid, string>()
 
@@ -136,7 +136,9 @@ export class UnlabelledRows {
     }
   }
 
-  /** A sentence on one row; null where it lacks nothing, as far as so many can be told apart. */
+  /**
+   * Returns a sentence about one row; `null` if it lacks no label. If too many rows lack labels, the sentence says so.
+   */
   remarkOn(id: Guid): string | null {
     const code = this.#rows.get(id)
     if (code !== undefined)
@@ -146,7 +148,7 @@ export class UnlabelledRows {
       : `More than ${MOST_ROWS} rows hold a code that has no label: it may be one.`
   }
 
-  /** One sentence on all of them, null where there are none. */
+  /** Returns a sentence about all such rows; `null` if there are none. */
   warning(list: string): string | null {
     const [first] = this.#rows
     if (first === undefined) return null

@@ -7,13 +7,19 @@ const LONGEST_MARGIN_MS = 300_000
 const RENEWAL_PAUSE_MS = 30_000
 const REFUSAL_PAUSE_MS = 1000
 
-/** The token all requests share: asked for once at a time, renewed before it ends, given up when it is refused. */
+/**
+ * The token shared by all requests: requested once at a time, renewed before it expires, dropped when the CRM refuses
+ * it.
+ */
 export class Tokens {
   readonly #settings: TokenSettings
   #secret: Secret
   #held: Token | null = null
   #asking: Promise<Token | NoToken> | null = null
-  /** An early renewal, or credentials that were refused, are not tried again at once; a directory that asked to wait, not before. */
+  /**
+   * The last failed request for a token. It delays the next: early renewals and refused credentials for a while, others
+   * only if the directory asked for a pause.
+   */
   #failed: { readonly at: Moment; readonly failure: Failure } | null = null
 
   constructor(settings: TokenSettings) {
@@ -29,7 +35,7 @@ export class Tokens {
     return asked.ok ? asked : (held ?? asked)
   }
 
-  /** The CRM refused this token: the next request needs another. */
+  /** Drops a token that the CRM refused. */
   refused(text: string): void {
     if (this.#held?.text === text) this.#held = null
   }
@@ -53,7 +59,7 @@ export class Tokens {
   async #askDirectory(): Promise<Token | NoToken> {
     let granted = await grantToken(this.#settings, this.#secret)
     if (!granted.ok && granted.isSecretRefused === true) {
-      // Rotation without a restart: the file may hold another one by now.
+      // Secrets can be rotated without a restart: read the file again.
       const fresh = await this.#secret.refresh()
       if (fresh.ok && fresh.secret !== this.#secret) {
         this.#secret = fresh.secret

@@ -2,22 +2,22 @@ import type { CrmLimits } from '../kit/crm-limits.ts'
 import { type Cursor, cursorOf } from '../../sync/port.ts'
 import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
 
-/** Why a table is read in full each time: it has no change tracking, or what it gives to go on from fails again and again. */
+/** Why a table is read in full each time: it has no change tracking, or its links keep failing. */
 export type NoTracking = 'off' | 'failing'
 
 const AGAIN_AFTER_MS = 900_000
 const MOST_FAILURES = 5
 
-/** Whether a table's change tracking works: by what it answers, for it may be switched on at any time. */
+/** Tracks whether a table's change tracking works, judged by its answers: it can be switched on at any time. */
 export class Tracking {
   readonly #time: Time
   readonly #onOff: (why: NoTracking) => void
-  /** Why reads of changes are not worth a try, null where they are. */
+  /** Why change tracking is not used; `null` if it is. */
   why: NoTracking | null = null
   #offSinceMs = Number.NEGATIVE_INFINITY
-  /** Links that led to nothing, since one was last followed to its end. */
+  /** The number of failed links since the last successful one. */
   #failures = 0
-  /** A read of changes failed, and whether its link was at fault the next full read will tell. */
+  /** Whether a read of changes failed; the next full read shows whether its link was the cause. */
   #isDoubted = false
   #told: NoTracking | null = null
 
@@ -26,40 +26,40 @@ export class Tracking {
     this.#onOff = onOff
   }
 
-  /** Whether a full read asks for it: seldom where it was found not to work. */
+  /** Whether a full read asks for change tracking; if it did not work, only at intervals. */
   get isAsked(): boolean {
     return this.why === null || this.#time.now().monotonicMs - this.#offSinceMs >= AGAIN_AFTER_MS
   }
 
-  /** The link before led to nothing: where this one fails too, the list is read in full without further tries. */
+  /** Whether the previous link failed: if this one fails too, the list is read in full at once. */
   get isOnTrial(): boolean {
     return this.#failures > 0
   }
 
-  /** A full read gave a link to go on from. */
+  /** Records that a full read returned a link. */
   began(): void {
     this.why = null
   }
 
-  /** A link was followed to its end. */
+  /** Records a link that was followed to its end. */
   followed(): void {
     this.#failures = 0
     this.#isDoubted = false
     this.#told = null
   }
 
-  /** A link was refused. Once is usual: links grow old, and change with a table's definition. */
+  /** Records a refused link. One is normal: links expire, and become invalid when the table's definition changes. */
   refused(): void {
     this.#isDoubted = false
     if (++this.#failures >= MOST_FAILURES) this.isOff('failing')
   }
 
-  /** A read of changes failed for a reason that need not be its link's: the CRM as a whole may be out. */
+  /** Records a failed read of changes. The CRM as a whole may be down. */
   failed(): void {
     this.#isDoubted = true
   }
 
-  /** A full read succeeded: where a read of changes had failed before it, the CRM was not out. */
+  /** Records a successful full read. The CRM is not down, so an earlier failed read of changes was its link's fault. */
   wasReadInFull(): void {
     if (this.#isDoubted) this.refused()
   }
@@ -74,22 +74,25 @@ export class Tracking {
 
 const UNTRACKED = 'untracked '
 
-/** Whether the cursor stands for a full read, and means nothing to another process. */
+/** Whether the cursor stands for a full read, and so is meaningless to another process. */
 export function isUntracked(cursor: Cursor): boolean {
   return cursor.startsWith(UNTRACKED)
 }
 
-// Of the 6000 requests in 300 s that a web server grants a user, the reads of one list take no more than 1500.
+// Limits the full reads of one list to 1500 of the 6000 requests per 300 s that Dataverse grants a user per web server.
 const MS_PER_REQUEST = 200
 
 export type Turn =
   | { readonly kind: 'read' }
   /** The last full read is recent enough. */
   | { readonly kind: 'rest'; readonly asOf: Moment }
-  /** It is not, but the limits allow no other yet. */
+  /** The last full read is too old, but the request limits do not allow another yet. */
   | { readonly kind: 'wait'; readonly waitMs: number }
 
-/** How often a table without change tracking is read in full: as often as the maximum age needs, and as the limits allow. */
+/**
+ * Decides how often a table without change tracking is read in full: as often as the maximum age requires and the
+ * limits allow.
+ */
 export class FullReadPace {
   readonly #limits: Pick<CrmLimits, 'maxAgeMs'>
   readonly #time: Time
@@ -101,7 +104,7 @@ export class FullReadPace {
     this.#time = time
   }
 
-  /** `cursor` is what the replica kept of the last read: of one that it did not believe, nothing. */
+  /** @param cursor the replica's cursor; it differs from the last read's if the replica rejected that read */
   turn(cursor: Cursor | null): Turn {
     const last = this.#last
     const { maxAgeMs } = this.#limits
@@ -111,12 +114,12 @@ export class FullReadPace {
     if (ageMs < leastMs && (cursor !== last.cursor || ageMs >= maxAgeMs)) {
       return { kind: 'wait', waitMs: leastMs - ageMs }
     }
-    // Twice within the maximum age, then the next one has ended before this one is too old.
+    // Half the maximum age, so the next read ends before this one is too old.
     const rests = cursor === last.cursor && ageMs < Math.max(leastMs, maxAgeMs / 2)
     return rests ? { kind: 'rest', asOf: last.begunAt } : { kind: 'read' }
   }
 
-  /** A full read has ended; gives the cursor that stands for it. */
+  /** Records a complete full read, and returns a cursor that stands for it. */
   ended(begunAt: Moment, requests: number): Cursor {
     const cursor = cursorOf(`${UNTRACKED}${++this.#count}`)
     this.#last = { begunAt, requests, cursor }

@@ -7,11 +7,11 @@ import type { DataverseClient } from './client.ts'
 import { readRows } from './metadata.ts'
 
 const MOST_NAMES = 1000
-/** No name of a zone is half as long. */
+/** Longer than twice any zone's name. */
 const LONGEST_NAME = 100
 const AGAIN_AFTER_MS = 900_000
 
-/** The zones that cells name: by an IANA or Windows name, or by Dataverse's own code, which is looked up once it is met. */
+/** Time zones that cells name: by an IANA or Windows name, or by a Dataverse code, which is looked up on first use. */
 export class ZoneCodes {
   readonly #client: DataverseClient
   readonly #time: Time
@@ -30,7 +30,7 @@ export class ZoneCodes {
     return this.#zoneNamed(this.#codes.get(text) ?? text)
   }
 
-  /** Looks the codes up where one of these cells holds one that is not known; a failure where that must be tried again. */
+  /** Looks up the codes if a cell holds an unknown one. Returns a failure if the lookup must be repeated. */
   async prepare(cells: Iterable<Cell>, signal: AbortSignal): Promise<Failure | null> {
     for (const cell of cells) {
       const text = plainText(cell)?.trim()
@@ -43,7 +43,8 @@ export class ZoneCodes {
   async #lookUp(signal: AbortSignal): Promise<Failure | null> {
     const path = 'timezonedefinitions?$select=timezonecode,standardname'
     const rows = await readRows(this.#client, path, signal)
-    // Where this may not be read, rows that hold nothing but a code are withheld; an outage is no reason to.
+    // Without the right to read the codes, rows with nothing but a code are withheld. In an outage, the read fails
+    // instead.
     if ('kind' in rows && rows.kind !== 'refused' && rows.kind !== 'misconfigured') return rows
     this.#askedAtMs = this.#time.now().monotonicMs
     if ('kind' in rows) return null

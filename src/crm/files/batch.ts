@@ -4,21 +4,21 @@ import type { Guid } from '../../domain/guid.ts'
 import type { FoundFile } from './found-file.ts'
 import type { Extent } from './half-written.ts'
 
-/** What a row takes at the least: where the first ones are the smallest by far, room must not be made for more than there can be. */
+/** The least bytes assumed per row when room is reserved: the first rows may be the smallest by far. */
 const ROW_BYTES = 400
 
-/** Gathers the rows of one file in their order until they are taken, a page at most at a time. */
+/** Collects the rows of one file, in order, until they are taken as pages. */
 export class Batch<Item> {
   readonly found: Pick<FoundFile, 'name' | 'format' | 'sizeBytes' | 'writtenAtMs'>
-  /** Rows in which nothing stands, between the others and below them. */
+  /** The number of rows without a value, between and below the others. */
   blankRows = 0
-  /** Of the file, for the rows so far. */
+  /** How much of the file the rows so far took. */
   readBytes = 0
-  /** Of the texts in the cells of a sheet, which may be stored once for many cells. */
+  /** The length of the texts in a sheet's cells, including texts that are stored once for many cells. */
   textBytes = 0
-  /** What comes now stands in a last line without an end. */
+  /** Whether the current row is in a last line without a line end. */
   isCut = false
-  /** A quote is open that was opened in a line above the last one. */
+  /** Whether a quote is open that began in an earlier line than the last. */
   isOpen = false
   readonly extent: Extent
   #cut: { readonly change: Change<Item>; readonly line: number } | null = null
@@ -28,7 +28,7 @@ export class Batch<Item> {
   #changes: Change<Item>[] = []
   #lines: number[] = []
 
-  /** @param isFirst the list is read for the first time, so room has to be made for its rows */
+  /** @param isFirst whether the list is read for the first time, so memory for its rows should be reserved */
   constructor(found: Batch<Item>['found'], begunAt: Moment, isFirst = false, extent: Extent = 'all') {
     this.extent = extent
     this.found = found
@@ -40,22 +40,22 @@ export class Batch<Item> {
     return this.#changes.length
   }
 
-  /** How many rows of the file come before the next one. */
+  /** The number of rows of the file before the next one. */
   get count(): number {
     return this.#before + this.#changes.length
   }
 
-  /** Where the next row stands, which begins in `line`. */
+  /** Describes the position of the next row, which begins in `line`. */
   whereNext(line: number): string {
     return placeOf(this.found, this.count, line)
   }
 
-  /** The row at hand may not be all there, and is left out: of its id what is served stays. */
+  /** Whether the current row may be incomplete, so it is left out. The row served under its id stays. */
   get isLeftOut(): boolean {
     return this.isCut && this.extent === 'whole-lines'
   }
 
-  /** A last line without an end comes now; tells whether its row is taken. */
+  /** Announces a last line without a line end; returns whether to take its row. */
   cut(isOpen = false): boolean {
     this.isCut = true
     this.isOpen = isOpen
@@ -72,13 +72,13 @@ export class Batch<Item> {
     this.#lines.push(line)
   }
 
-  /** What becomes of a row that is left out, whose id is null if it cannot be told. */
+  /** Leaves a row out. @param id the row's id; null if it is unknown */
   leaveOut(id: Guid | null, line: number): null {
     if (id !== null) this.#push({ kind: 'unchanged', id }, line)
     return null
   }
 
-  /** The row of a last line without an end; null if there is none. */
+  /** Returns the row of a last line without a line end; `null` if there is none. */
   takeCut(): Page<Item> | null {
     if (this.#cut === null) return null
     const { change, line } = this.#cut
@@ -88,7 +88,7 @@ export class Batch<Item> {
     return page === undefined ? null : { ...page, onlyIfBelieved: true }
   }
 
-  /** All rows that were gathered, in pages of at most `limit`. */
+  /** Returns all collected rows in pages of at most `limit` rows. */
   take(limit: number): readonly Page<Item>[] {
     const { found } = this
     const [all, lines] = [this.#changes, this.#lines]
@@ -116,7 +116,7 @@ export class Batch<Item> {
   }
 }
 
-/** Where a row stands, for a person: items of a list are counted from 1, as lines are. */
+/** Describes the position of a row. List items and lines are counted from 1. */
 function placeOf({ name, format }: Pick<FoundFile, 'name' | 'format'>, index: number, line: number): string {
   if (format === 'xlsx') return `${name}, row ${line}`
   return format === 'json' ? `${name}, item ${index + 1} (line ${line})` : `${name}, line ${line}`

@@ -1,10 +1,10 @@
 import type { FileFormat } from './file-format.ts'
 import type { OpenFile } from './found-file.ts'
 
-/** What the first bytes of a file say that it is, whatever it is called. */
+/** The kind of a file according to its first bytes, whatever its name. */
 type Content = 'zip' | 'ole' | 'gzip' | 'page' | 'xml' | 'text' | 'other'
 
-/** As many of them as tell. */
+/** The number of bytes that `contentOf` examines. */
 export const HEAD_BYTES = 512
 
 export function contentOf(bytes: Buffer): Content {
@@ -19,7 +19,7 @@ export function contentOf(bytes: Buffer): Content {
   return /\p{Cc}/u.test(text.replaceAll(/\s/g, '')) ? 'other' : 'text'
 }
 
-/** What is no workbook, and what to do with it: the rest of a sentence that begins with `this is`. */
+/** What a file is that is not a workbook, and what to do with it: the rest of a sentence that begins with `this is`. */
 export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   zip: 'a ZIP file, as an Excel workbook is; name it .xlsx',
   ole: 'an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
@@ -30,7 +30,9 @@ export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   other: 'not an Excel workbook (.xlsx), whatever it is called',
 }
 
-/** The kind of UTF-16 that bytes are, by their mark or by the zeros in its plain letters; null for all else. */
+/**
+ * The kind of UTF-16, by a byte order mark or by the zero bytes of ASCII letters; `null` if the bytes are not UTF-16.
+ */
 export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const mark = bytes.toString('hex', 0, 2)
   if (mark === 'fffe') return 'utf-16le'
@@ -39,12 +41,12 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const length = Math.min(bytes.length, HEAD_BYTES) & ~1
   for (let at = 0; at < length; at++) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
   const [high = 0, low = 0] = zeros
-  // Names of columns and what separates them are plain letters, whatever stands below.
+  // Column names and separators are mostly ASCII, whatever the rows contain.
   const some = length / 8
   return low > some && high === 0 ? 'utf-16le' : high > some && low === 0 ? 'utf-16be' : null
 }
 
-/** What a file is that should be text, if its bytes say that it is something else; null if it may be text. */
+/** Says that a file which should be text is of another kind; `null` if it may be text. */
 export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
   if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`
@@ -55,7 +57,7 @@ export function disguiseOf(bytes: Buffer): string | null {
   return `${fact}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
 }
 
-/** The format of a file of a list that is mapped: an Excel workbook may only be called .csv. */
+/** The actual format of a mapped list's file: only a workbook named .csv differs from its name. */
 export async function formatIn(file: Pick<OpenFile, 'read'>, named: FileFormat): Promise<FileFormat> {
   if (named !== 'csv') return named
   const head = Buffer.alloc(4)

@@ -9,30 +9,30 @@ import { Pace } from './pace.ts'
 import { type OnCut, type RowParser, type SyntaxFault, type Taken, LONGEST_ROW_BYTES } from './row-parser.ts'
 
 /**
- * Reads a header row and the rows below it, as RFC 4180 has them; lines without a cell and rows of blank ones are skipped. With
- * `texts` as spreadsheets write them: rows above the header and columns without a name are skipped as well.
+ * Parses a header row and the rows below it (RFC 4180). Skips empty lines and rows of blank cells. With `texts`,
+ * accepts what spreadsheets write: it also skips rows above the header, and columns without a name.
  */
 export class CsvParser implements RowParser {
   #parser: Parser | null = null
   readonly #texts: TextSettings | null
   readonly #onHeader: TakeHeader
   #onRow: TakeCsvRow | null = null
-  /** The rows that the bytes fed last have ended, and how many blank lines come before each. */
+  /** Complete rows that are not handled yet, with the number of empty lines the parser has skipped so far. */
   #rows: { readonly row: CsvRow; readonly blankLines: number }[] = []
   #width = 0
-  /** Columns that have a name in the header, and all of them. */
+  /** The number of columns up to the last one with a name in the header. */
   #named = 0
   #rowNumber = 0
-  /** Where the row begins that is being read, but for blank lines before it. */
+  /** The line in which the current row begins, not counting empty lines before it. */
   #rowLine = 1
   #blankLines = 0
-  /** The cells so far of the row that is being read. */
+  /** The cells read so far of the current row. */
   readonly #cells: (string | null)[] = []
   #endsLine = false
-  /** Rows that were skipped because nothing is in their cells. */
+  /** The number of skipped rows of blank cells. */
   blankRows = 0
 
-  /** @param delimiter where there are no `texts`, which say it themselves */
+  /** @param delimiter the separator if there are no `texts`, which name their own */
   constructor(onHeader: TakeHeader, texts: TextSettings | null = null, delimiter = ',') {
     this.#onHeader = onHeader
     this.#texts = texts
@@ -44,7 +44,7 @@ export class CsvParser implements RowParser {
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
-      // Counted here, where the line is known.
+      // Column counts are checked in #takeRow, where the line is known.
       relax_column_count: true,
       max_record_size: LONGEST_ROW_BYTES,
       cast: (cell, { quoting }) => {
@@ -58,7 +58,7 @@ export class CsvParser implements RowParser {
         return null
       },
     })
-    // Each write tells of its error; without a listener it would also end the process.
+    // Each write reports its own error, but without a listener the error would end the process.
     this.#parser.on('error', () => {})
     return this.#parser
   }
@@ -68,7 +68,7 @@ export class CsvParser implements RowParser {
   }
 
   async feed(bytes: Buffer): Promise<SyntaxFault | null> {
-    // The line `sep=;` says what separates the cells, and is no row.
+    // A first line `sep=;` is Excel's way to name the separator, not a row.
     const first = this.#parser === null ? /^"?sep=(.)"?[ \t]*\r?\n/i.exec(bytes.toString('latin1', 0, 20)) : null
     const [line = '', own = null] = first ?? []
     const said = this.#texts?.delimiter ?? null
@@ -78,7 +78,7 @@ export class CsvParser implements RowParser {
     }
     if (own !== null) this.#rowLine++
     const parser = this.#parser ?? this.#open(own ?? said ?? ',')
-    // The parser keeps a view of what it has not finished, and these bytes' memory is used again.
+    // Copied, because the parser keeps a view of unfinished rows and the caller reuses this memory.
     const kept = Buffer.from(bytes.subarray(line.length))
     if (bytes.length > 0) this.#endsLine = LINE_ENDS.has(bytes.at(-1))
     const error = await new Promise((resolve) => void parser.write(kept, resolve))
@@ -104,7 +104,7 @@ export class CsvParser implements RowParser {
     return fault ?? this.#faultOf(error) ?? (this.#onRow === null ? this.#noHeader(1) : null)
   }
 
-  /** Hands on the cells of a row that have an end. */
+  /** Passes on the complete cells of a row that is left out. */
   #leaveOut(cells: CsvRow): Taken {
     return this.#onRow === null ? this.#noHeader(1) : this.#onRow(cells, this.#line)
   }
@@ -120,7 +120,7 @@ export class CsvParser implements RowParser {
     this.#rows = []
     for (const { row, blankLines } of rows) {
       const taken = this.#takeRow(row, blankLines)
-      // Only a row that takes its time: a promise for each would cost as much as the row.
+      // Only slow rows return a promise: one for each row would cost as much as the row itself.
       const fault = taken instanceof Promise ? await taken : taken
       if (fault !== null) return fault
     }
@@ -133,7 +133,7 @@ export class CsvParser implements RowParser {
     this.#blankLines = blankLines
     this.#rowLine = line + 1
     for (const cell of row) if (cell !== null) this.#rowLine += lineBreaksIn(cell)
-    // Spreadsheets write them below, above and between what people wrote.
+    // Spreadsheets write rows of blank cells above, below and between the data.
     const isBlankRow = row.every(isBlank)
     if (this.#onRow === null) {
       const at = this.#texts?.headerRow ?? null
@@ -146,7 +146,7 @@ export class CsvParser implements RowParser {
       return null
     }
     if (row.length === this.#width) return this.#onRow(row, line)
-    // Spreadsheets write more or fewer columns of nothing, as far as they were ever touched.
+    // Spreadsheets write more or fewer blank columns, depending on which cells were ever edited.
     const isWhole = this.#texts !== null && row.length >= this.#named && row.slice(this.#width).every(isBlank)
     if (isWhole) return this.#onRow(row, line)
     const problem = `${this.#width} cells are expected, as in the header row, and ${row.length} are found`
@@ -177,7 +177,8 @@ export class CsvParser implements RowParser {
     }
     const separator = header.length === 1 ? /[,;\t|]/.exec(header[0] ?? '')?.[0] : undefined
     if (separator !== undefined && separator !== ',' && this.#texts === null) {
-      // As spreadsheets write it where the comma is in numbers. No field has such a name, so no row could be served.
+      // Spreadsheets write semicolons where the decimal separator is a comma. No field has such a name, so no row could
+      // be served.
       return { line, problem: notCommas(separator) }
     }
     if (separator !== undefined && this.#texts !== null) {
@@ -201,7 +202,7 @@ export class CsvParser implements RowParser {
 
 const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
 
-/** Names of a header after which it is looked whether requests wait. */
+/** The number of header names between two checks for waiting requests. */
 const MANY = 1000
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -228,15 +229,15 @@ function delimiterKey(separator: string): string {
   return `crm.texts.delimiter: ${separator === '\t' ? 'tab' : `'${separator}'`}`
 }
 
-/** What is wrong where something else separates the cells of a file that says nothing of it. */
+/** Says which separator a file uses instead of commas, and what to do. */
 export function notCommas(separator: string): string {
   const fact = `cells are separated by ${nameOf(separator)} here, and commas are expected`
   return `${fact}; export it as CSV with commas, or say ${delimiterKey(separator)}`
 }
 
-/** Of several columns with one name all but the first get a number, as spreadsheets do it. */
+/** Returns a function that makes repeated names unique with a number, as spreadsheets do. */
 export function numbering(): (name: string) => string {
-  // The number that comes next after each name: a header may hold one name a million times.
+  // The next number for each name: a header may repeat one name a million times.
   const next = new Map<string, number>()
   return (name) => {
     let own = name
@@ -247,7 +248,7 @@ export function numbering(): (name: string) => string {
   }
 }
 
-/** A carriage return and a line feed after it are one. */
+/** Counts line breaks; CR LF counts as one. */
 function lineBreaksIn(cell: string): number {
   const backs = countOf('\r', cell)
   return countOf('\n', cell) + backs - (backs === 0 ? 0 : countOf('\r\n', cell))
@@ -259,22 +260,22 @@ function countOf(part: string, cell: string): number {
   return count
 }
 
-/** A row as its cells stand side by side; null is a blank cell. */
+/** The cells of a row, side by side; `null` is a blank cell. */
 export type CsvRow = readonly (string | null)[]
 
-/** The cells of a row, side by side; in a sheet a blank one may be a hole. */
+/** The cells of a row, side by side. In a sheet, a blank cell may be absent. */
 export type RowCells = readonly (Cell | undefined)[]
 
-/** Takes a row below the header, the line it begins in, whether its sheet hides it, and the web address that it links to. */
+/** Takes a row below the header. `isHidden` tells whether its sheet hides it; `link` is the web address it links to. */
 export type TakeCsvRow = (row: RowCells, line: number, isHidden?: boolean, link?: string | null) => Taken
 
-/** Takes the header row, and the line it stands in; gives what takes the rows below it, or why no row can be served. */
+/** Takes the header row. Returns the function that takes the rows below it, or why no row can be served. */
 export type TakeHeader = (header: CsvRow, line: number) => TakeCsvRow | SyntaxFault
 
-/** A longer cell of links is read in parts, between which requests pass. */
+/** A cell of links longer than this is parsed in parts, so requests can pass in between. */
 const LONG = 32 * 1024
 
-/** Takes the header row of a list. */
+/** Returns a function that takes the header row of a list. */
 export function csvRows<Item>(
   list: ListFile<Item>,
   rows: Batch<Item>,
@@ -284,10 +285,10 @@ export function csvRows<Item>(
   return (header, headerLine) => {
     for (const name of header) if (name !== null) columns.sawColumn(name)
     const lacking = columns.lacking(list, rows.found.name)
-    // What is below is not read: it would be withheld for what the header lacks.
+    // The rows below are not read: all would be withheld for the missing columns.
     if (lacking !== null) return { line: headerLine, problem: lacking, lacking }
     if (!header.some((name) => name !== null && list.columns.includes(name))) {
-      // Nor is it an empty list: most likely it is a message, or another file.
+      // Not an empty list either: most likely an error message, or another file.
       const fact = `no column has a name that Marquee knows (${list.columns.join(', ')})`
       const remedy = 'the header row comes first, without a title above it, or crm.texts.headerRow says where it is'
       return { line: headerLine, problem: `${fact}; ${remedy}` }
@@ -314,7 +315,7 @@ export function csvRows<Item>(
       const pace = new Pace()
       const parsed = await parseLargeCell(links, columns.wanted, () => (pace.isOver ? pace.rest() : null))
       await pace.rest()
-      // What cannot be read is no more so where it is cut off.
+      // An unreadable text stays unreadable when cut, and a short one is enough to show.
       return add(row.with(linksAt, parsed.ok ? parsed.cell : links.slice(0, 100)), line)
     }
     return (row, line, isHidden = false, link = null) => {

@@ -8,17 +8,17 @@ import { Batch } from './batch.ts'
 import { type ListFile, IgnoredColumns } from './list-file.ts'
 import { Utf8Gate } from './utf8-gate.ts'
 
-/** A larger file is corrected in more than one round. */
+/** Larger files are not diagnosed. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Titles and notes above a header take no more lines. */
+/** The most lines above a header that are searched. */
 const MOST_ABOVE = 20
 
 /**
- * Reads a CSV file that was refused as its maker most likely meant it, for whoever has to correct it: all that is wrong with the
- * file, and with its rows. Never for what is served, where nothing is guessed. Null where there is nothing to add.
+ * Reads a refused CSV file leniently, to find everything that is wrong with the file and its rows. Used for diagnosis
+ * only: what is served is never guessed. Returns `null` if there is nothing to add.
  */
 export async function diagnose<Item>(directory: string, list: ListFile<Item>): Promise<Diagnosis<Item> | null> {
-  // Whoever says how a file is written means what it says.
+  // With `texts` configured, the file's format is known.
   if (list.texts !== null) return null
   const found = await findFile(directory, list.candidates)
   if ('kind' in found || found.format !== 'csv') return null
@@ -26,12 +26,12 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   const bytes = await readFile(found.path)
   if (disguiseOf(bytes) !== null) return null
   const wide = utf16Of(bytes)
-  // No encoding that is known here makes a text of it.
+  // No known encoding makes this a text.
   if (wide === null && bytes.includes(0)) return null
   const problems: string[] = []
   const { text, otherwise } = decoded(bytes, wide)
   if (otherwise !== null) {
-    // The first line that is no UTF-8.
+    // Finds the first line that is not UTF-8.
     const gate = new Utf8Gate()
     gate.pass(bytes)
     const fact = `line ${wide === null ? gate.line : 1}: the bytes are no UTF-8; save the file as UTF-8 (it is most likely ${otherwise})`
@@ -54,7 +54,7 @@ export async function diagnose<Item>(directory: string, list: ListFile<Item>): P
   const rows = new Batch<Item>(found, { monotonicMs: 0, wallMs: 0 })
   const columns = new IgnoredColumns(list.columns)
   const parser = new CsvParser(csvRows(list, rows, columns), null, delimiter)
-  // The lines stay where they are: blank ones are skipped, and counted.
+  // Blanking lines keeps the line numbers: the parser skips and counts empty lines.
   const meant = [...lines.slice(0, header).fill(''), ...lines.slice(header)].join('\n')
   const fault = (await parser.feed(Buffer.from(meant))) ?? (await parser.finish())
   if (fault !== null) problems.push(`line ${fault.line}: ${fault.problem}`)
@@ -77,7 +77,7 @@ function decoded(
   }
 }
 
-/** The line with the most names that Marquee knows; where none has any, the first with the most cells. */
+/** Finds the line with the most known names; without any, the first one with the most cells. */
 function headerOf(lines: readonly string[], known: readonly string[]): { line: number; delimiter: string } {
   const names = new Set(known.map((name) => name.toLowerCase()))
   let best = { line: 0, delimiter: ',', score: -1 }

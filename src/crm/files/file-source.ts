@@ -21,37 +21,37 @@ export interface FileSourceSettings<Item> extends Pick<ConnectorSurroundings, 't
   readonly list: ListFile<Item>
   readonly limits: FileLimits
   readonly descriptors: Descriptors
-  /** The whole CRM was let go of. */
+  /** Whether the CRM has been closed. */
   readonly isClosed: () => boolean
 }
 
 export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
 const MOST_ATTEMPTS = 5
-// A clock that stamps files may tick as slowly as this, so a change soon after another may leave no trace.
+// File systems may record times in steps as coarse as this, so a change soon after another may leave no trace.
 const SETTLING_MS = 2000
-/** Ends a cursor that is no file's fingerprint: the file is read again. */
+/** Ends a cursor of a file that may still change unnoticed, so the file is read again. */
 const UNSETTLED = ':unsettled'
-/** Files up to this size are shown only once they were read to their end and had not changed meanwhile. */
+/** Files up to this size are only applied after a complete read without changes to the file. */
 const HELD_BACK_BYTES = 8 * 1024 * 1024
 const HELD_BACK_ROWS = 50_000
-/** What a workbook unpacks to, for each of its bytes. */
+/** The assumed ratio of a workbook's unpacked size to its size. */
 const PACKED = 8
 
-/** One list in a file: read in full whenever the file is not what it was, and compared. */
+/** One list in a file, read in full whenever the file has changed. */
 export class FileSource<Item> implements Source<Item> {
   readonly reportsChanges = false
   readonly availabilityEveryMs = null
   readonly repeatedId = 'serves-first'
   readonly #settings: FileSourceSettings<Item>
-  /** The columns of the last read that came to the end of its file. */
+  /** The columns of the last complete read. */
   #columns: ColumnsBefore | null = null
-  /** What was told of a file: its columns that nothing reads, and how many rows of blank cells were skipped. */
+  /** The unused columns, and the number of blank rows, that have been reported. */
   readonly #told = new Set<string>()
   #blankRows = 0
-  /** What was found when it was looked for last: the file, else why there is none. */
+  /** What the last look found: the file's fingerprint, or why there is no file. */
   #lookedAt: string | null = null
-  /** A broken file is not read again while it stays what it is. */
+  /** The last broken file, which is not read again until it changes. */
   #refused: { readonly fingerprint: string; readonly failure: Failure } | null = null
 
   readonly #halfWritten: HalfWritten
@@ -93,7 +93,7 @@ export class FileSource<Item> implements Source<Item> {
     return identityOf(await findFile(directory, list.candidates)) !== this.#lookedAt
   }
 
-  /** The file itself says whether it is still what it was. */
+  /** A cursor is the file's fingerprint, so any process can check it. */
   travels(cursor: Cursor): boolean {
     return !cursor.endsWith(UNSETTLED)
   }
@@ -102,11 +102,11 @@ export class FileSource<Item> implements Source<Item> {
     const { name, path } = found
     let file: OpenFile | null = null
     try {
-      // Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
+      // O_NONBLOCK: if a pipe has replaced the file meanwhile, opening it must not wait for a writer.
       file = openFile(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), this.#settings.descriptors)
       const stats = await file.stat()
       if (!stats.isFile() || stats.size === 0n) return 'changed'
-      // It may have taken the place of the one that was found.
+      // Another file may have replaced the one that was found.
       const format = this.#settings.list.isMapped ? await formatIn(file, found.format) : found.format
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
@@ -158,7 +158,7 @@ export class FileSource<Item> implements Source<Item> {
       if (failure !== null) return { ok: false, failure }
     }
     if (fault === null) this.#columns = columns.all
-    // In JSON columns are those of the rows; an empty list has none to lack.
+    // The columns of JSON are those of its rows, so an empty list lacks none.
     const isTold = format === 'csv' || format === 'xlsx' || rows.count > 0
     const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
     if (fault !== null || lacking !== null) {
@@ -175,14 +175,14 @@ export class FileSource<Item> implements Source<Item> {
     this.#halfWritten.took(rows.isLeftOut ? extent : 'all', time.now().monotonicMs - begunAt.monotonicMs)
     this.#refused = null
     this.#tell(name, columns.names, rows.blankRows)
-    // What was read of a file that was replaced meanwhile is whole, but only as of the beginning.
+    // If the file was replaced meanwhile, the rows are complete, but only as of the beginning of the read.
     const isCurrent = standing === 'same'
     const isAll = isCurrent && isSettled(found, begunAt) && !rows.isLeftOut
     const cursor = cursorOf(isAll ? fingerprint : `${fingerprint}${UNSETTLED}`)
     return endOf(cursor, isCurrent ? confirmedAt : begunAt, true)
   }
 
-  /** What is news of a file that was read to its end. */
+  /** Reports what is new in a file that was read completely. */
   #tell(name: string, ignored: readonly string[], blankRows: number): void {
     const { list, observe } = this.#settings
     const columns = ignored.filter((column) => !this.#told.has(column))
@@ -195,14 +195,17 @@ export class FileSource<Item> implements Source<Item> {
     this.#blankRows = blankRows
   }
 
-  /** What became of the file while it was read; `replaced` is one whose bytes stayed and whose name is another's now. */
+  /**
+   * Compares an open file with its state before the read. `replaced`: its bytes are unchanged, but its name now belongs
+   * to another file.
+   */
   async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
     const opened = await file.stat()
     const named = await findFile(directory, list.candidates)
     const isNamed = !('kind' in named) && named.fingerprint === fingerprint
     if (isNamed && fingerprintOf(name, opened) === fingerprint) return 'same'
-    // Losing its name changes a file's ctime, so it cannot be compared here.
+    // Losing its name changes a file's ctime, so the ctime is left out.
     const isSameInside = withoutChangeTime(fingerprintOf(name, opened)) === withoutChangeTime(fingerprint)
     const isElsewhere = !('kind' in named) && named.fingerprint !== fingerprintOf(name, opened)
     return isSameInside && isElsewhere ? 'replaced' : 'changed'
@@ -210,7 +213,7 @@ export class FileSource<Item> implements Source<Item> {
 }
 
 function placeOfFault({ name, format }: FoundFile, fault: SyntaxFault | null): string {
-  // Line 0 is the file as a whole.
+  // Line 0 stands for the whole file.
   if (fault === null || fault.line === 0) return name
   return `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
 }
@@ -219,7 +222,10 @@ function identityOf(found: FoundFile | NotFound): string {
   return 'kind' in found ? found.message : found.fingerprint
 }
 
-/** The file may have changed while it was read: `changed` where nothing of it was shown, `shown` where some was, which cannot be read again within one read. */
+/**
+ * The result of one attempt. If the file changed during the read: `changed` if nothing was applied, so the read can
+ * start over; `shown` if some pages were.
+ */
 type Attempt = ReadOutcome | 'changed' | 'shown'
 
 function endOf(cursor: Cursor, asOf: Moment, isRead: boolean): ReadOutcome {
@@ -233,7 +239,7 @@ async function* oneByOne<Item>(pages: Page<Item>[]): PageStream<Item, void> {
   }
 }
 
-/** Counts the served records that are in these pages; gives way to requests between them. */
+/** Counts the served records in these pages; yields to requests in between. */
 async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRows): Promise<number> {
   const ids = new Set<Guid>()
   for (const { changes } of pages) {
@@ -243,7 +249,7 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
   return ids.size
 }
 
-/** Tells whether any later change will show in the file's times. */
+/** Whether every later change will show in the file's times. */
 function isSettled({ updatedAtMs }: FoundFile, begunAt: Moment): boolean {
   return begunAt.wallMs - updatedAtMs >= SETTLING_MS
 }

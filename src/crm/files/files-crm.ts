@@ -1,6 +1,8 @@
-// Two lists in the files of a directory. A FileSource reads a file in full when it is not what it was: bytes become rows in a
-// parser for each format (file-format.ts), and rows become changes in list-file.ts. A JSON row whose bytes are those that are
-// held is not parsed again (json-rows.ts).
+// The files connector: two lists in the files of a directory. A FileSource reads a file in full when it has changed. A
+// parser
+// for each format (file-format.ts) turns bytes into rows, and list-file.ts turns rows into changes. A JSON row whose
+// bytes
+// have not changed is not parsed again (json-rows.ts).
 
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { Crm } from '../../sync/port.ts'
@@ -13,7 +15,6 @@ import { listFile } from './list-file.ts'
 
 export type FilesSurroundings = Omit<ConnectorSurroundings, 'limits'> & { readonly limits: FileLimits }
 
-/** Two lists in the files of a directory. */
 export function openFilesCrm(
   settings: FilesSettings,
   { showIn, descriptors = PLENTY, suspicions = listSuspicions(), ...surroundings }: FilesSurroundings,

@@ -8,7 +8,7 @@ import { type Failure, failureOf } from '../../sync/port.ts'
 import type { Descriptors } from '../kit/file-descriptors.ts'
 import { type FileFormat, EMPTY_LISTS } from './file-format.ts'
 
-/** The one file of a list, as it was when it was looked for. */
+/** The one file of a list, as the search found it. */
 export interface FoundFile {
   readonly name: string
   readonly path: string
@@ -16,18 +16,19 @@ export interface FoundFile {
   readonly fingerprint: string
   readonly inode: string
   readonly sizeBytes: number
-  /** Wall ms: when anything about it changed last, its name too; and when its bytes were written, which a copy may keep. */
+  /** When the file's data, name or attributes last changed, in wall-clock ms (ctime). */
   readonly updatedAtMs: number
+  /** When its bytes were last written, in wall-clock ms (mtime). Copying a file may preserve it. */
   readonly writtenAtMs: number
 }
 
-/** Why there is no file that could be read; `inode` if there is an empty one. */
+/** Why there is no readable file; has an `inode` if the file is empty. */
 export type NotFound = Failure & { readonly inode?: string }
 
-/** A file that may be that of a list. */
+/** A file name that may be the list's. */
 export type Candidate = Pick<FoundFile, 'name' | 'format'>
 
-/** Looks for the file of a list without opening anything: a pipe or a device would never let go. */
+/** Searches for a list's file without opening anything: opening a pipe or device could block forever. */
 export async function findFile(directory: string, candidates: readonly Candidate[]): Promise<FoundFile | NotFound> {
   const stats = await Promise.all(candidates.map(({ name }) => statOf(resolve(directory, name))))
   const present = candidates.flatMap((candidate, index) => {
@@ -37,7 +38,7 @@ export async function findFile(directory: string, candidates: readonly Candidate
   const [first, second] = present
   if (first === undefined) return missing(directory, candidates)
   if (second !== undefined && typeof first.found === 'string' && present.every(({ found }) => found === first.found)) {
-    // No name in it can be looked up, whether it is there or not.
+    // The error is the directory's: it applies to every name, whether the file exists or not.
     return failureOf('unreachable', `${directory} cannot be searched: ${reasonOf(first.found)}`)
   }
   if (second !== undefined) {
@@ -54,7 +55,6 @@ export async function findFile(directory: string, candidates: readonly Candidate
   return foundAs({ name, path: resolve(directory, name), format }, found)
 }
 
-/** A file as the system describes it. */
 export function foundAs(named: Pick<FoundFile, 'name' | 'path' | 'format'>, stats: BigIntStats): FoundFile {
   const { name, path, format } = named
   return {
@@ -73,12 +73,12 @@ function inodeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`
 }
 
-/** What tells a file from what it was: another one of the same name, or other bytes. */
+/** Identifies a file's state: it changes if another file takes its name, or if its bytes change. */
 export function fingerprintOf(name: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${name}:${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
 }
 
-/** The code of a file system's error; null for another error. */
+/** The code of a file system error; `null` for other errors. */
 export function errorCode(cause: unknown): string | null {
   const code = codeOf(cause)
   return code !== null && /^E[A-Z0-9]+$/.test(code) ? code : null
@@ -116,27 +116,27 @@ async function missing(directory: string, candidates: readonly Candidate[]): Pro
   return failureOf('unreachable', `there is no ${all} in ${directory}${hint}`)
 }
 
-/** What is said of a link to what does not exist; null for all else. */
+/** Describes a symbolic link whose target does not exist; `null` for anything else. */
 async function danglingLink(path: string): Promise<string | null> {
-  // What is no link, or is not there, cannot be read as one.
+  // readlink fails for anything that is not a link, or does not exist.
   const target = await readlink(path).catch(() => null)
   return target === null ? null : `${path} is a link to ${printable(target, 200)}, which does not exist`
 }
 
-/** What to do with a file that was most likely meant for a list, or with a workbook; null where there is nothing to say. */
+/** Suggests what to do with a similarly named file or a workbook; `null` if there is none. */
 async function hintFor(directory: string, candidates: readonly Candidate[]): Promise<string | null> {
   const [first] = candidates
   if (first === undefined) return null
-  // Where it cannot be listed, that is no part of what is missing.
+  // If the directory cannot be listed, there is no hint to give.
   const names = await readdir(directory).catch(() => [])
   const stem = first.name.slice(0, first.name.lastIndexOf('.'))
-  // Of a short name too little would be left: `~$e.xlsx` is no `e.xlsx`.
+  // Short names need an exact match: `~$e.xlsx` is not `e.xlsx`.
   const begin = (stem.length > 3 ? stem.slice(0, -1) : `${stem}.`).toLowerCase()
   const near = names
     .toSorted((left, right) => (left < right ? -1 : 1))
     .find((name) => name.toLowerCase().startsWith(begin))
   if (near === undefined) {
-    // Whoever has a workbook reads here that it is never found without being named.
+    // Workbooks are only found if the configuration names them.
     const isWorkbookFound = candidates.length === 1 || candidates.some(({ format }) => format === 'xlsx')
     return isWorkbookFound ? null : `a workbook (.xlsx) is read where crm.${stem}.from names it`
   }
@@ -155,7 +155,7 @@ const statOpen = promisify(fstat)
 
 export type OpenFile = ReturnType<typeof openFile>
 
-/** Opens a file that was just looked at, which takes no time; throws a system error. */
+/** Opens a file. Synchronous, since the file was just examined and opening it is fast. Throws a system error. */
 export function openFile(path: string, flags: number, descriptors: Descriptors) {
   const descriptor = descriptors.take(() => openSync(path, flags))
   return {

@@ -1,45 +1,46 @@
 import { type Failure, type ServedRows, failureOf } from '../../sync/port.ts'
 import type { FileFormat } from './file-format.ts'
 
-/** What is taken of a file: all of it, or its lines that have an end. */
+/** Which part of a file to take: all of it, or only lines with a line end. */
 export type Extent = 'all' | 'whole-lines'
 
-/** What a look at the name of a list found: a file's fingerprint and inode; of an empty file the inode alone. */
+/** What a search for the list's file found: its fingerprint and inode, or only the inode if it is empty. */
 interface Look {
   readonly fingerprint?: string
   readonly inode?: string
 }
 
-/** What was read of a file of which only whole lines are taken. */
+/** The result of reading only the whole lines of a file. */
 interface WholeLines {
-  /** The last line has no end, and was left out. */
+  /** Whether a last line without a line end was left out. */
   readonly isCut: boolean
-  /** There is a header row, and no quote that was opened in the rows above the last line. */
+  /** Whether there is a header row, and no quote stays open before the last line. */
   readonly isList: boolean
-  /** Counts the served records whose ids are not in these lines. */
+  /** Counts the served records whose ids are missing from these lines. */
   readonly countMissing: () => Promise<number>
 }
 
 interface Watched {
   readonly fingerprint: string
-  /** When it was first seen as it is, monotonic ms. */
+  /** When this state was first seen, in monotonic ms. */
   readonly sinceMs: number
-  /** The look before found another file of this name. */
+  /** Whether the file of this name was another one before, so it was moved into place. */
   readonly isRenamed: boolean
   believed: Extent | null
-  /** Why it is not believed yet; null before it was read. */
+  /** Why the file is not believed yet; null before its first read. */
   doubt: string | null
 }
 
 const LONGEST_STANDSTILL_MS = 15_000
 const SHORTEST_READ_MS = 50
-/** Formats that have no mark of their end. */
+/** Formats that do not mark their end. */
 const OPEN_ENDED: ReadonlySet<FileFormat> = new Set(['csv', 'ndjson'])
 
 /**
- * Decides when a file is believed whose writer may not have finished. One that was renamed into place, or has every id that is
- * served, is believed at once if its last line has an end; any other after it has not changed for half the maximum age, 15 s at
- * most. Shortly before the served list is past the maximum age, the whole lines of any file are believed.
+ * Decides when to believe a file that may still be being written. A file that was moved into place, or that has every
+ * served id, is believed at once if its last line has a line end. Any other file is believed once it has not changed
+ * for half the maximum age, at most 15 s. Shortly before the served list exceeds the maximum age, the whole lines of
+ * any file are believed.
  */
 export class HalfWritten {
   readonly #list: string
@@ -62,14 +63,17 @@ export class HalfWritten {
     this.#inode = inode ?? null
   }
 
-  /** What to take of the file that was seen last. */
+  /** Which part to take of the file that was seen last. */
   extentOf(format: FileFormat, served: ServedRows | null, nowMs: number): Extent {
     const watched = this.#watched
     if (watched === null || served === null || watched.believed === 'all' || !OPEN_ENDED.has(format)) return 'all'
     return nowMs >= this.#stillAtMs(watched) ? 'all' : 'whole-lines'
   }
 
-  /** Why the file that was seen last is not read again yet: it was not believed, and has not changed since. Null if it is to be read. */
+  /**
+   * Explains why the file is not read again yet: the last read was not believed, and it has not changed since. `null`
+   * if it should be read.
+   */
   stillDoubted(name: string, served: ServedRows | null, nowMs: number): Failure | null {
     const watched = this.#watched
     if (watched === null || watched.believed !== null || watched.doubt === null || served === null) return null
@@ -77,7 +81,7 @@ export class HalfWritten {
     return isDue ? null : this.#waiting(name, watched, served, nowMs)
   }
 
-  /** Why not even the whole lines are believed; null if they are. */
+  /** Explains why not even the whole lines are believed; `null` if they are. */
   async doubtAbout(
     name: string,
     { isCut, isList, countMissing }: WholeLines,
@@ -97,7 +101,7 @@ export class HalfWritten {
     return this.#waiting(name, watched, served, nowMs)
   }
 
-  /** The file that was seen last was read, in so many ms. */
+  /** Records that the file was read, and how long it took in ms. */
   took(extent: Extent, tookMs: number): void {
     if (this.#watched !== null && extent === 'all') this.#watched.believed = 'all'
     this.#usualReadMs = Math.max(SHORTEST_READ_MS, tookMs)

@@ -15,7 +15,10 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Finds the items of a JSON array in its bytes, and a file of any size is never one text. What is in an item is not its concern. */
+/**
+ * Finds the items of a JSON array in a file's bytes without decoding them, so a file of any size is never one string.
+ * Does not parse the items.
+ */
 export class JsonArrayParser implements RowParser {
   #line = 1
   readonly #carried: CarriedRow
@@ -54,12 +57,12 @@ export class JsonArrayParser implements RowParser {
     if (this.#phase === 'before') return this.#fault('a list in [ ] is expected, and the file holds nothing')
     const cutShort = this.#fault('the file ends before the list does: ] is expected')
     if (this.#phase !== 'item') return cutShort
-    // Where it broke off is another fault, but for a number or a word that ended with the file.
+    // A number or word may end with the file; anything else is cut off and has its own fault.
     const taken = this.#carried.end(NOTHING, 0, 0, this.#itemLine)
     return taken instanceof Promise ? taken.then((fault) => fault ?? cutShort) : (taken ?? cutShort)
   }
 
-  /** Goes on with an item that ends at `end`, or is not finished. */
+  /** Continues an item that ends at `end` or is unfinished. */
   #inItem(bytes: Buffer, from: number, end: number): Taken {
     if (end === BROKEN) return this.#fault('a text is not closed by a quote on its line')
     const until = end === UNFINISHED ? bytes.length : end
@@ -74,7 +77,7 @@ export class JsonArrayParser implements RowParser {
     return this.#carried.end(bytes, from, end, this.#itemLine)
   }
 
-  /** Takes a byte between two items; the first byte of an item is left to it. */
+  /** Takes a byte between two items; leaves the first byte of an item to it. */
   #between(bytes: Buffer, index: number): number | SyntaxFault {
     const byte = bytes[index]
     if (byte === LINE_FEED) this.#line++
@@ -112,7 +115,10 @@ export class JsonArrayParser implements RowParser {
     this.#inText = this.#escaped = false
   }
 
-  /** Where the item ends whose next byte is at `from`, UNFINISHED where it goes on, BROKEN where a text does not end in its line. */
+  /**
+   * The position where the item ends; UNFINISHED if it goes on, BROKEN if a text is not closed on its line.
+   * @param from the position of its next byte
+   */
   #itemEnd(bytes: Buffer, from: number): number {
     let depth = this.#depth
     let inText = this.#inText

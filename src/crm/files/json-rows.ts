@@ -8,12 +8,12 @@ import type { IgnoredColumns, KnownLines, ListFile } from './list-file.ts'
 import { Pace } from './pace.ts'
 import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
-/** Longer rows are read in parts, between which requests pass. */
+/** Longer rows are parsed in parts, so requests can pass in between. */
 const LONG_BYTES = 32 * 1024
 
 /**
- * Takes the bytes of one row after the other. Their digest is the record's version: a row whose bytes are what the replica holds
- * of their id is not parsed and mapped again, for a list that is put in place every minute is nearly the one before.
+ * Returns a function that takes the bytes of each row. Their digest is the record's version: an unchanged row is not
+ * parsed and mapped again. Most lists are nearly the same at each read.
  */
 export function jsonLines<Item>(
   list: Pick<ListFile<Item>, 'mapper' | 'lines' | 'suspicions'>,
@@ -32,7 +32,7 @@ export function jsonLines<Item>(
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
       const change = mapRow(parsed.cell, where, version)
-      // Where a row stands that is withheld has to be read each time.
+      // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
       rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
@@ -45,7 +45,7 @@ export function jsonLines<Item>(
     await pace.rest()
     return add(parsed, text, line, version)
   }
-  // A first read finds no row again, and so looks for no id.
+  // On the first read no row is known, so its id need not be searched.
   const idIn = held.size === 0 ? (): null => null : idFinder(list.lines)
   return (bytes, from, to, line) => {
     if (rows.isLeftOut) return rows.leaveOut(idFinder(list.lines)(bytes, from, to), line)
@@ -65,13 +65,16 @@ export function jsonLines<Item>(
 const QUOTE = 0x22
 const COLON = 0x3a
 
-/** Finds what looks like the id of a row, null where nothing does: only a hint, since no other row of that id has these bytes. */
+/**
+ * Returns a function that finds what looks like the id of a row; `null` if nothing does. A wrong guess is harmless:
+ * only the row with that id has the same bytes.
+ */
 function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number, to: number) => Guid | null {
   const name = Buffer.from(JSON.stringify(idColumn))
   let searched: Buffer | null = null
   let key = -1
   return (bytes, from, to) => {
-    // Once for all rows that have none, or the search would take the square of their number.
+    // Search each chunk once, not again for each row without an id: that would take quadratic time.
     if (bytes !== searched || (key !== -1 && key < from)) key = bytes.indexOf(name, from)
     searched = bytes
     if (key === -1 || key >= to) return null
@@ -92,7 +95,7 @@ function afterBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Where a plain number ends; `from` where there is none. */
+/** The end of a plain number; `from` if there is none. */
 function numberEnd(bytes: Buffer, from: number): number {
   let at = from
   for (let byte = bytes[at] ?? 0; (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2e;)
@@ -100,10 +103,10 @@ function numberEnd(bytes: Buffer, from: number): number {
   return at
 }
 
-/** The cell of a column; a name such as `constructor` is no column of a row that lacks it. */
+/** Reads the cell of a column. A name such as `constructor` must not find an inherited property. */
 export function jsonCell(column: string): (row: CellObject) => Cell {
   if (column in Object.prototype) return (row) => (Object.hasOwn(row, column) ? (row[column] ?? null) : null)
-  // Without the question, which costs as much as all else.
+  // Without the check, which costs as much as everything else here.
   return (row) => row[column] ?? null
 }
 
@@ -123,8 +126,8 @@ function syntaxFault(text: string, line: number, offset: number, expected: strin
 }
 
 /**
- * 53 bits of a line's bytes: two lanes of murmur3's mixing, of which one alone would take other lines for the same too often.
- * Not for secrecy: it tells a line from what it was before.
+ * A 53-bit digest of a line's bytes: two of murmur3's mixing functions, as a single one would collide too often. It
+ * only detects changes and is not cryptographic.
  */
 export function digestOf(bytes: Uint8Array, from = 0, to: number = bytes.length, seed = 0): number {
   let low = 0x9747b28c ^ seed

@@ -20,45 +20,44 @@ import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/ma
 import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
 
-/** What the configuration says of both lists. */
+/** The configuration of both lists. */
 type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone'>
 
-/** How a line is known again. */
+/** How unchanged lines are recognized. */
 export interface KnownLines {
-  /** The column of the id. */
   readonly idColumn: string
-  /** All columns that the id is made of. */
+  /** All columns that the id is derived from. */
   readonly idColumns: readonly string[]
-  /** The id that its text makes, null where it makes none. */
+  /** Derives the id from its text; `null` if the text is no id. */
   readonly idOf: (text: string) => Guid | null
-  /** What the lines are made into besides what is in them: another mapping makes other records of the same bytes. */
+  /** A hash of the mapping: with another mapping, the same bytes become other records. */
   readonly seed: number
 }
 
 /** One of the two lists. */
 export interface ListFile<Item> {
   readonly name: ListName
-  /** Of which one must be there. */
+  /** The files that may hold the list; exactly one must exist. */
   readonly candidates: readonly Candidate[]
   readonly sheet: string | null
-  /** The column that is served as what its cells link to; null if there is none. */
+  /** The column that is served as the address its cells link to; `null` if there is none. */
   readonly linkColumn: string | null
-  /** The configuration says how it is read. */
+  /** Whether the configuration has a section for the list. */
   readonly isMapped: boolean
-  /** How a file is written that was not written for Marquee; null where it was. */
+  /** How the file's texts are written; `null` if they are written for Marquee. */
   readonly texts: TextSettings | null
-  /** All that may be read of a row. */
+  /** All columns that are read. */
   readonly columns: readonly string[]
-  /** What must be there, because the configuration names it, and its key. */
+  /** The columns that must exist because the configuration names them, with the keys that do. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
   readonly suspicions: Suspicions
-  /** How a row of a format becomes what the port carries. A file has no version of a row but its bytes. */
+  /** Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. */
   mapper<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
     lists: MappingSurroundings['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
-  /** How the id of a row is read without the rest of it; null if it has none. */
+  /** Returns a function that reads only the id of a row; `null` if the row has none. */
   ids<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
     lists: MappingSurroundings['lists'] | 'sheet',
@@ -82,7 +81,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const rulesFor = (lists: MappingSurroundings['lists'] | 'sheet') => ({
     ...surroundings,
     lists: lists === 'native' ? lists : ('text' as const),
-    // What is in JSON says itself what it is.
+    // Values in JSON have their types.
     texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
     written: { decimal: texts?.decimal ?? null },
   })
@@ -105,7 +104,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
         const named = toId === null ? parseGuid(text) : toId(text)
         return named instanceof Misfit ? null : named
       },
-      // What today's files are held as stays what it is.
+      // 0 keeps the digests in snapshots of earlier releases valid.
       seed: isStock ? 0 : seedOf(setting, surroundings),
     },
     mapper(access, lists) {
@@ -125,7 +124,7 @@ function accessTo<Row>(told: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden
   return { ...told, label: told.cell, zoneOf }
 }
 
-/** Some 20 MB; of a longer list the ids of further rows are made again for each read. */
+/** The number of ids cached, about 20 MB. Further ids are computed at each read. */
 const MOST_IDS = 200_000
 
 type Block = NonNullable<FileSettings['events']['block'] | FileSettings['venues']['block']>
@@ -142,12 +141,14 @@ function settingOfList(table: RecordTable, block: Block | null): ListSetting {
   }
 }
 
-/** Whether a block names no column: it may drop some of the stock ones all the same. */
+/** Whether a block names no column; it may still drop some. */
 function mapsNothing({ fields = {} }: Block): boolean {
   return Object.values(fields).every((source) => source === null)
 }
 
-/** In a workbook a day without a time is one where the formats have such days, whatever they look like there. */
+/**
+ * Adds a date format without time for workbooks, if the configured formats have one: there, dates appear in one form.
+ */
 function withDays(texts: TextSettings): TextSettings {
   const hasDays = texts.dates.some(({ hasTime }) => !hasTime)
   return hasDays && !(DAY instanceof BadDateFormat) ? { ...texts, dates: [...texts.dates, DAY] } : texts
@@ -163,7 +164,7 @@ function candidatesOf(list: ListName, block: Block | null): readonly Candidate[]
   return formats.map((known) => ({ name: `${list}.${known}`, format: known }))
 }
 
-/** What the block names itself: its fields, and those of its conditions. */
+/** The columns that the block names in fields and conditions, with their keys. */
 function namedColumns(list: ListName, setting: ListSetting, block: Block): ReadonlyMap<string, string> {
   const fields = mapsNothing(block) ? {} : setting.fields
   const columns = mappedColumns({ active: null, showOnWeb: null, ...block, fields })
@@ -175,13 +176,13 @@ function seedOf(
   { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists' | 'suspicions'>,
 ): number {
   const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
-    // A zone is known by its name.
+    // Only the name of a zone, not its data.
     typeof value === 'object' && value !== null && 'spanAt' in value && 'id' in value ? value.id : value,
   )
   return Number.parseInt(sha1(said).slice(0, 8), 16) | 0
 }
 
-/** The columns are called as the contract calls the fields, in that very case. */
+/** The stock mapping: columns have the contract's field names, in the same case. */
 function stockSetting({ list, fields }: RecordTable): ListSetting {
   return {
     from: list,
@@ -191,7 +192,7 @@ function stockSetting({ list, fields }: RecordTable): ListSetting {
   }
 }
 
-/** The columns that are read of a list, in the words of whoever wrote it; `isMapped` where the configuration names them. */
+/** The columns read of a list, for messages; `isMapped` tells whether the configuration names them. */
 export function columnsRead(
   crm: CrmSettings,
   list: ListName,
@@ -214,24 +215,27 @@ const LONGEST = 80
 const SHOWN = 40
 const LINK_MEMBERS = ['Rel', 'Href', 'Title']
 
-/** The columns that nothing read in a file, and those that it lacked. */
+/** The unused and missing columns of the previous read. */
 export interface ColumnsBefore {
   readonly names: readonly string[]
   readonly unseen: ReadonlySet<string>
 }
 
-/** The columns of one file that nothing reads, each once; a file with a new one in each row does not fill the memory. */
+/** Collects the unused columns of a file. Their number is limited: a file may have a new one in each row. */
 export class IgnoredColumns {
-  /** What somebody reads of a row, or of the links in it. */
+  /** The names that are read in a row or in its links. */
   readonly wanted: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #names = new Set<string>()
-  /** What the configuration names and no row has had so far. */
+  /** The configured columns that no row has had so far. */
   readonly #unseen: Set<string>
   #before: ColumnsBefore | null
   #sawAgain = false
 
-  /** @param before those of the read before this one, which a row has that did not change; null where there was none here */
+  /**
+   * @param before the columns of the previous read, which unchanged rows have too; null on the first read
+   * @param named the columns that must exist
+   */
   constructor(known: readonly string[], before: ColumnsBefore | null = null, named: Iterable<string> = []) {
     this.#known = new Set(known)
     this.#unseen = new Set(named)
@@ -239,7 +243,7 @@ export class IgnoredColumns {
     this.#before = before
   }
 
-  /** What is said of columns that the configuration names and no row has, all in one sentence; null where there is none. */
+  /** Describes all missing columns in one sentence; `null` if none is missing. */
   lacking({ named }: Pick<ListFile<unknown>, 'named'>, file: string): string | null {
     if (this.#unseen.size === 0) return null
     const missing = [...named].filter(([column]) => this.#unseen.has(column))
@@ -256,7 +260,7 @@ export class IgnoredColumns {
     return printable(`${file} has no column ${words.join(', ')}; it has ${has}`, 4000)
   }
 
-  /** For the read after this one. */
+  /** The result, for the next read. */
   get all(): ColumnsBefore {
     return { names: this.names, unseen: this.#unseen }
   }
@@ -270,11 +274,11 @@ export class IgnoredColumns {
     else if (this.#names.size < MOST) this.#names.add(name.slice(0, LONGEST))
   }
 
-  /** A row that is as it was in the read before. */
+  /** Notes a row that has not changed since the previous read. */
   sawRowAgain(): void {
     if (this.#sawAgain) return
     this.#sawAgain = true
-    // Whoever holds a row of a read that was not made here has read it by the same mapping.
+    // Without a previous read in this process, the rows come from a snapshot with the same mapping.
     const before = this.#before
     for (const name of before?.names ?? []) this.sawColumn(name)
     for (const name of this.#unseen) if (before === null || !before.unseen.has(name)) this.#unseen.delete(name)

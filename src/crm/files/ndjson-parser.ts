@@ -4,7 +4,7 @@ const LINE_FEED = 0x0a
 const OPEN_OBJECT = 0x7b
 const NOTHING = Buffer.alloc(0)
 
-/** Hands on the bytes of each line that is not blank. */
+/** Passes on the bytes of each line that is not blank. */
 export class NdjsonParser implements RowParser {
   #line = 1
   #isEmpty = true
@@ -37,7 +37,7 @@ export class NdjsonParser implements RowParser {
 
   finish(onCut?: OnCut): Taken {
     const isTaken = this.#carried.length > 0 || this.#isEmpty ? (onCut?.() ?? true) : true
-    // Nor are no whole lines at all an empty list.
+    // A file without a whole line is no empty list either.
     if (this.#isEmpty || (!isTaken && this.#line === 1)) {
       return { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }
     }
@@ -46,6 +46,6 @@ export class NdjsonParser implements RowParser {
 }
 
 function isBlank(bytes: Buffer, from: number, to: number): boolean {
-  // Nearly every line begins with its bracket.
+  // A cheap test first: nearly every line begins with its bracket.
   return bytes[from] !== OPEN_OBJECT && /^[ \t\r]*$/.test(bytes.toString('latin1', from, to))
 }

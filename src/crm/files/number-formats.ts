@@ -1,16 +1,16 @@
 import { civilFromDays } from '../../domain/civil.ts'
 
-/** What a number format of Excel makes of a number (ECMA-376 part 1, 18.8.30 and 18.17.4). */
+/** What kind of value a number format of Excel shows (ECMA-376 part 1, 18.8.30 and 18.17.4). */
 export type NumberShape = 'number' | MomentShape | ZeroPadded
 
 type MomentShape = 'date' | 'time' | 'date-time' | 'hours'
 
-/** A format of zeros alone, such as `00000`: so many digits are shown of an integer. */
+/** A format of zeros, for example `00000`: an integer is shown with at least that many digits. */
 interface ZeroPadded {
   readonly digits: number
 }
 
-/** The formats that files do not spell out; 27 to 36 and 50 to 58 are dates in East Asian languages. */
+/** Formats with fixed numbers; 27 to 36 and 50 to 58 are dates in East Asian languages. */
 const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape])[] = [
   [14, 17, 'date'],
   [18, 21, 'time'],
@@ -22,7 +22,7 @@ const BUILT_IN: readonly (readonly [from: number, to: number, shape: NumberShape
   [50, 58, 'date'],
 ]
 
-/** @param own the formats that the workbook spells out */
+/** @param own the formats that the workbook defines */
 export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>): NumberShape {
   const shape = own.get(id)
   if (shape !== undefined) return shape
@@ -31,7 +31,7 @@ export function shapeOfFormat(id: number, own: ReadonlyMap<number, NumberShape>)
 
 /** @example shapeOfCode('dd/mm/yyyy\\ hh:mm') // 'date-time' */
 export function shapeOfCode(code: string): NumberShape {
-  // Only the first section counts, without its texts, colours and languages; [h] is hours beyond a day.
+  // Only the first section counts, without literal texts, colours and locales. [h] counts hours beyond a day.
   if (/^0{2,}$/.test(code)) return { digits: code.length }
   const plain = code.replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
   const bare = plain
@@ -42,7 +42,7 @@ export function shapeOfCode(code: string): NumberShape {
     .replaceAll(/am\/pm|a\/p/gi, 'h')
   if (/general/i.test(bare)) return 'number'
   const isTime = /[hs]/i.test(bare)
-  // Beside hours and seconds an m is minutes.
+  // An m next to hours or seconds means minutes.
   const isDate = /[yd]/i.test(bare) || (!isTime && /m/i.test(bare))
   if (isDate) return isTime ? 'date-time' : 'date'
   if (!isTime) return 'number'
@@ -50,25 +50,27 @@ export function shapeOfCode(code: string): NumberShape {
 }
 
 const DAY_SECONDS = 86_400
-/** From 1970-01-01 back to the day before the first one that Excel counts, and to that of old workbooks of the Macintosh. */
+/** Days from 1970-01-01 to day 0 of Excel, and to day 0 of old Macintosh workbooks. */
 const EPOCH_DAYS = -25_569
 const EPOCH_DAYS_1904 = -24_107
 
-/** The most hours that Excel takes for a time; beyond, the number is a date. */
+/** The most hours that Excel treats as a time; a larger number is a date. */
 const MOST_HOURS = 9999
 
-/** The days in a number that is shown as hours: 1 for `25:30`; null if it is a date, which nobody meant to be added to another. */
+/**
+ * The whole days in a number shown as hours: 1 for `25:30`. `null` if it is a date, which cannot be added to another.
+ */
 export function daysOfHours(serial: number): number | null {
   const days = Math.floor(Math.round(serial * DAY_SECONDS) / DAY_SECONDS)
   return days >= 0 && days * 24 <= MOST_HOURS ? days : null
 }
 
 /**
- * The text of a number that is shown as a date or a time, to the second: `2026-12-24`, `19:30:00`, `2026-12-24 19:30:00`. Null
- * where no calendar has it.
+ * The text of a number shown as a date or time, to the second: `2026-12-24`, `19:30:00` or `2026-12-24 19:30:00`.
+ * `null` if there is no such date.
  */
 export function serialText(serial: number, shape: MomentShape, is1904: boolean): string | null {
-  // 9999-12-31 is 2,958,465.
+  // 2,958,465 is 9999-12-31.
   if (!(serial >= 0 && serial < 2_958_466)) return null
   const total = Math.round(serial * DAY_SECONDS)
   const secondOfDay = total % DAY_SECONDS
@@ -77,7 +79,7 @@ export function serialText(serial: number, shape: MomentShape, is1904: boolean):
     .join(':')
   if (shape === 'time' || shape === 'hours') return time
   const days = (total - secondOfDay) / DAY_SECONDS
-  // Excel counts a 29 February 1900 that never was.
+  // Excel counts a 29 February 1900, which did not exist.
   const sinceEpoch = is1904 ? days + EPOCH_DAYS_1904 : days + EPOCH_DAYS + (days < 60 ? 1 : 0)
   const { year, month, day } = civilFromDays(sinceEpoch)
   const date = `${year}-${two(month)}-${two(day)}`

@@ -1,23 +1,26 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** While nobody asks for anything: as long as a request that comes just then may have to wait. */
+/** The length of a time slice without load, in ms: a request that arrives then may have to wait this long. */
 const LONGEST_MS = 2
 const SHORTEST_MS = 0.1
-/** What a rest takes where nothing waited. */
+/** A pause shorter than this means that no request waited, in ms. */
 const NOTHING_WAITED_MS = 0.1
 
-/** A slice lasts this part of what the requests before it took; once a read has gone on for a while it must come to its end. */
+/**
+ * The length of a time slice, relative to the duration of the requests before it: short at first, longer if the read
+ * takes long, so it ends.
+ */
 const GENTLE_SHARE = 1 / 6
 const FIRM_SHARE = 1
 const GENTLE_FOR_MS = 5000
-/** Some rows: how often the clock is looked at. */
+/** How many bytes to parse between two looks at the clock. */
 const SLICE_BYTES = 4 * 1024
 const FIRST_SLICE_BYTES = 16 * 1024
 
 /**
- * Shares the processor between a long read and the requests that come meanwhile: where requests waited, the next slice lasts
- * a sixth as long as they took, and a service under load hardly loses speed. A read that takes long even so gets half of
- * the processor: what is held must not become too old to be served.
+ * Shares the processor between a long read and requests. If requests waited, the next time slice lasts a sixth of what
+ * they took, so a service under load hardly slows down. After 5 s the read gets half of the processor, because the
+ * served list must not become too old.
  */
 export class Pace {
   readonly sliceBytes: number
@@ -28,7 +31,7 @@ export class Pace {
   #sliceMs = LONGEST_MS
   #begunMs: number
 
-  /** @param isFirst nobody is answered from the list before this read has ended: who waits, waits for that */
+  /** @param isFirst whether no request can be answered before this read ends, so requests need no share */
   constructor(
     isFirst = false,
     nowMs: () => number = () => performance.now(),
@@ -42,12 +45,12 @@ export class Pace {
     this.#gentleUntilMs = this.#begunMs + GENTLE_FOR_MS
   }
 
-  /** Whether the slice has lasted long enough. */
+  /** Whether the time slice is over. */
   get isOver(): boolean {
     return this.#nowMs() - this.#begunMs >= this.#sliceMs
   }
 
-  /** Lets requests pass, and begins the next slice. */
+  /** Lets requests run, then begins the next time slice. */
   async rest(): Promise<void> {
     const fromMs = this.#nowMs()
     await this.#rest()

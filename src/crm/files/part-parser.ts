@@ -1,19 +1,19 @@
 import { type SaxesTagPlain, SaxesParser } from 'saxes'
 
-/** Far more than any workbook has: beyond, a part was made to be unpacked and not to be read. */
+/** Limits far above any real workbook's; beyond them, a part was made to exhaust memory. */
 const DEEPEST = 32
 const MOST_ATTRIBUTES = 256
-/** Excel keeps 32,767 characters in a cell, each of which takes at most seven bytes. */
+/** Excel allows 32,767 characters in a cell, each of at most seven bytes. */
 export const LONGEST_TEXT_BYTES = 256 * 1024
 
-/** Reads an XML part of a workbook by its tags; what is between two tags is told with the second. */
+/** Parses an XML part of a workbook tag by tag. The text between two tags is passed with the second. */
 export class PartParser {
   readonly #parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
   #text = ''
   #fault: Error | null = null
   #depth = 0
   #attributes = 0
-  /** Of what was fed since the last tag. */
+  /** Bytes fed since the last tag. */
   #bytes = 0
 
   constructor(
@@ -44,15 +44,15 @@ export class PartParser {
       onClose(localName(name), this.#text, refuse)
       this.#text = ''
     })
-    // No workbook has one, and what it can do to whoever reads it is well known.
+    // No workbook has a document type, and entity declarations are a known attack.
     parser.on('doctype', () => refuse('a document type is declared'))
-    // Thrown, for the parser would go on, and a fault for each byte takes its time.
+    // Throw at the first fault: the parser would go on and report one for each byte.
     parser.on('error', (cause) => {
       throw (this.#fault ??= cause)
     })
   }
 
-  /** What is wrong with the XML so far, of which `text` is the next part; null if nothing is. */
+  /** Parses the next part of the text. Returns the first fault; `null` if there is none. */
   feed(text: string, bytes: number): Error | null {
     this.#bytes += bytes
     return this.#faultIn((parser) => {
@@ -61,7 +61,7 @@ export class PartParser {
     })
   }
 
-  /** What is wrong once there is no more. */
+  /** Ends the parse. Returns the first fault; `null` if there is none. */
   finish(): Error | null {
     return this.#faultIn((parser) => parser.close())
   }
@@ -77,7 +77,7 @@ export class PartParser {
   }
 }
 
-/** Refuses the part for what is wrong with it. */
+/** Rejects the part with a reason. */
 export type Refuse = (problem: string) => never
 
 function localName(name: string): string {

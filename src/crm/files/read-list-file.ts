@@ -17,14 +17,17 @@ interface RowReading<Item> {
   readonly rows: Batch<Item>
   readonly columns: IgnoredColumns
   readonly held: Held
-  /** What the parts of a workbook may hold once they are unpacked. */
+  /** The most bytes that a workbook's parts may unpack to. */
   readonly limitBytes: number
   readonly isGivenUp: () => boolean
 }
 
 const JSON_PARSERS = { json: JsonArrayParser, ndjson: NdjsonParser } as const
 
-/** Reads a file from its start, and gives its rows in pages, between which requests pass; what only some formats need is loaded for whoever has such a file. */
+/**
+ * Reads a file from its start and yields its rows in pages, with pauses for requests. Parsers for single formats are
+ * imported on demand.
+ */
 export async function* readListFile<Item>(reading: RowReading<Item>): PageStream<Item, SyntaxFault | null> {
   const { file, list, rows, columns, held, limitBytes, isGivenUp } = reading
   const { name, format } = rows.found
@@ -49,7 +52,7 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
 }
 
-/** Each is waited for; but to decode one of another encoding takes some ms. */
+/** Chunks are read one at a time. Those in other encodings are smaller, since decoding a chunk takes some ms. */
 const CHUNK_BYTES = 1024 * 1024
 const ENCODED_CHUNK_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
@@ -101,7 +104,7 @@ async function* readText<Item>(
 
 const ZERO = 'U+0000 stands here, which is in no text; most likely the file is not whole, or not a list'
 
-/** What is wrong with a file in UTF-16 that is read as another encoding; null if it is not. */
+/** Describes a UTF-16 file that is read in another encoding; `null` if it is not one. */
 function otherThan(encoding: string, head: Buffer): string | null {
   const found = encoding.startsWith('utf-16') ? null : utf16Of(head)
   if (found === null) return null
@@ -115,7 +118,7 @@ function breaksIn(bytes: Buffer): number {
   return count
 }
 
-/** Up to the last line feed, where there is one: of a row that is cut in two each part would have to be copied. */
+/** The bytes up to the last line feed, if there is one: a row cut in two would have to be copied. */
 function wholeLines(bytes: Buffer): Buffer {
   const last = bytes.lastIndexOf(LINE_FEED)
   return last === -1 ? bytes : bytes.subarray(0, last + 1)

@@ -1,38 +1,41 @@
-/** Turns the bytes of one file into rows, which it hands on as it finds them. All bytes are whole UTF-8. */
+/** Splits the bytes of a file into rows and passes them on. All bytes are complete UTF-8 characters. */
 export interface RowParser {
   feed(bytes: Buffer): Taken
-  /** Hands on what is left; calls `onCut` before a row whose line has no end. */
+  /** Passes on the rest; calls `onCut` before a row whose line has no line end. */
   finish(onCut?: OnCut): Taken
-  /** Rows of blank cells alone, which are skipped. */
+  /** The number of skipped rows of blank cells. */
   readonly blankRows?: number
 }
 
-/** Takes the line in which a quote was opened that is still open; tells whether the row is to be read as if it had ended here. */
+/**
+ * Called for a last line without a line end; returns whether to take its row.
+ * @param openSince the line of a quote that is still open
+ */
 export type OnCut = (openSince?: number) => boolean
 
-/** Null where all went well; a promise where it takes longer than requests should wait. */
+/** `null` on success; a promise if it takes longer than requests should wait. */
 export type Taken = SyntaxFault | null | Promise<SyntaxFault | null>
 
 /**
- * Takes the bytes of one row, which lie in `bytes` from `from` and until before `to`, and the line it begins in. Their memory is
- * used again; they come without a view of their own, which would cost as much as to tell that a row did not change.
+ * Takes a row: the bytes from `from` to before `to`, and the line it begins in. The memory is reused afterwards. No
+ * view is created, since that would cost as much as recognizing an unchanged row.
  */
 export type TakeRow = (bytes: Buffer, from: number, to: number, line: number) => Taken
 
-/** What keeps a file from being read. `problem` is the rest of a sentence that begins with file and line. */
+/** Why a file cannot be read. `problem` is the rest of a sentence that begins with file and line. */
 export interface SyntaxFault {
   readonly line: number
   readonly problem: string
-  /** Said instead where the file is whole, and lacks a column that the configuration names. */
+  /** Replaces `problem` if the file is complete but lacks a column that the configuration names. */
   readonly lacking?: string
 }
 
-/** No row is larger; beyond it a quote or a bracket was left open. */
+/** No valid row is larger: a quote or bracket must be unclosed. */
 export const LONGEST_ROW_BYTES: number = 16 * 1024 * 1024
 
-/** Hands on rows, the last of which may go on in the next chunks. */
+/** Passes on rows, including rows that span several chunks. */
 export class CarriedRow {
-  /** The bytes so far of the row that goes on. */
+  /** The number of bytes carried over of the current row. */
   length = 0
   #parts: Buffer[] = []
   readonly #onRow: TakeRow
@@ -41,14 +44,14 @@ export class CarriedRow {
     this.#onRow = onRow
   }
 
-  /** Keeps a copy: the chunk's memory is used again. */
+  /** Carries over a copy of the bytes: the chunk's memory is reused. */
   carry(bytes: Buffer): void {
     if (bytes.length === 0) return
     this.#parts.push(Buffer.from(bytes))
     this.length += bytes.length
   }
 
-  /** Hands on the row that ends with these bytes, and began in `line`. */
+  /** Passes on the row that ends with these bytes and began in `line`. */
   end(bytes: Buffer, from: number, to: number, line: number): Taken {
     if (this.length === 0) return this.#onRow(bytes, from, to, line)
     const whole = Buffer.concat([...this.#parts, bytes.subarray(from, to)])

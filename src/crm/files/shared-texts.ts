@@ -1,4 +1,4 @@
-/** Texts that lie in one block of bytes. */
+/** Texts stored in one block of bytes. */
 interface Block {
   readonly bytes: Buffer
   readonly ends: Uint32Array
@@ -6,7 +6,10 @@ interface Block {
 
 const BLOCK = 1024
 
-/** The texts that the cells of a workbook share: as strings a hundred thousand take twice the memory, and the collector's time. */
+/**
+ * The texts that a workbook's cells share, stored as bytes: a hundred thousand strings would take twice the memory, and
+ * garbage collection time.
+ */
 export class SharedTexts {
   readonly #blocks: Block[] = []
   #last: Buffer[] = []
@@ -23,9 +26,10 @@ export class SharedTexts {
     this.#last = []
   }
 
-  /** The text of this number, counted from 0; undefined where there is none. */
+  /** The text of this index; undefined if there is none. */
   at(index: number): string | undefined {
-    // A column of one value: made for each of its rows, a long text costs more than all else.
+    // Remembers the last text: in a column with one long value, decoding it for each row costs more than everything
+    // else.
     if (index !== this.#at) [this.#at, this.#text] = [index, this.#textAt(index)]
     return this.#text
   }

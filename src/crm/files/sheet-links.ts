@@ -3,21 +3,21 @@ import { isWebAddress } from '../mapping/linked-cell.ts'
 import { PartParser } from './part-parser.ts'
 import { MOST_ROWS, columnOf } from './sheet-parser.ts'
 
-/** Rows whose cells in one column link to an address. */
+/** Rows whose cell in one column links to the same address. */
 export interface LinkedRows {
   readonly first: number
   readonly last: number
   readonly address: string
 }
 
-/** The web addresses that the relations of a sheet hold, by its own names for them. */
+/** Collects the web addresses that a sheet refers to, by relation id. */
 export function targetsParser(targets: Map<string, string>): PartParser {
   return new PartParser((name, { Id = '', Type = '', Target = '' }) => {
     if (name === 'Relationship' && Type.endsWith('/hyperlink') && isWebAddress(Target)) targets.set(Id, Target)
   })
 }
 
-/** The links of one column, which a sheet has below its rows. */
+/** Finds the links of one column; a sheet lists them after its rows. */
 export function linksParser(
   targets: ReadonlyMap<string, string>,
   column: number,
@@ -26,7 +26,7 @@ export function linksParser(
   return new PartParser((name, attributes) => {
     if (name !== 'hyperlink') return
     const target = targets.get(relationIn(attributes) ?? '')
-    // Several cells may be marked at once.
+    // One link may span several cells.
     const [from = '', to = from] = (attributes['ref'] ?? '').split(':', 2)
     if (target === undefined || column < (columnOf(from) ?? 0) || column > (columnOf(to) ?? -1)) return
     const { location = '' } = attributes
@@ -35,7 +35,7 @@ export function linksParser(
   })
 }
 
-/** The name of the relation that an element refers to. */
+/** The id of the relation that an element refers to. */
 export function relationIn(attributes: SaxesTagPlain['attributes']): string | undefined {
   return Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1]
 }

@@ -6,29 +6,29 @@ import { type Refuse, PartParser, LONGEST_TEXT_BYTES } from './part-parser.ts'
 import { LONGEST_ROW_BYTES } from './row-parser.ts'
 import type { SharedTexts } from './shared-texts.ts'
 
-/** What the cells of a sheet refer to. */
+/** The parts of a workbook that cells refer to. */
 export interface SheetParts {
   readonly strings: SharedTexts
   readonly shapes: readonly NumberShape[]
   readonly is1904: boolean
-  /** Whether somebody asks what its cells link to. */
+  /** Whether links in formulas are needed. */
   readonly isLinked: boolean
 }
 
-/** A cell's text of which another part was found. */
+/** Appends to the text of a cell, within the limit. */
 function grown(text: string, more: string, refuse: Refuse): string {
   if (text.length + more.length > LONGEST_TEXT_BYTES) refuse('a cell holds more than 256 KB')
   return text + more
 }
 
-/** The texts that cells share, each once. */
+/** Collects the texts that cells share. */
 export function stringsParser(strings: SharedTexts): PartParser {
   let text = ''
   let isSound = false
   return new PartParser(
     (name) => {
       if (name === 'si') text = ''
-      // How a Japanese word is pronounced stands beside it.
+      // Skips phonetic guides of Japanese texts.
       if (name === 'rPh') isSound = true
     },
     (name, inside, refuse) => {
@@ -39,11 +39,11 @@ export function stringsParser(strings: SharedTexts): PartParser {
   )
 }
 
-/** As many as Excel allows. */
+/** Excel's own limits. */
 const LONGEST_CODE = 255
 const MOST_FORMATS = 65_490
 
-/** What the style of a cell makes of its number. */
+/** Collects what each cell style makes of a number. */
 export function stylesParser(shapes: NumberShape[]): PartParser {
   const own = new Map<number, NumberShape>()
   let isCell = false
@@ -65,22 +65,22 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
 
 const UNCOMPUTED = new ErrorCell('a formula without a stored value', 'a value that Excel stored with the formula')
 
-/** As many as a sheet has: A1 to XFD1048576. */
+/** The size of a sheet: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
 export const MOST_ROWS = 1_048_576
 
-/** A row of a sheet in which something stands; a column without a cell is a hole among its cells. */
+/** A row of a sheet with at least one value; blank cells may be absent from `cells`. */
 export interface SheetRow {
   readonly cells: RowCells
   readonly row: number
   readonly isHidden: boolean
-  /** The web addresses that its formulas link to, by their columns; null if none does. */
+  /** The web addresses that formulas link to, by column; `null` if there are none. */
   readonly links: readonly (string | undefined)[] | null
-  /** Of its texts, some of which are shared with other rows where they are stored. */
+  /** The length of its texts, including shared ones. */
   readonly bytes: number
 }
 
-/** The rows of a sheet, without those in which nothing stands. */
+/** Finds the rows of a sheet that have a value. */
 export function sheetParser(
   { strings, shapes, is1904, isLinked }: SheetParts,
   onRow: (found: SheetRow) => void,
@@ -88,7 +88,7 @@ export function sheetParser(
   let row = 0
   let column = -1
   let count = 0
-  // Never filled up: for one cell in the last column that would be 16,384 steps.
+  // Sparse: filling it would take 16,384 steps for one cell in the last column.
   let cells: (Cell | undefined)[] = []
   let isFilled = false
   let isHidden = false
@@ -103,7 +103,7 @@ export function sheetParser(
   const shared = new Map<string, string>()
   let sharedAs: string | null = null
 
-  /** The cells below the first one of a shared formula refer to it. */
+  /** Notes a cell's link. The first cell of a shared formula has its text; the cells below refer to it. */
   function link(formula: string): void {
     const address = sharedAs !== null && formula === '' ? shared.get(sharedAs) : linkIn(formula)
     if (address === undefined) return
@@ -164,7 +164,7 @@ export function sheetParser(
     },
     (name, text, refuse) => {
       if (name === 'v') {
-        // What came to an empty text is stored as one.
+        // A formula that yields an empty text is stored with an empty value.
         if (text === '' && type !== 'str') return
         isFormula = false
         if (text !== '') add(valueOf(text))
@@ -173,7 +173,7 @@ export function sheetParser(
       } else if (name === 't' && isInline && !isSound) inline = grown(inline, text, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
-        // Whatever wrote it has not computed it; Excel would on opening the file.
+        // The writer did not compute the formula; Excel would when opening the file.
         if (isFormula) add(UNCOMPUTED)
       } else if (name === 'is') {
         isFormula = false
@@ -188,7 +188,7 @@ export function sheetParser(
 
 const LONGEST_FORMULA = 8192
 
-/** The web address that a formula writes out and links to. */
+/** The web address of a formula that calls HYPERLINK with a literal. */
 function linkIn(formula: string): string | undefined {
   if (formula.length > LONGEST_FORMULA) return undefined
   const address = /^\s*HYPERLINK\(\s*"([^"]+)"\s*[,)]/i.exec(formula)?.[1]
@@ -203,12 +203,12 @@ function numberCell(text: string, shape: NumberShape, is1904: boolean): Cell {
     if (Number.isSafeInteger(number)) return paddedCell(number, shape.digits)
   } else if (shape !== 'number') return serialText(number, shape, is1904) ?? new DecimalText(text)
   if (Number.isInteger(number)) return Number.isSafeInteger(number) ? number : new DecimalText(String(number))
-  // Excel writes 17 digits of what it shows with 15: 20.93 may stand there as 20.929999999999996.
+  // Excel stores 17 digits but shows 15: 20.93 may be stored as 20.929999999999996.
   const shown = Number(number.toPrecision(15))
   return Number.isSafeInteger(shown) ? shown : new DecimalText(String(shown))
 }
 
-/** As Excel shows a postal code or a number of an event. */
+/** An integer with leading zeros, for example a postal code. */
 function paddedCell(number: number, digits: number): Cell {
   const shown = `${number < 0 ? '-' : ''}${String(Math.abs(number)).padStart(digits, '0')}`
   return shown === String(number) ? number : new PaddedNumber(String(number), shown)
@@ -221,7 +221,7 @@ function hoursCell(number: number, text: string, is1904: boolean): Cell {
   return days === 0 ? time : new LateTime(time, `${days * 24 + Number(time.slice(0, 2))}${time.slice(2)}`, days)
 }
 
-/** The column of a place such as `AB12`, counted from 0; null where none is said. */
+/** The column of a cell reference such as `AB12`, counted from 0; `null` if there is none. */
 export function columnOf(place: string | undefined): number | null {
   if (place === undefined) return null
   let column = 0
@@ -232,7 +232,7 @@ export function columnOf(place: string | undefined): number | null {
   return column === 0 ? null : column - 1
 }
 
-/** Characters that XML cannot hold are written as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
+/** Decodes characters that XML cannot contain: `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
 function unescaped(text: string): string {
   return text.includes('_x')
     ? text.replaceAll(/_x([0-9A-F]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -6,25 +6,24 @@ const NOTHING = Buffer.alloc(0)
 
 interface GatedBytes {
   readonly bytes: Buffer
-  /** What follows `bytes` is no UTF-8; it is in the line that `bytes` ends in. */
+  /** Whether the bytes after `bytes` are not UTF-8, in the line where `bytes` ends. */
   readonly broken: boolean
 }
 
-/** Where the bytes of a file become UTF-8. */
+/** Converts the bytes of a file to UTF-8. */
 export interface ByteGate {
-  /** The line that the next byte to pass stands in. */
+  /** The line of the next byte. */
   readonly line: number
-  /** What is wrong where they are not what they should be. */
+  /** Describes bytes that are not valid. */
   readonly problem: string
   pass(chunk: Buffer): GatedBytes
-  /** Tells whether the file ends within a character. */
+  /** Ends the file; returns whether it ends within a character. */
   finish(): boolean
 }
 
-/** Lets UTF-8 through, a whole number of characters at a time, without the byte order mark that may come first. */
+/** Passes UTF-8 on in whole characters, without a byte order mark. */
 export class Utf8Gate implements ByteGate {
   readonly problem = 'the bytes are no UTF-8; save the file as UTF-8 (it may be Windows-1252 or UTF-16)'
-  /** The line that the next byte to pass stands in. */
   line = 1
   #rest: Buffer = NOTHING
   #isFirst = true
@@ -46,7 +45,6 @@ export class Utf8Gate implements ByteGate {
     return { bytes, broken }
   }
 
-  /** Tells whether the file ends within a character. */
   finish(): boolean {
     return this.#rest.length > 0
   }
@@ -54,7 +52,7 @@ export class Utf8Gate implements ByteGate {
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** Where the last whole character ends; what is no UTF-8 counts as whole. */
+/** The end of the last whole character; invalid bytes count as whole. */
 function wholeEnd(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -67,7 +65,7 @@ function wholeEnd(bytes: Buffer): number {
   return bytes.length
 }
 
-/** The lines before the first one that is no UTF-8. A line feed is never part of another character. */
+/** The lines before the first invalid one. In UTF-8, a line feed byte is never part of another character. */
 function validLines(bytes: Buffer): Buffer {
   let from = 0
   for (;;) {
@@ -77,12 +75,12 @@ function validLines(bytes: Buffer): Buffer {
   }
 }
 
-/** Makes UTF-8 of another encoding; a byte order mark is dropped. */
+/** Converts another encoding to UTF-8 and drops a byte order mark. */
 export class DecodingGate implements ByteGate {
   line = 1
   readonly problem: string
   readonly #decoder: TextDecoder
-  /** The bytes since the last line feed, for whoever has to find the line of a fault. */
+  /** The bytes since the last line feed, needed to find the line of a fault. */
   #lineBytes: Buffer = NOTHING
 
   constructor(encoding: string) {
@@ -118,9 +116,9 @@ export class DecodingGate implements ByteGate {
     }
   }
 
-  /** Line feeds before what is replaced where nothing is refused. */
+  /** Counts the line feeds before the first invalid character. */
   #linesBeforeFault(chunk: Buffer): number {
-    // In two-byte units a chunk begins with a whole one, and a byte of 0x0a need not be a line feed.
+    // A chunk of UTF-16 begins with a whole unit, and a byte 0x0a need not be a line feed.
     const isWide = this.#decoder.encoding.startsWith('utf-16')
     const bytes = isWide ? chunk : Buffer.concat([this.#lineBytes, chunk])
     const text = openDecoder(this.#decoder.encoding, false)?.decode(bytes) ?? ''

@@ -1,5 +1,6 @@
-// An Excel workbook is a ZIP file of XML parts (ECMA-376). Of these only the list of sheets, one sheet, and the texts and styles of
-// its cells are read, and the addresses that its cells link to: links to other files, macros and what else there is are never opened.
+// Reads Excel workbooks, which are ZIP files of XML parts (ECMA-376). Reads only the list of sheets, one sheet, its
+// cells'
+// texts and styles, and the addresses they link to. Never opens links to other files, macros or anything else.
 
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
@@ -22,14 +23,14 @@ import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParse
 /** One sheet of a workbook, and where its rows go. */
 export interface SheetReading<Item> {
   readonly file: OpenFile
-  /** What its parts may hold once they are unpacked. */
+  /** The most bytes that the parts read may unpack to. */
   readonly limitBytes: number
   readonly sheet: string | null
-  /** The column whose web addresses are told with each row, if its cells link to any. */
+  /** The column whose links are passed with each row; `null` if there is none. */
   readonly linkColumn: string | null
-  /** Is told what sheets there are, before one of them is read. */
+  /** Called with all sheets before one is read. */
   readonly onSheets?: (sheets: readonly { readonly name: string; readonly isHidden: boolean }[]) => void
-  /** Null: the first row in which something stands. */
+  /** The row of the header; `null` for the first row with a value. */
   readonly headerRow: number | null
   readonly rows: Batch<Item>
   readonly onHeader: TakeHeader
@@ -37,7 +38,7 @@ export interface SheetReading<Item> {
   readonly pace: Pace
 }
 
-/** What keeps a workbook from being read, thrown through the parts of its reading and caught where it began. */
+/** Why a workbook cannot be read: thrown while reading it, and caught in `readSheet`. */
 class Unreadable extends Error {
   readonly fault: SyntaxFault
 
@@ -47,7 +48,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Reads a sheet from its first row and gives its rows in batches; between two of them requests pass. */
+/** Reads a sheet and yields its rows in pages, with pauses for requests. */
 export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<Item, SyntaxFault | null> {
   try {
     const parts = await openParts(reading)
@@ -57,12 +58,12 @@ export async function* readSheet<Item>(reading: SheetReading<Item>): PageStream<
   } catch (cause) {
     if (cause instanceof Unreadable) return cause.fault
     if (errorCode(cause) !== null || !(cause instanceof Error)) throw cause
-    // What the unpacking says of bytes that are no workbook; a file that is being written is looked at again.
+    // The library's error for bytes that are no workbook. A file that is still being written will be read again.
     return { line: 0, problem: `this is not a whole .xlsx workbook (${cause.message.slice(0, 120)})` }
   }
 }
 
-/** The file as the unpacking asks for it. */
+/** Gives the ZIP library access to the file. */
 class FileReader extends RandomAccessReader {
   readonly #file: OpenFile
 
@@ -97,12 +98,12 @@ async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGener
 interface WorkbookParts extends SheetParts {
   readonly zip: ZipFile
   readonly sheet: Entry
-  /** The web addresses that the sheet refers to, by its names for them. */
+  /** The web addresses that the sheet refers to, by relation id. */
   readonly targets: ReadonlyMap<string, string>
 }
 
 const MOST_ENTRIES = 10_000
-/** What else spreadsheets save, by a part that only it has. */
+/** Other documents in ZIP files, by a part that only they have. */
 const OTHER_ZIP_FILES = [
   ['content.xml', 'an OpenDocument workbook (.ods)'],
   ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
@@ -153,7 +154,7 @@ async function openParts<Item>(reading: SheetReading<Item>): Promise<WorkbookPar
   return { zip, sheet: entry, strings, shapes, is1904: book.is1904, isLinked, targets }
 }
 
-/** What is no ZIP file is said to be what it is. */
+/** Throws a description of the file if it is not a ZIP file. */
 async function refuseOthers(file: OpenFile, sizeBytes: number): Promise<void> {
   const head = Buffer.alloc(Math.min(HEAD_BYTES, sizeBytes))
   await fill(file, head, 0)
@@ -194,12 +195,12 @@ async function readBook(read: ReadPart): Promise<Book> {
   return { sheets: worksheets, parts, is1904 }
 }
 
-/** What is longer names nothing, and would be kept. */
+/** Drops names that are too long to be valid, so they take no memory. */
 function short(text = ''): string {
   return text.length > 2000 ? '' : text
 }
 
-/** The parts that one refers to, by its own names for them and by what they are. */
+/** The parts that one part refers to, by relation id and by type. */
 interface Relations {
   readonly byName: ReadonlyMap<string, string>
   readonly byType: ReadonlyMap<string, string>
@@ -211,7 +212,7 @@ async function relationsOf(read: ReadPart, part: string): Promise<Relations> {
   const { dir } = posix.parse(part)
   const parser = new PartParser((name, { Id, Type, Target, TargetMode = '' }, refuse) => {
     const type = short(Type).slice(short(Type).lastIndexOf('/') + 1)
-    // A sheet that is a chart has no cells.
+    // A chart sheet has no cells.
     if (name !== 'Relationship' || TargetMode === 'External' || type === 'chartsheet') return
     const path = posix.resolve('/', dir, short(Target)).slice(1)
     byName.set(short(Id), path)
@@ -239,12 +240,12 @@ function sheetPart(sheets: Book['sheets'], wanted: string | null, file: string):
   throw new Unreadable(lacking, { lacking })
 }
 
-/** Some rows: how often the pace is looked at. Of what takes longer than its bytes say, less is taken at once. */
+/** How many bytes to parse between two looks at the pace; fewer if they take long. */
 const SLICE = 8 * 1024
 const SMALLEST_SLICE = 128
 const LONG_MS = 2
 
-/** Feeds a part of the workbook to its parser, and lets requests pass in between. */
+/** Feeds a part of the workbook to its parser, with pauses for requests. */
 async function* fed(
   zip: ZipFile,
   entry: Entry,
@@ -287,11 +288,11 @@ function columnNames(cells: SheetRow['cells']): readonly (string | null)[] {
   })
 }
 
-/** What a link takes at the least in memory, for each cell that it is on. */
+/** The least memory that a link takes for each of its cells, in bytes. */
 const LINK_BYTES = 64
 const SOME_LINKS = 1024
 
-/** What the cells of a column link to, by their rows. The sheet is passed over for them, for they come after its rows. */
+/** Reads the links of a column, by row. Needs a pass over the whole sheet, which lists them after its rows. */
 async function linksOf<Item>(
   { zip, sheet, targets }: WorkbookParts,
   { limitBytes, isGivenUp, pace }: SheetReading<Item>,
@@ -323,7 +324,7 @@ async function* readRows<Item>(
   const { linkColumn, headerRow, limitBytes, rows, onHeader, isGivenUp, pace } = reading
   let waiting: SheetRow[] = []
   let onRow: TakeCsvRow | null = null
-  // Rows in which nothing stands are left out of the file, or have no cell that holds anything.
+  // Blank rows are absent from the file, or have only blank cells; the gaps between row numbers count both.
   let above = (headerRow ?? 1) - 1
   let linkAt = -1
   let linked: ReadonlyMap<number, string> | null = null
@@ -334,7 +335,7 @@ async function* readRows<Item>(
     for (const { cells, row, isHidden, links, bytes } of taken) {
       const link = links?.[linkAt] ?? linked?.get(row) ?? null
       rows.textBytes += bytes + (link?.length ?? 0)
-      // A text that is stored once may stand in a million cells.
+      // A text stored once may occur in a million cells.
       if (rows.textBytes > limitBytes)
         throw new Unreadable(`its cells hold more than limits.memory allows (${limitBytes} bytes)`)
       if (onRow === null && headerRow !== null && row < headerRow) continue
