@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { type Key, leaf, Wrong } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
 
-/** An address to listen on; an IPv6 address may have its brackets, and loses them. */
+/** An address to listen on. Brackets around an IPv6 address are removed. */
 export function host(): Key<string> {
   return leaf(
     'an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port',
@@ -15,7 +15,7 @@ export function host(): Key<string> {
 }
 
 function isHostName(text: string): boolean {
-  // Digits and dots alone are an address gone wrong, never a name (RFC 1123 §2.1).
+  // Digits and dots alone are an invalid IP address, never a name (RFC 1123 §2.1).
   return (
     text.length <= 253 &&
     /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i.test(text) &&
@@ -23,19 +23,19 @@ function isHostName(text: string): boolean {
   )
 }
 
-/** Tells whether only this machine can reach what listens there. */
+/** Whether only this machine can reach a listener on this address. */
 export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
 }
 
-/** A host in one spelling: `::1` has several, and so has each name. */
+/** Normalizes a host: IPv6 addresses and names have several spellings. */
 export function canonicalHost(given: string): string {
-  // An address with a zone (`fe80::1%eth0`) is none that a URL can have.
+  // URLs cannot contain an address with a zone (`fe80::1%eth0`).
   if (isIP(given) !== 6 || given.includes('%')) return given.toLowerCase()
   return new URL(`http://[${given}]`).hostname.slice(1, -1)
 }
 
-/** Tells whether two listeners on one port would meet. */
+/** Whether two listeners with the same port would conflict. */
 export function sharesAddress(left: string, right: string): boolean {
   return left === right || isWildcard(left) || isWildcard(right) || (isLocal(left) && isLocal(right))
 }
@@ -48,7 +48,7 @@ function isLocal(address: string): boolean {
   return address === 'localhost' || address === '127.0.0.1'
 }
 
-/** A base path in the form URLs have it (contract §1: the pathname as browsers parse it): `/`, or `/a/b` without a slash at its end. */
+/** A base path, normalized as browsers do (contract §1): `/`, or `/a/b` without a trailing slash. */
 export function basePath(): Key<string> {
   return leaf('a path such as / or /events-service', ({ value }) => {
     if (typeof value !== 'string') return null
@@ -73,7 +73,7 @@ function pathname(segments: readonly string[]): string | Wrong {
   return url === null ? new Wrong('must be a path as URLs have it') : url.pathname.replaceAll(' ', '%20')
 }
 
-/** The address of a server on the web, as `scheme://host:port` without a path. */
+/** The origin of a web server: `scheme://host:port` without a path. */
 export function webOrigin(example: string): Key<string> {
   const allowed = `a URL without a path, such as ${example}`
   return leaf(allowed, ({ value }) => {
@@ -85,7 +85,7 @@ export function webOrigin(example: string): Key<string> {
   })
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Whether requests to this origin are sent over the network unencrypted. */
 export function isPlain(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return (
@@ -93,7 +93,7 @@ export function isPlain(origin: string): boolean {
   )
 }
 
-/** The URL of a forward proxy; a secret, for it may hold a password. */
+/** The URL of a forward proxy. It is a secret, because it may contain a password. */
 export function proxyUrl(): Key<Secret> {
   return leaf('a URL such as http://proxy.example:3128', ({ value, reference }) => {
     const url = typeof value === 'string' ? URL.parse(value.trim()) : null

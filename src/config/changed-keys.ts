@@ -1,7 +1,9 @@
 import type { Configuration } from './configuration.ts'
 import { Secret } from './secret.ts'
 
-/** What only a restart changes: listeners, all that the records held here were made by, and where they are kept. */
+/**
+ * Sections that only a restart changes: listeners, and everything that the held records and their storage depend on.
+ */
 const FIXED = [
   'listen',
   'operations',
@@ -11,10 +13,10 @@ const FIXED = [
   'cluster',
 ] as const satisfies readonly (keyof Configuration)[]
 
-/** What takes effect at a restart, and keeps nothing else from a reload. */
+/** A key that takes effect at the next restart, without blocking the reload of other keys. */
 const AT_RESTART = 'cluster.key'
 
-/** The keys whose values differ; `fixed` are those that only a restart changes, `later` those that wait for one. */
+/** Returns the keys whose values differ. A change of `fixed` keys requires a restart; `later` keys wait for one. */
 export function changedKeys(
   before: Configuration,
   after: Configuration,
@@ -31,7 +33,7 @@ export function changedKeys(
 
 function differences(before: unknown, after: unknown, key: string): string[] {
   if (before instanceof Secret && after instanceof Secret) return isSame(before, after, key) ? [] : [key]
-  // What is no section is named as a whole: which place of a list differs says little, and a zone is its name.
+  // Lists and time zones are compared as a whole: naming the changed item would say little.
   if (!isSection(before) || !isSection(after)) return JSON.stringify(before) === JSON.stringify(after) ? [] : [key]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].flatMap((name) =>
@@ -43,13 +45,16 @@ function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** A secret of the CRM or the store whose source is read again whenever it is refused needs no restart where its text is another. */
+/**
+ * Whether a secret is unchanged. A credential of the CRM or store whose source is read again when it is refused counts
+ * as unchanged if the source is the same.
+ */
 function isSame(before: Secret, after: Secret, key: string): boolean {
   const rotates = (key.startsWith('crm.') || key === 'cluster.url') && before.isReread && before.from === after.from
   return rotates || before.reveal() === after.reveal()
 }
 
-/** The key as the file has it: numbers carry their units in the settings' names. */
+/** Returns the key as the file spells it: names of settings carry a unit. */
 function nameOf(name: string): string {
   return name.replace(/(?:Ms|Bytes)$/, '')
 }

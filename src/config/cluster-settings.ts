@@ -23,7 +23,7 @@ const url = leaf(URL_ALLOWED, ({ value, reference }) => {
     )
   if (/%(?![\da-f]{2})/i.test(given.username + given.password))
     return new Wrong('holds a % without two hex digits; write %25', true)
-  // It mostly holds a password.
+  // A secret, because it usually contains a password.
   return new Secret(value.trim(), reference ?? IN_THE_FILE)
 })
 
@@ -40,7 +40,7 @@ function isKey(given: string): boolean {
   return !given.includes('\n') && Buffer.byteLength(given) >= KEY_BYTES
 }
 
-/** The store that several instances share. */
+/** The cluster's store. */
 export const cluster = section({
   url: url.says('The primary of a Redis or Valkey, 6.2 or later; `rediss:` is with TLS.'),
   key: secretText(KEY_ALLOWED, isKey)
@@ -67,7 +67,7 @@ export const cluster = section({
     .says('Takes `redis:` to another machine, which is neither encrypted nor verified.'),
 })
 
-/** Whether what is sent to the store can be read on the way. */
+/** Whether data is sent to the store over the network unencrypted. */
 export function isPlainStore(given: { readonly url: Pick<Secret, 'reveal'> }): boolean {
   return new URL(given.url.reveal()).protocol === 'redis:' && !isLoopbackStore(given)
 }
@@ -76,7 +76,7 @@ export function isLoopbackStore(given: { readonly url: Pick<Secret, 'reveal'> })
   return isLoopback(new URL(given.url.reveal()).hostname.replaceAll(/^\[|\]$/g, ''))
 }
 
-/** Whether what was read again for `cluster.url` may be used as it may at a start. */
+/** Whether a URL that was read again for `cluster.url` is as acceptable as at start-up. */
 export function mayBeStore(given: Pick<Secret, 'reveal'>, allowInsecure: boolean): boolean {
   const parsed = URL.parse(given.reveal())
   return parsed !== null && isStore(parsed) && (allowInsecure || !isPlainStore({ url: given }))

@@ -2,20 +2,20 @@ import { unreachable } from '../domain/unreachable.ts'
 import { printable } from '../observe/printable.ts'
 import type { Tree } from './tree.ts'
 
-/** One thing that is wrong with a configuration, in words that can be acted on; never holds a secret's text. */
+/** One problem of a configuration, described so that it can be fixed; never contains a secret. */
 export interface Problem {
   readonly file: string
-  /** Such as `freshness.maxAge`; empty where the whole file is meant. */
+  /** The key, for example `freshness.maxAge`; empty for the whole file. */
   readonly key: string
   readonly line: number | null
-  /** What stands there, as it may be shown; null where nothing does or it must not be shown. */
+  /** The value in the file, fit to be shown; `null` if there is none or it is secret. */
   readonly found: string | null
-  /** The rest of the sentence, such as `must be a whole number from 0 to 65535`. */
+  /** The rest of the sentence: `must be a whole number from 0 to 65535`. */
   readonly message: string
 }
 
 /**
- * The problem as one sentence on one line.
+ * Renders the problem as one sentence on one line.
  * @example `marquee.yaml:3: listen.port is "http"; it must be a whole number from 0 to 65535`
  */
 export function renderProblem(problem: Problem): string {
@@ -26,27 +26,27 @@ export function renderProblem(problem: Problem): string {
   return `${where}: ${problem.key} is ${problem.found}; it ${problem.message}`
 }
 
-/** What a key gives that has a problem, which was said. */
+/** The result of reading a value whose problem has been reported. */
 export const BAD = Symbol('bad')
 
-/** All that is found wrong while a file is read. */
+/** Collects the problems of a file while it is read. */
 export interface Findings {
   readonly file: string
-  /** What relative paths are relative to. */
+  /** The folder that relative paths are resolved against. */
   readonly folder: string
-  /** Where the system says that a service keeps what it needs again; null where it does not say. */
+  /** systemd's directory for the service's state; `null` if it is not set. */
   readonly stateDirectory: string | null
-  /** Where a key of a name does exist, such as `freshness.maxAge` for `maxAge`. */
+  /** Finds where a key of this name exists: `freshness.maxAge` for `maxAge`. */
   readonly elsewhere: (name: string) => string | null
   readonly problems: Problem[]
-  /** The sections that hold unknown keys: one of them may be what another key is missing. */
+  /** Sections with unknown keys. One of them may be the misspelt name of a key that seems missing. */
   readonly doubtful: Set<string>
 }
 
-/** Where a value stands, or should. */
+/** The position of a value, present or not. */
 export class Place {
   readonly findings: Findings
-  /** The line of what stands here, else of the nearest thing around it that exists; null for an empty file. */
+  /** The line of the value, or of the nearest section around it; `null` for an empty file. */
   readonly line: number | null
   readonly #around: Place | null
   readonly #step: string | number
@@ -76,13 +76,13 @@ export class Place {
     return this.#around === null ? [] : [...this.#around.#path(), this.#step]
   }
 
-  /** What stands here is not what it must be; nothing is said of what has a problem already. */
+  /** Reports an invalid value, unless its problem has been reported already. */
   refuse(node: Tree, message: string, isHidden = false): typeof BAD {
     return node.kind === 'reported' ? BAD : this.say(message, isHidden ? null : shown(node))
   }
 }
 
-/** The key as people write it: `representation.links.event[0].rel`. */
+/** Writes a key's path as people do: `representation.links.event[0].rel`. */
 export function keyOf(path: readonly (string | number)[]): string {
   let key = ''
   for (const step of path) {
@@ -110,12 +110,12 @@ function shown(node: Exclude<Tree, { kind: 'reported' }>): string {
 
 const LONGEST = 60
 
-/** Text from a file as a message may carry it: quoted, on one line, without URL passwords, cut where it is long. */
+/** Renders a text from a file for a message: quoted, on one line, without URL passwords, shortened. */
 function showText(text: string): string {
   return printable(JSON.stringify(cut(redactUrl(text))))
 }
 
-/** As `showText`, but without quotes where the text is plain: for names of files and keys. */
+/** As `showText`, for names of files and keys: without quotes if the text is plain. */
 export function showName(text: string): string {
   return text.length < 200 && /^[\p{L}\p{N} ._/\\:@+~()[\]-]+$/u.test(text) ? redactUrl(text) : showText(text)
 }
@@ -129,8 +129,8 @@ const SECRET_PARAMETER =
   /([?&;](?:password|passwd|pwd|secret|client_secret|token|access_token|sig|key|api_?key)=)[^&;\s#"']*/gi
 
 /**
- * The text without the passwords of the URLs in it. It errs towards hiding: what stands between the first `:` and the last
- * `@` behind a `://` goes, since people leave `/`, `#` and `@` unencoded in passwords.
+ * Removes the passwords of URLs from a text. It removes everything between the first `:` and the last `@` after a
+ * `://`, because people leave `/`, `#` and `@` unencoded in passwords.
  */
 export function redactUrl(text: string): string {
   if (!text.includes('://')) return text
@@ -144,11 +144,11 @@ export function redactUrl(text: string): string {
   return parts.join('://').replace(SECRET_PARAMETER, `$1${HIDDEN}`)
 }
 
-/** Tells whether the text is one URL with a password in it, which makes it a secret. */
+/** Whether the text is a URL with a password, and so must be a secret. */
 export function holdsPassword(text: string): boolean {
   if (!text.includes('://')) return false
   const url = URL.parse(text.trim())
-  // What no parser reads (`postgres://u:p#w@host`, `{…}` for a port) is judged by its look.
+  // For URLs that do not parse (`postgres://u:p#w@host`, `{…}` for a port), the pattern decides.
   return url === null
     ? /^[^\s:/]+:\/\/[^\s/:@]*:[^\s@]*@/.test(text.trim())
     : url.password !== '' || Boolean(url.searchParams.get('password'))

@@ -1,5 +1,6 @@
-// The configuration. In: a YAML file and its environment. Out: a Configuration whose every value was checked, or
-// problems with their lines.
+// The configuration. In: a YAML file and its environment. Out: a Configuration of checked values, or problems with
+// their
+// lines.
 
 import { EVENTS } from '../domain/event.ts'
 import { VENUES } from '../domain/venue.ts'
@@ -14,22 +15,22 @@ import { byKind } from './section.ts'
 import { isPlainStore } from './cluster-settings.ts'
 import type { MapTree, Tree } from './tree.ts'
 
-/** What the `crm` section may hold, one kind each. A new CRM is a file in crm/ and its line here. */
+/** The kinds of CRM. A new one is a file in crm/ and its line here. */
 const CRM = { files, dataverse, postgres }
 
 type Kinds = typeof CRM
 
-/** The settings of whichever CRM it is. */
+/** The settings of the configured kind of CRM. */
 export type CrmSettings = { [Kind in keyof Kinds]: SettingsOfKind<Kinds[Kind]> }[keyof Kinds]
 
-/** All settings, checked, with defaults filled in; frozen throughout. */
+/** All settings, checked, with defaults filled in; deeply frozen. */
 export interface Configuration extends General {
-  /** Whether somebody said in which zone dates without an offset are. */
+  /** Whether the file sets the zone of dates without an offset. */
   readonly isTimeZoneSet: boolean
   readonly crm: CrmSettings
 }
 
-/** The keys of the whole file; what they take and say is also the documentation. */
+/** The keys of the whole file, from which its documentation is generated. */
 export const KEYS = {
   ...GENERAL,
   crm: byKind<(general: General) => CrmSettings>(
@@ -37,30 +38,30 @@ export const KEYS = {
     'add where events and venues come from, such as crm: { kind: files, directory: ./crm }',
   )
     .says('Where events and venues come from.')
-    // What is wrong in it was told: the rules between the other keys are asked all the same.
+    // Problems in the section have been reported; rules between other keys are still checked.
     .nullWhereBad(),
 } as const
 
-/** The settings a rule may look at; the CRM's are null where they are themselves wrong. */
+/** The settings that rules check; `crm` is null if the section has problems. */
 interface Settings extends General {
   readonly crm: CrmSettings | null
 }
 
-/** What is told through a store is some heartbeats old. */
+/** The shortest maximum age in a cluster: followers' data is several heartbeats old. */
 const CLUSTER_MAX_AGE_MS = 1000
 
-/** What holds between several keys. It is asked only where those keys have no problem themselves. */
+/** A condition between several keys, checked only if those keys have no problems themselves. */
 interface Rule {
   readonly key: string
-  /** The other key, whose line helps where `key` is not in the file. */
+  /** The related key, whose line is reported if `key` is not in the file. */
   readonly because: string
-  /** What else it looks at. */
+  /** Further keys that the rule reads. */
   readonly reads: readonly string[]
   readonly isBroken: (settings: Settings) => boolean
   readonly message: string
 }
 
-/** Every rule across keys is here; what one value alone must be is said where the value is described. */
+/** All conditions between keys. Conditions on a single value are part of its key. */
 const RULES: readonly Rule[] = [
   {
     key: 'operations.token',
@@ -140,7 +141,7 @@ export function brokenRules(settings: Settings, tree: MapTree, { file, problems,
   })
 }
 
-/** The line of a key's value, or of the nearest thing around it that exists; null where nothing of it does. */
+/** The line of a key's value, or of the nearest section around it; `null` if neither exists. */
 function lineAt(tree: MapTree, key: string): number | null {
   let here: Tree | undefined = tree
   let line: number | null = null
@@ -151,7 +152,10 @@ function lineAt(tree: MapTree, key: string): number | null {
   return line
 }
 
-/** What is allowed and yet most likely not what was meant, a sentence each; values are not shown, since they may be `{ env }`'s. */
+/**
+ * Warns about valid settings that are most likely mistakes, one sentence each. Shows no values, which may come from `{
+ * env }`.
+ */
 export function warningsOf({ freshness, representation: { links } }: Configuration): readonly string[] {
   const { refreshEveryMs, maxAgeMs } = freshness
   const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs

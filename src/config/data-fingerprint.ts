@@ -4,8 +4,8 @@ import type { Configuration, CrmSettings } from './configuration.ts'
 import { parsePostgresUrl } from './postgres-address.ts'
 
 /**
- * Which records a configuration makes, as 12 hexadecimal digits: where it is another one, or one of the numbers is, what was kept
- * of them is of no use. What records look like to callers, credentials and limits are no part of it.
+ * Identifies the records that a configuration makes, as 12 hexadecimal digits. If it or one of the numbers changes,
+ * stored records are not used. Representation, credentials and limits do not count.
  */
 export function dataFingerprintOf(
   { crm, timeZone }: Pick<Configuration, 'crm' | 'timeZone'>,
@@ -15,7 +15,7 @@ export function dataFingerprintOf(
   return createHash('sha256').update(shaping).digest('hex').slice(0, 12)
 }
 
-/** What shapes a record: where it is read, and how its fields are found. Not who reads it, nor how often. */
+/** The settings that shape records: where they are read, and how fields are found. */
 function shapingOf(crm: CrmSettings): unknown {
   switch (crm.kind) {
     case 'files': {
@@ -37,7 +37,7 @@ function shapingOf(crm: CrmSettings): unknown {
   }
 }
 
-/** JSON with the keys of each object in one order: how a file is arranged makes no other records. */
+/** JSON with sorted keys, because the order of keys in a file makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner

@@ -12,12 +12,15 @@ const MOST_OFTEN_MS = 10
 
 const USUAL_FULL_READ_MS = 15 * 60_000
 
-/** 5 s or half the maximum age, whichever is less; a maximum age of 0 is met by the requests themselves, so it asks for no haste. */
+/**
+ * The default of `refreshEvery`: 5 s or half the maximum age, whichever is less. With a maximum age of 0, each request
+ * refreshes, so 5 s is enough.
+ */
 function usualRefreshMs(maxAgeMs: number): number {
   return maxAgeMs === 0 ? 5000 : Math.max(MOST_OFTEN_MS, Math.min(5000, Math.floor(maxAgeMs / 2)))
 }
 
-/** What stands in the namespace's URI must need no escaping there, in XML or in .NET. */
+/** Characters that need no escaping in the namespace's URI, in XML or in .NET. */
 const NAMESPACE = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
 const isToken = (given: string): boolean => given !== '' && given.isWellFormed() && !/[\s\p{Cc}]/u.test(given)
@@ -35,7 +38,7 @@ const links = list(
   }),
 )
 
-/** Everything but the CRM; all of it has defaults. */
+/** All keys but `crm`; all have defaults. */
 export const GENERAL = {
   listen: section({
     host: host().default('127.0.0.1').says('The address to listen on; 0.0.0.0 is every IPv4 address of the machine.'),
@@ -45,7 +48,7 @@ export const GENERAL = {
   operations: section({
     host: host().default('127.0.0.1').says('The address to listen on; anything but loopback needs a token.'),
     port: port(8081),
-    // RFC 6750 §2.1: what an Authorization header can carry after `Bearer`.
+    // RFC 6750 §2.1: the characters of a bearer token.
     token: secretText('letters, digits and -._~+/ (a bearer token)', (given) => /^[\w.~+/-]+=*$/.test(given))
       .orNull()
       .default(null)
@@ -144,5 +147,5 @@ export const GENERAL = {
 
 export type General = SettingsOf<typeof GENERAL>
 
-/** The settings of a kind of CRM, which depend on the others. */
+/** The settings of a kind of CRM, which are a function of the general ones. */
 export type SettingsOfKind<Kind> = Kind extends Key<(general: General) => infer Settings> ? Settings : never

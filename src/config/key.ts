@@ -1,10 +1,10 @@
 import { type Place, BAD } from './config-problem.ts'
 import type { ReferenceTree, Tree } from './tree.ts'
 
-/** Why a value was refused: the rest of a sentence, such as `must be at least 10ms`. */
+/** Why a value is invalid: the rest of a sentence, `must be at least 10ms`. */
 export class Wrong {
   readonly message: string
-  /** True where the value must not be shown. */
+  /** Whether the value is secret and must not be shown. */
   readonly isHidden: boolean
 
   constructor(message: string, isHidden = false) {
@@ -13,12 +13,12 @@ export class Wrong {
   }
 }
 
-/** What the page about the configuration says of a key. */
+/** What the documentation says about a key. */
 interface Notes {
-  /** Completes `must be …`. */
+  /** The rest of the sentence `must be …`. */
   readonly allowed: string
   readonly description: string
-  /** The default in the words of the page; null where the key must be given. */
+  /** The default, as the documentation puts it; `null` if the key is required. */
   readonly fallback: string | null
   readonly isNullable: boolean
   readonly inside: Inside | null
@@ -36,11 +36,11 @@ export type Keys = Readonly<Record<string, AnyKey>>
 type Read<Value> = (node: Tree | undefined, place: Place) => Value | typeof BAD
 
 /**
- * One key: said once, it gives the type of its setting, the reading, the default, and its row of the page. `unit` is
- * what the setting's name ends in: `maxAge: 30s` is `maxAgeMs`.
+ * One key: it defines its setting's type, parsing, default and documentation in one place. `unit` is a suffix of the
+ * setting's name: `maxAge: 30s` becomes `maxAgeMs`.
  */
 export class Key<out Value, out Unit extends string = ''> {
-  /** Reads what stands there, undefined where nothing does. What is wrong goes into the report. */
+  /** Parses the value, or undefined if the key is absent. Reports problems. */
   readonly read: Read<Value>
   readonly notes: Notes
   readonly unit: Unit
@@ -51,42 +51,42 @@ export class Key<out Value, out Unit extends string = ''> {
     this.unit = unit
   }
 
-  /** What it means, for the page. */
+  /** Sets the description for the documentation. */
   says(description: string): Key<Value, Unit> {
     return new Key(this.read, { ...this.notes, description }, this.unit)
   }
 
-  /** What the setting's name ends in. */
+  /** Sets the unit, a suffix of the setting's name. */
   in<Given extends string>(unit: Given): Key<Value, Given> {
     return new Key(this.read, this.notes, unit)
   }
 
-  /** Absent, it is as if this stood there. */
+  /** Sets the default, as it would be written in the file. */
   default(written: string | number | boolean | null): Key<Value, Unit> {
     const tree: Tree = { kind: 'scalar', line: 0, value: written }
     const fallback = `\`${String(written)}\``
     return new Key((node, place) => this.read(node ?? tree, place), { ...this.notes, fallback }, this.unit)
   }
 
-  /** Absent, it is null; `fallback` says what that comes to. */
+  /** If absent, the setting is null; `fallback` documents what that means. */
   optional(fallback = 'none'): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => (node === undefined ? null : this.read(node, place))
     return new Key(read, { ...this.notes, fallback }, this.unit)
   }
 
-  /** Absent, it is left out of the settings: what a connector has in stock holds. */
+  /** If absent, the setting is absent too, so the connector's stock value holds. */
   override(fallback: string): Key<Value | undefined, Unit> {
     const read: Read<Value | undefined> = (node, place) => (node === undefined ? undefined : this.read(node, place))
     return new Key(read, { ...this.notes, fallback }, this.unit)
   }
 
-  /** Null may stand there, and is what the setting is then. */
+  /** Allows null as a value. */
   orNull(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => (isNull(node) ? null : this.read(node, place))
     return new Key(read, { ...this.notes, isNullable: true }, this.unit)
   }
 
-  /** What has a problem is null; what stands around it is still read. */
+  /** Returns null for an invalid value, so that the keys around it are still read. */
   nullWhereBad(): Key<Value | null, Unit> {
     const read: Read<Value | null> = (node, place) => {
       const value = this.read(node, place)
@@ -95,7 +95,7 @@ export class Key<out Value, out Unit extends string = ''> {
     return new Key(read, this.notes, this.unit)
   }
 
-  /** The setting that is made of the value. */
+  /** Converts the value to the setting. */
   map<Mapped>(mapped: (value: Value, place: Place) => Mapped): Key<Mapped, Unit> {
     const read: Read<Mapped> = (node, place) => {
       const value = this.read(node, place)
@@ -105,7 +105,10 @@ export class Key<out Value, out Unit extends string = ''> {
   }
 }
 
-/** A key that is read as a whole; `read` gives null for what is not `allowed`, and BAD where it has said what is wrong. */
+/**
+ * A key with a parser for its whole value. The parser returns null for what is not `allowed`, and BAD if it has
+ * reported a problem.
+ */
 export function wholeKey<Value>(
   allowed: string,
   read: (node: Tree, place: Place) => Value | Wrong | typeof BAD | null,
@@ -122,7 +125,7 @@ export function wholeKey<Value>(
   return new Key(readNode, { allowed, description: '', fallback: null, isNullable: false, inside: null }, '')
 }
 
-/** Where `'?'` stands, as `init` writes it for what it cannot know; null where all was answered. */
+/** Finds a `'?'`, which `init` writes for what it cannot decide; `null` if there is none. */
 function openQuestion(node: Tree, place: Place): Place | null {
   if (node.kind === 'scalar') return node.value === '?' ? place : null
   if (node.kind !== 'list' && node.kind !== 'map') return null
@@ -133,14 +136,14 @@ function openQuestion(node: Tree, place: Place): Place | null {
   return null
 }
 
-/** One value as it stands in the file, or as `{ env }` or `{ file }` gave it. */
+/** One value, from the file or by `{ env }` or `{ file }`. */
 export interface Scalar {
   readonly value: string | number | boolean
-  /** Null where the value is written in the file itself. */
+  /** The source of the value; `null` if it is written in the file itself. */
   readonly reference: ReferenceTree | null
 }
 
-/** A key that takes one value. */
+/** A key with a single value. */
 export function leaf<Value>(allowed: string, read: (scalar: Scalar, place: Place) => Value | Wrong | null): Key<Value> {
   return wholeKey(allowed, (node, place) => {
     const scalar = scalarOf(node)

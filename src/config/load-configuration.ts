@@ -1,6 +1,7 @@
-// The room of the configuration: one YAML file becomes frozen settings, or all that is wrong with it, told together.
-// In: a file and the environment. Out: a `Configuration`. On the way: tree.ts reads YAML with its lines, references.ts fills
-// in { env } and { file }, and the keys (general.ts, crm/) read the tree; what a key takes and says is also docs/configuration.md.
+// Loads the configuration: one YAML file becomes frozen settings, or a list of all its problems. In: a file and the
+// environment. Out: a `Configuration`. tree.ts parses YAML with line numbers, references.ts resolves { env } and { file
+// },
+// and the keys (general.ts, crm/) read the tree. docs/configuration.md is generated from the keys.
 import { dirname, resolve } from 'node:path'
 import { type Configuration, brokenRules, KEYS, warningsOf } from './configuration.ts'
 import { type Findings, type Problem, BAD, keyOf, Place } from './config-problem.ts'
@@ -10,19 +11,22 @@ import { keyNamed, section } from './section.ts'
 import type { MapTree, Say, Tree } from './tree.ts'
 
 export interface ConfigurationSource {
-  /** The file; paths inside it are relative to its directory, and problems name it so. */
+  /** The file. Paths in it are relative to its directory. */
   readonly path: string
-  /** Its text, where that is known already; else the file is read. */
+  /** The file's text if it is known already. */
   readonly text?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
-  /** The ports to take in place of the file's. */
+  /** Ports that override the file's. */
   readonly ports?: Ports
-  /** The directory of the sample's lists, for a file that says no more than where to listen; else such a file is refused. */
+  /**
+   * The directory of the sample's lists, served if the file only says where to listen; otherwise such a file is
+   * refused.
+   */
   readonly sample?: string
 }
 
-/** Where to listen, said outside of the file. */
+/** Ports given on the command line or in the environment. */
 export interface Ports {
   readonly port?: number | undefined
   readonly operationsPort?: number | undefined
@@ -39,7 +43,7 @@ export type LoadedConfiguration =
 
 const MOST_PROBLEMS = 100
 
-/** Reads, resolves and checks a configuration; all that is wrong with it is told together, in the order of the lines. */
+/** Reads and checks a configuration. Returns all problems together, sorted by line. */
 export async function loadConfiguration(source: ConfigurationSource): Promise<LoadedConfiguration> {
   const { path: file, env, readFile } = source
   const folder = dirname(resolve(file))
@@ -56,7 +60,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
     say(null, read.message)
     return { ok: false, problems: findings.problems }
   }
-  // Loaded with the first file: the sample needs no parser.
+  // Imported on demand: the sample needs no parser.
   const { parseYaml } = await import('./tree.ts')
   const parsed = parseYaml(read.text, say)
   if (parsed === null) return { ok: false, problems: inOrder(findings.problems) }
@@ -77,7 +81,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Lo
   return { ok: true, configuration, isSample, warnings: warningsOf(configuration) }
 }
 
-/** The configuration that serves the lists in a directory, an absolute path. */
+/** The configuration that serves the lists in a directory. @param directory an absolute path */
 export function loadSample(directory: string, ports: Ports = {}): LoadedConfiguration {
   const findings = findingsOf('the sample', directory, {})
   const configuration = settingsOf({ kind: 'map', line: 1, entries: sampleKeys(directory) }, findings, ports)
@@ -87,7 +91,7 @@ export function loadSample(directory: string, ports: Ports = {}): LoadedConfigur
 
 const scalar = (value: string | boolean | null): Tree => ({ kind: 'scalar', line: 1, value })
 
-/** What is no default in the sample: lists on, to be looked at. */
+/** The sample's keys that differ from the defaults. */
 function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
   const crm = new Map([
     ['kind', scalar('files')],
@@ -95,7 +99,7 @@ function sampleKeys(directory: string): ReadonlyMap<string, Tree> {
   ])
   return new Map<string, Tree>([
     ['lists', scalar(true)],
-    // It is not to be written to where it was installed.
+    // The installation directory must not be written to.
     ['snapshot', scalar(null)],
     ['crm', { kind: 'map', line: 1, entries: crm }],
   ])
@@ -108,12 +112,12 @@ function saysOnlyWhereToListen({ entries }: MapTree): boolean {
 const ROOT = section(KEYS)
 
 function findingsOf(file: string, folder: string, env: ConfigurationSource['env']): Findings {
-  // systemd: several are separated by colons.
+  // systemd separates several directories by colons.
   const stateDirectory = env['STATE_DIRECTORY']?.split(':')[0] || null
   return { file, folder, stateDirectory, elsewhere: (name) => keyNamed(name, KEYS), problems: [], doubtful: new Set() }
 }
 
-/** The settings a tree holds, or null where the report tells what is wrong. */
+/** Reads the settings from a tree; `null` if there are problems, which are in `findings`. */
 function settingsOf(tree: MapTree, findings: Findings, ports: Ports = {}): Configuration | null {
   const settings = ROOT.read(tree, new Place(findings))
   if (settings === BAD) return null
@@ -130,7 +134,7 @@ function settingsOf(tree: MapTree, findings: Findings, ports: Ports = {}): Confi
   return crm === null || findings.problems.length > 0 ? null : deepFreeze({ ...general, crm, isTimeZoneSet })
 }
 
-/** Freezes plain objects and arrays all the way down; instances of classes (a zone, a secret) stay as they are. */
+/** Freezes plain objects and arrays recursively, but not instances of classes such as zones and secrets. */
 function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -149,15 +153,15 @@ function inOrder(problems: readonly Problem[]): readonly Problem[] {
 }
 
 export interface Whereabouts {
-  /** What `--config` named; undefined where it was not given. */
+  /** The argument of `--config`; undefined if it was not given. */
   readonly option: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The directory the process was started in. */
+  /** The directory in which the process was started. */
   readonly cwd: string
   readonly exists: (path: string) => Promise<boolean>
 }
 
-/** Which configuration to read, and why that one: `because` completes `the configuration is …, `. */
+/** Which configuration to read, and why; `because` completes `the configuration is …, `. */
 export type FoundConfiguration =
   | {
       readonly kind: 'file'
@@ -166,7 +170,9 @@ export type FoundConfiguration =
     }
   | { readonly kind: 'sample'; readonly because: 'there is no marquee.yaml here' }
 
-/** `--config`, else the file MARQUEE_CONFIG names, else ./marquee.yaml where it exists, else the sample that ships with Marquee. */
+/**
+ * Finds the configuration: `--config`, else MARQUEE_CONFIG, else ./marquee.yaml if it exists, else the shipped sample.
+ */
 export async function findConfiguration({ option, env, cwd, exists }: Whereabouts): Promise<FoundConfiguration> {
   const stand = standOf(env, cwd)
   if (option !== undefined) return { kind: 'file', path: resolve(stand, option), because: 'named by --config' }
@@ -179,7 +185,10 @@ export async function findConfiguration({ option, env, cwd, exists }: Whereabout
   return { kind: 'sample', because: 'there is no marquee.yaml here' }
 }
 
-/** Where the person stands: npm runs its scripts in the package's directory. Other scripts inherit INIT_CWD and mean nothing by it. */
+/**
+ * The user's current directory. npm runs its scripts in the package's directory; INIT_CWD counts only for Marquee's own
+ * scripts, since others pass it on unintentionally.
+ */
 export function standOf(env: Whereabouts['env'], cwd: string): string {
   const script = env['npm_lifecycle_event']
   const start = env['INIT_CWD']

@@ -1,6 +1,9 @@
 const LONGEST = 64
 
-/** The name a person most likely meant: equal but for case, or few slips away; null where none is near. */
+/**
+ * Returns the name that was most likely meant: equal except for case, or with few typing errors; `null` if none is
+ * near.
+ */
 export function nearestName(given: string, names: Iterable<string>): string | null {
   if (given.length > LONGEST) return null
   const wanted = given.toLowerCase()
@@ -17,7 +20,7 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
   return best
 }
 
-/** How many letters were added, dropped, changed or swapped with their neighbour (optimal string alignment). */
+/** Counts the letters added, dropped, changed or swapped with their neighbour (optimal string alignment). */
 export function slipsBetween(left: string, right: string): number {
   let before: number[] = []
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)

@@ -2,20 +2,19 @@ import { nearestName } from './nearest-name.ts'
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
-/** How a connection is encrypted and whom it trusts, in libpq's words. */
+/** How a connection is encrypted and verified, in libpq's terms. */
 type SslMode = (typeof SSL_MODES)[number]
 
-/** Where a PostgreSQL server is, as which role, and by what kind of connection. */
+/** The address of a PostgreSQL database, with the role and the kind of connection. */
 export interface PostgresAddress {
-  /** A name, an IP address without brackets, or the folder of a Unix socket. */
+  /** A name, an IP address without brackets, or the directory of a Unix socket. */
   readonly host: string
   readonly port: number
   readonly user: string
-  /** Null where the URL has none. */
   readonly password: string | null
   readonly database: string
   readonly sslMode: SslMode
-  /** Paths as they were written; `system` is the certificates the system trusts. */
+  /** Paths as written in the URL; `system` stands for the system's certificates. */
   readonly sslRootCert: string | null
   readonly sslCert: string | null
   readonly sslKey: string | null
@@ -36,12 +35,12 @@ const PARAMETERS = [
 ] as const
 
 /**
- * Reads a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), for one host; or says why it leads nowhere, the rest
- * of a sentence without anything of the URL but known words.
+ * Parses a connection URL as libpq does (PostgreSQL documentation, 34.1.1.2), with a single host. Returns the rest of a
+ * sentence if it is invalid, which quotes nothing of the URL but known words.
  */
 export function parsePostgresUrl(text: string): PostgresAddress | string {
   const trimmed = text.trim()
-  // A host may be left out (Unix socket), which no other parser of URLs takes with a user before it.
+  // libpq allows a URL without a host (Unix socket), but URL.parse does not if there is a user, so `-` stands in.
   const url = URL.parse(trimmed.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)(?=[/?]|$)/i, '$1-'))
   if (url === null) {
     return /^[^?]*@[^/?]*,/.test(trimmed)
@@ -60,7 +59,7 @@ export function parsePostgresUrl(text: string): PostgresAddress | string {
     const hint = near === null ? `known: ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
     return `has a parameter that is not known; ${hint}`
   }
-  // A parameter counts more than what stands before the `?`, an empty one nothing.
+  // A parameter overrides the part before the `?`; an empty one is ignored.
   const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
   const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? 'prefer'))
   if (sslMode === undefined) {
@@ -90,13 +89,13 @@ export function parsePostgresUrl(text: string): PostgresAddress | string {
   }
 }
 
-/** The parameters behind the `?`, of one that is given twice the last; null where one is not percent-encoded rightly. */
+/** The query parameters; the last of several with one name counts. `null` if one is not percent-encoded correctly. */
 function parametersOf(search: string): ReadonlyMap<string, string> | null {
   const parameters = new Map<string, string>()
   for (const pair of search.slice(1).split('&')) {
     if (pair === '') continue
     const [, name, value] = (/^([^=]*)=?(.*)$/.exec(pair) ?? []).map(decoded)
-    // A plus is a plus to libpq, unlike in forms.
+    // libpq does not decode a plus as a blank.
     if (isNone(name) || isNone(value)) return null
     parameters.set(name, value)
   }

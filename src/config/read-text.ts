@@ -2,26 +2,26 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { type Stats, constants } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
-/** Reads a file's bytes until the limit aborts; rejects with a system error, whose `code` becomes the sentence. */
+/** Reads a file until the limit aborts. Rejects with a system error, whose `code` selects the message. */
 export type ReadFile = (path: string, limit: AbortSignal) => Promise<Uint8Array>
 
 const LARGEST_FILE_BYTES = 1_000_000
-/** A mount that hangs must not keep a reload, or a command, from ending. */
+/** A hanging mount must not block a reload or a command for longer, in ms. */
 const LIMIT_MS = 10_000
 
-/** The limit for a configuration and all files that it names, or for one that is read again. */
+/** A new time limit, for a configuration with all files that it names, or for one file that is read again. */
 export function readingLimit(): AbortSignal {
   return AbortSignal.timeout(LIMIT_MS)
 }
 
-/** Files whose reading hangs, on a mount that does not answer: each holds a thread, of which Node has four. */
+/** Files that hang on an unresponsive mount. Each blocks a thread, and Node has four for files. */
 const hanging = new Set<string>()
 const MOST_HANGING = 2
 
-/** Reads a regular file, and at most one byte more than is allowed: it may grow without end. */
+/** Reads a regular file, up to one byte more than is allowed. */
 export const readSmallFile: ReadFile = (path, limit) => inTime(path, bytesOf, limit)
 
-/** Whether something is there; true as well if the file system does not answer, which reading it tells. */
+/** Whether a file exists. Returns true also if the file system does not answer: reading the file will report that. */
 export async function mayExist(path: string): Promise<boolean> {
   try {
     await inTime(path, stat, readingLimit())
@@ -49,7 +49,7 @@ async function inTime<Value>(path: string, work: (path: string) => Promise<Value
 }
 
 async function bytesOf(path: string): Promise<Uint8Array> {
-  // Opening a pipe waits for its writer, and opening a device may do anything.
+  // Opening a pipe blocks until something writes to it, and opening a device may have effects.
   mustBeRegular(await stat(path))
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
@@ -71,7 +71,7 @@ function mustBeRegular(stats: Stats): void {
   if (!stats.isFile()) throw withCode(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR)
 }
 
-/** Codes of our own, beside those of the system. */
+/** Error codes of this file, in addition to the system's. */
 const NOT_REGULAR = 'NOT_REGULAR'
 const TIMED_OUT = 'TIMED_OUT'
 
@@ -81,10 +81,10 @@ function withCode(code: string): Error {
 
 export type ReadText =
   | { readonly ok: true; readonly text: string }
-  /** The rest of a sentence that begins with the file's name. */
+  /** `message` is the rest of a sentence that begins with the file's name. */
   | { readonly ok: false; readonly message: string }
 
-/** The file as text: UTF-8, a byte order mark or not, of at most 1 MB. */
+/** Reads a UTF-8 file of at most 1 MB, with or without a byte order mark. */
 export async function readText(
   path: string,
   readFile: ReadFile,

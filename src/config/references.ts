@@ -5,16 +5,16 @@ import type { Reread } from './secret.ts'
 import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'
 
 export interface ReferenceSurroundings {
-  /** Where the configuration file lies. */
+  /** The directory of the configuration file. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
-  /** Ends the first reading of all files; one that is read again has a limit of its own. */
+  /** The time limit for reading all files at a start; later reads have limits of their own. */
   readonly limit: AbortSignal
   readonly say: Say
 }
 
-/** Puts what `{ env: NAME }` and `{ file: PATH }` stand for in their place, anywhere in the tree. */
+/** Replaces each `{ env: NAME }` and `{ file: PATH }` in the tree by what it refers to. */
 export async function resolveReferences(root: MapTree, around: ReferenceSurroundings): Promise<MapTree> {
   const crm = root.entries.get('crm')
   const kind = crm?.kind === 'map' ? crm.entries.get('kind') : undefined
@@ -39,7 +39,7 @@ export async function resolveReferences(root: MapTree, around: ReferenceSurround
     return isReference(here) && !namesList(path) ? refer(here, path) : resolvedMap(here, path)
   }
 
-  /** The file of a list is named by `{ file: NAME }` too, beside which a sheet may stand. */
+  /** Whether the key names a list's file, whose form `{ file: NAME, sheet: NAME }` looks like a reference. */
   function namesList(path: Path): boolean {
     return isOfFiles && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
   }
@@ -65,7 +65,7 @@ export async function resolveReferences(root: MapTree, around: ReferenceSurround
   }
 
   function fromEnv(name: string): Referred | { readonly message: string } {
-    // Whoever writes the secret itself in place of its name must not read it in a log.
+    // An invalid name is not shown: it may be the secret itself.
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { message: `must name ${VARIABLE}` }
     const shown = `the environment variable ${name}`
     const text = Object.hasOwn(around.env, name) ? around.env[name] : undefined

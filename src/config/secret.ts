@@ -1,26 +1,26 @@
 import { inspect } from 'node:util'
 
-/** Where a secret's text was read from; shown to people in place of the text. */
+/** The source of a secret's text, shown in place of the text. */
 export interface SecretSource {
-  /** For example `the file ./token` or `the environment variable TOKEN`. */
+  /** The name of the source, for example `the file ./token` or `the environment variable TOKEN`. */
   readonly name: string
-  /** Reads the source again; null where it cannot change while the process runs. */
+  /** Reads the source again; `null` if it cannot change while the process runs. */
   readonly reread: (() => Promise<Reread>) | null
 }
 
-/** Where a text is from that may be written in the file, and yet is kept from whoever prints settings. */
+/** The source of a text that may be written in the file but is not shown when settings are printed. */
 export const IN_THE_FILE: SecretSource = { name: 'the configuration', reread: null }
 
 export type Reread = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string }
 
 export type RefreshedSecret =
   | { readonly ok: true; readonly secret: Secret }
-  /** `message` is a sentence that names the source, never what it holds. */
+  /** `message` names the source, never its content. */
   | { readonly ok: false; readonly message: string }
 
 const SHOWN = '[secret]'
 
-/** A text that no log, dump or template can show; `reveal()` is the only way to it. */
+/** A text that logs, dumps and templates cannot show; only `reveal()` returns it. */
 export class Secret {
   readonly #text: string
   readonly #source: SecretSource
@@ -34,17 +34,18 @@ export class Secret {
     return this.#text
   }
 
-  /** The name of the source, which may be shown. */
   get from(): string {
     return this.#source.name
   }
 
-  /** Its source may come to hold another text while the process runs. */
+  /** Whether the source may change while the process runs. */
   get isReread(): boolean {
     return this.#source.reread !== null
   }
 
-  /** The secret as its source holds it now: a file is read again (rotation without a restart), anything else is as it was. */
+  /**
+   * Returns the secret from its source as it is now: a file is read again, so secrets can be rotated without a restart.
+   */
   async refresh(): Promise<RefreshedSecret> {
     const { reread } = this.#source
     if (reread === null) return { ok: true, secret: this }

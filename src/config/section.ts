@@ -8,7 +8,7 @@ type ValueOf<Given extends AnyKey> = Given extends Key<infer Value, string> ? Va
 type NameOf<Given extends AnyKey, Name extends string> =
   Given extends Key<unknown, infer Unit> ? `${Name}${Unit}` : never
 
-/** What the keys of a section give; those that may be left out of the settings are optional. */
+/** The settings that the keys of a section define. Keys with `override` are optional properties. */
 export type SettingsOf<Given extends Keys> = Flat<
   {
     readonly [
@@ -25,7 +25,7 @@ type Flat<Given> = { [Name in keyof Given]: Given[Name] }
 
 const NO_ENTRIES: ReadonlyMap<string, Tree> = new Map()
 
-/** A mapping of these keys and no others. One whose keys may all be absent may be absent itself, or be named and empty. */
+/** A mapping of exactly these keys. If all keys are optional, the section may be absent or empty. */
 export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<Given>> {
   const allowed = `a mapping with the keys ${Object.keys(keys).join(', ')}`
   const isRequired = Object.values(keys).some((key) => key.notes.fallback === null)
@@ -39,7 +39,7 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
     for (const [name, key] of Object.entries(keys)) {
       const inside = place.in(name, entries.get(name))
       let value = key.read(entries.get(name), inside)
-      // The rules between keys are asked about the rest as if what is wrong were absent.
+      // An invalid optional key counts as absent, so the rules between keys can still be checked.
       if (value === BAD && key.notes.fallback !== null) value = key.read(undefined, inside)
       if (value === BAD) isWhole = false
       else if (value !== undefined) settings[`${name}${key.unit}`] = value
@@ -54,7 +54,7 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
   return new Key(read, notes, '')
 }
 
-/** Any number of the same. */
+/** A list of any number of items. */
 export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
   const allowed = 'a list'
 
@@ -74,7 +74,7 @@ export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
   return new Key(read, { allowed, description: '', fallback: '`[]`', isNullable: false, inside }, '')
 }
 
-/** A mapping whose key `kind` decides which other keys there are. `hint` says what to do where it is missing. */
+/** A mapping whose other keys depend on its key `kind`. @param hint what to do if the section is missing */
 export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint: string): Key<Value> {
   const names = Object.keys(known)
   const allowed = `a mapping with the key kind (${names.join(', ')}) and those of that kind`
@@ -106,7 +106,7 @@ function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Pl
   let unknown = 0
   for (const [name, node] of entries) {
     if (Object.hasOwn(keys, name)) continue
-    // A file of nothing but unknown keys is not searched for a near one each.
+    // In a file of nothing but unknown keys, only the first ones get suggestions.
     const near = unknown++ < MOST_HINTS ? (nearestName(name, names) ?? place.findings.elsewhere(name)) : null
     const hint = near === null ? `known here: ${names.join(', ')}` : `did you mean ${near}?`
     place.in(name, node).say(`is not a known key; ${hint}`)
@@ -114,7 +114,7 @@ function refuseUnknown(entries: ReadonlyMap<string, Tree>, keys: Keys, place: Pl
   if (unknown > 0) place.findings.doubtful.add(place.key)
 }
 
-/** The key of this very name in one of the sections. */
+/** The path of the key with this name in any section; `null` if there is none. */
 export function keyNamed(wanted: string, keys: Keys): string | null {
   for (const [around, { notes }] of Object.entries(keys)) {
     if (notes.inside?.kind !== 'section') continue

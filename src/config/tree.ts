@@ -2,7 +2,7 @@ import type { ErrorCode, YAMLError } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from 'yaml'
 import type { Reread } from './secret.ts'
 
-/** A value of the file with the line it stands on; a mapping's value has its key's line. */
+/** A value of the file and its line. For a value in a mapping, it is the key's line. */
 export type Tree = ScalarTree | ListTree | MapTree | ReferenceTree | ReportedTree
 
 interface ScalarTree {
@@ -20,21 +20,21 @@ interface ListTree {
 export interface MapTree {
   readonly kind: 'map'
   readonly line: number
-  /** A Map: `__proto__` and `constructor` are keys like others. */
+  /** A Map, so that `__proto__` and `constructor` are ordinary keys. */
   readonly entries: ReadonlyMap<string, Tree>
 }
 
-/** What `{ env: NAME }` or `{ file: PATH }` stands for: always text, and never to be shown. */
+/** The value of `{ env: NAME }` or `{ file: PATH }`: always a text, and never shown. */
 export interface ReferenceTree {
   readonly kind: 'reference'
   readonly line: number
   readonly text: string
-  /** What may be shown in its place, such as `the environment variable PORT`. */
+  /** The name to show in its place, for example `the environment variable PORT`. */
   readonly name: string
   readonly reread: (() => Promise<Reread>) | null
 }
 
-/** Stands where a value was that has a problem already: whoever meets it says nothing more. */
+/** Replaces a value whose problem has been reported, so that it is reported once. */
 interface ReportedTree {
   readonly kind: 'reported'
   readonly line: number
@@ -42,7 +42,7 @@ interface ReportedTree {
 
 export type Path = readonly (string | number)[]
 
-/** Tells what is wrong on a line, and with which key where it is about one. */
+/** Reports a problem on a line, and of a key if it concerns one. */
 export type Say = (line: number | null, message: string, path?: Path) => void
 
 const MOST_ALIASES = 100
@@ -50,8 +50,8 @@ const MOST_VALUES = 100_000
 const DEEPEST = 32
 
 /**
- * Turns the parser's nodes into our tree: aliases in place (few of them: an alias bomb is refused), keys text and distinct.
- * `say` is told what is wrong; null where the text cannot be understood at all.
+ * Converts the parser's nodes to a tree. Replaces aliases, with a limit on their number against alias bombs; requires
+ * keys to be unique texts. Returns `null` if the text cannot be understood.
  */
 function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | null {
   const anchors = new Map<string, unknown>()
@@ -76,7 +76,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
       if (!anchors.has(node.source)) {
         say(line, 'uses an alias (*name) without an anchor (&name) before it; text that begins with * needs quotes')
       }
-      // Anchors are met in the order of the text, so this is the latest before the alias, as YAML 1.2 §7.1 says.
+      // Anchors are collected in text order, so this is the latest one before the alias (YAML 1.2 §7.1).
       return grow(anchors.get(node.source), line, path)
     }
     if (isMap(node) || isSeq(node) || isScalar(node)) {
@@ -130,14 +130,14 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
 function keyText(key: unknown, anchors: Map<string, unknown>): string | null {
   if (!isScalar(key)) return null
   if (key.anchor !== undefined) anchors.set(key.anchor, key)
-  // As written: `on: 1`, `8080: 1` and `null: 1` are keys a person can find again.
+  // As written, so that people can find keys such as `on: 1`, `8080: 1` and `null: 1`.
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }
 
 const MOST_TOKENS = 100_000
 const MOST_FAULTS = 5
 
-/** The one YAML 1.2 document in the text, with the line of each value; an empty text is an empty mapping, null one that cannot be read. */
+/** Parses the single YAML 1.2 document in the text. An empty text is an empty mapping; `null` if it is invalid. */
 export function parseYaml(text: string, say: Say): MapTree | null {
   const control = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F]/.exec(text)
   if (control !== null) {
@@ -153,13 +153,13 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    // Its own search is quadratic; buildTree finds them.
+    // The parser's own check takes quadratic time; buildTree checks instead.
     uniqueKeys: false,
     version: '1.2',
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
-    // With 'silent' it would take a second document for nothing.
+    // With 'silent', the parser would ignore a second document.
     logLevel: 'error',
   })
   const faults = [...document.errors, ...document.warnings]
@@ -170,7 +170,10 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   return buildTree(document.contents, lines, say)
 }
 
-/** Junk of a megabyte would keep the parser busy for many seconds; the lexer alone is quick. */
+/**
+ * Whether the text is small enough to parse: a megabyte of junk would keep the parser busy for seconds, but the lexer
+ * is fast.
+ */
 function isModest(text: string): boolean {
   return new Lexer().lex(text).drop(MOST_TOKENS).next().done === true
 }
@@ -185,7 +188,7 @@ function saySyntax(faults: readonly YAMLError[], lines: LineCounter, say: Say): 
   }
 }
 
-/** What a syntax error means, in words of ours: the parser's own messages quote the file, which may hold secrets. */
+/** Marquee's messages for syntax errors. The parser's own quote the file, which may contain secrets. */
 const FAULTS: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) must stand alone',
   BAD_ALIAS: 'an alias (*name) has no anchor (&name) before it; text that begins with * needs quotes',

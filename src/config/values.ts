@@ -5,7 +5,7 @@ import { type Key, leaf, Wrong } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 
-/** Text that `accepts` takes; numbers and booleans must be quoted: `007` and `on` stay what they are. */
+/** A text that `accepts` allows. Numbers and booleans must be quoted, so `007` and `on` stay unchanged. */
 export function text(allowed: string, accepts: (text: string) => boolean): Key<string> {
   return leaf(allowed, ({ value }) => {
     if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)
@@ -13,22 +13,22 @@ export function text(allowed: string, accepts: (text: string) => boolean): Key<s
   })
 }
 
-/** Whether a text can be the name of a file, a column, a table. */
+/** Whether a text can be the name of a file, column or table. */
 export function isName(name: string): boolean {
   return name !== '' && !name.includes('\0')
 }
 
-/** A path, made absolute: it is relative to the configuration file. */
+/** A path, resolved against the configuration file's directory. */
 export function path(allowed: string): Key<string> {
   return text(allowed, isName).map((given, { findings }) => resolve(findings.folder, given))
 }
 
-/** The very word, by which a section is known. */
+/** One fixed word, which identifies a section's kind. */
 export function word<const Word extends string>(expected: Word): Key<Word> {
   return leaf(expected, ({ value }) => (String(value).trim() === expected ? expected : null))
 }
 
-/** A secret, which never stands in the file itself. */
+/** A secret, which must not be written in the file itself. */
 export function secretText(allowed: string, accepts: (text: string) => boolean): Key<Secret> {
   return leaf(`${allowed}, given as { env: NAME } or { file: PATH }`, ({ reference }) => {
     if (reference === null) {
@@ -49,20 +49,20 @@ export function timeZone(): Key<Zone> {
     if (typeof value !== 'string') return null
     const zone = openZone(value.trim())
     if (zone !== null) return zone
-    // What came by reference is not shown, and so no name like it either.
+    // A referenced value is never shown, and neither is a name close to it.
     const near = reference === null ? nearestZone(value.trim()) : null
     return near === null ? null : new Wrong(`must be ${ZONE}; did you mean ${near}?`)
   })
 }
 
-/** The zone of a city, else the one of the nearest name. */
+/** The zone whose city is given, else the one with the nearest name. */
 function nearestZone(given: string): string | null {
   const names = Intl.supportedValuesOf('timeZone')
   const city = `/${given.toLowerCase().replaceAll(/[\s-]+/g, '_')}`
   return names.find((name) => name.toLowerCase().endsWith(city)) ?? nearestName(given, names)
 }
 
-/** A whole number within limits; `{ env }` and `{ file }` hold only text, so there its digits are read. */
+/** A whole number within limits. References only yield text, so their digits are parsed. */
 export function wholeNumber(least: number, most: number): Key<number> {
   const allowed = `a whole number from ${least} to ${most}`
   return leaf(allowed, ({ value, reference }) => {
@@ -78,7 +78,7 @@ function isDigits(written: string): boolean {
   return /^\d{1,15}$/.test(written.trim())
 }
 
-/** A switch; YAML 1.2 reads `on` and `off` as text, so both spellings are taken. */
+/** A switch. YAML 1.2 treats `on` and `off` as text, so both forms are parsed here. */
 export function flag(): Key<boolean> {
   return leaf('on, off, true or false', ({ value }) => {
     const written = String(value).trim().toLowerCase()
@@ -89,10 +89,10 @@ export function flag(): Key<boolean> {
 
 const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }))
 
-/** 24 days: a timer takes no more than 2³¹-1 ms, and fires at once for more. */
+/** The longest duration, 24 days: a longer timer would fire at once, because timers take at most 2³¹-1 ms. */
 const LONGEST_MS = 576 * 3_600_000
 
-/** A duration in milliseconds, written with its unit. */
+/** A duration with a unit, in milliseconds. */
 export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
   const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
   const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, ({ value }) => {
@@ -102,7 +102,7 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
   return key.in('Ms')
 }
 
-/** A duration in milliseconds, or null for `off`. */
+/** A duration in milliseconds; `null` for `off`. */
 export function durationOrOff(example: string): Key<number | null, 'Ms'> {
   const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, ({ value }) => {
     const written = String(value).trim().toLowerCase()
@@ -111,7 +111,7 @@ export function durationOrOff(example: string): Key<number | null, 'Ms'> {
   return key.map((given) => (given === 'off' ? null : given)).in('Ms')
 }
 
-/** Null if it is no duration. */
+/** Parses a duration; `null` if it is none. */
 function millisecondsOf(value: string | number | boolean): number | Wrong | null {
   const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
   const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
@@ -123,7 +123,7 @@ const SIZES: ReadonlyMap<string, number> = new Map(
   Object.entries({ B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30, TIB: 2 ** 40 }),
 )
 
-/** A number of bytes, written with its unit: `2GB` is two thousand million, `2GiB` is 2³¹. */
+/** A size with a unit, in bytes: `2GB` is 2·10⁹, `2GiB` is 2³¹. */
 export function size(): Key<number, 'Bytes'> {
   const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', ({ value }) => {
     const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
@@ -133,14 +133,17 @@ export function size(): Key<number, 'Bytes'> {
   return key.in('Bytes')
 }
 
-/** What `500ms` or `2 GIB` comes to in units of one; null where it is not a number with one of these units. */
+/**
+ * Converts an amount such as `500ms` or `2 GIB` to the smallest unit; `null` if it is not a number with one of these
+ * units.
+ */
 function amountOf(written: string, units: ReadonlyMap<string, number>): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15}) ?([A-Za-z]{1,3})$/.exec(written.trim()) ?? []
   const factor = units.get(unit)
   return factor === undefined ? null : Number(digits) * factor
 }
 
-/** What a bare number lacks; null for what is not one. */
+/** Says which units a plain number could have; `null` for anything else. */
 function needsUnit(value: unknown, units: readonly string[]): Wrong | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0) return null
   const written = units.map((unit) => `${value}${unit}`)

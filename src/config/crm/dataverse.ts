@@ -6,7 +6,7 @@ import { duration, flag, path, secretText, text, wholeNumber, word } from '../va
 import { section } from '../section.ts'
 import { condition, fieldSources } from './sources.ts'
 
-// What goes into an address must need no escaping there.
+// Names and ids are used in URLs without escaping.
 const isSet = (name: string): boolean => /^[a-z_]\w*$/i.test(name)
 const isId = (id: string): boolean => /^[\w.-]+$/.test(id)
 
@@ -15,7 +15,7 @@ const from = text('the name of an entity set, such as msevtmgt_events', isSet).s
 )
 const active = condition('Which rows are active; stock: `{ statecode: [0] }`. Null: all are.')
 
-/** Two tables of an environment. */
+/** Two tables of a Dataverse environment. */
 export const dataverse = section({
   kind: word('dataverse'),
   url: webOrigin('https://example.crm11.dynamics.com').says('The environment.'),
@@ -56,7 +56,7 @@ export const dataverse = section({
   }),
 })
   .says('Two tables of a Dataverse environment (docs/crm/dataverse.md).')
-  // A date without an offset is wall time in the zone that dates are shown in.
+  // A date without an offset is a wall time in the zone that dates are shown in.
   .map((block) => ({ timeZone }: General) => ({ ...block, timeZone }))
 
 export type DataverseSettings = SettingsOfKind<typeof dataverse>

@@ -7,7 +7,7 @@ import { guid, isName, path, timeZone, word } from '../values.ts'
 import { condition, fieldSources } from './sources.ts'
 import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
-/** One file, and the sheet of it where it is a workbook; null is the first. */
+/** A file, and its sheet if it is a workbook; `null` is the first sheet. */
 export interface FileName {
   readonly file: string
   readonly sheet: string | null
@@ -34,7 +34,7 @@ const list = {
   texts: textKeys('`crm.texts`'),
 }
 
-/** Two lists in the files of a folder. */
+/** Two lists in the files of a directory. */
 export const files = section({
   kind: word('files'),
   directory: path('the directory that holds events and venues').says(
@@ -67,7 +67,7 @@ export const files = section({
     venues: listOf(venues, texts),
   }))
 
-/** How one list is read: null texts are those of a file written for Marquee. */
+/** Combines a list's own settings with those for all files. Null `texts`: the file is written for Marquee. */
 function listOf<Block extends { readonly texts: SaidTexts }>(
   block: Block | null,
   all: SaidTexts,

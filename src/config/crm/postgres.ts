@@ -16,7 +16,7 @@ const url = leaf(
     if (typeof value !== 'string') return null
     const address = parsePostgresUrl(value)
     if (typeof address === 'string') return new Wrong(address, true)
-    // It mostly holds a password.
+    // A secret, because it usually contains a password.
     return new Secret(value, reference ?? IN_THE_FILE)
   },
 )
@@ -62,9 +62,9 @@ export const postgres = section({
   .says('Two tables or views of a PostgreSQL database (docs/crm/postgres.md).')
   .map((block, { findings: { folder } }) => (general: General) => ({
     ...block,
-    /** What a `timestamp` is wall time in. */
+    /** The zone of a `timestamp` without time zone. */
     timeZone: general.timeZone,
-    /** What the paths in the URL are relative to. */
+    /** The folder that paths in the URL are relative to. */
     folder,
   }))
 

@@ -9,23 +9,23 @@ import { section } from '../section.ts'
 import { isName } from '../values.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
-/** Where a field's value comes from. */
+/** The source of a field's value. */
 export type FieldSource = ColumnSource | ValueSource | SubtractSource | JoinSource | LastingSource
 
 export interface ColumnSource {
   readonly kind: 'column'
   readonly column: string
-  /** What a blank cell is read as. */
+  /** The text to read instead of a blank cell; `null` if it stays blank. */
   readonly whenBlank: string | LastingSource | null
-  /** The words that people see instead of the CRM's codes. */
+  /** Whether to read the labels that people see instead of the CRM's codes. */
   readonly label: boolean
-  /** What a date without an offset is wall time in, where the field says so. */
+  /** The zone of dates without an offset, if the field names one. */
   readonly wallTimeIn?: WallTimeIn
 }
 
 type WallTimeIn =
   | { readonly kind: 'zone'; readonly zone: Zone }
-  /** It holds the name of a zone, or the CRM's own code of one. */
+  /** A column that holds a zone's name or the CRM's code of it. */
   | { readonly kind: 'column'; readonly column: string }
 
 interface ValueSource {
@@ -33,36 +33,36 @@ interface ValueSource {
   readonly value: string
 }
 
-/** The first column less all others, never below 0. */
+/** The first column minus all others, at least 0. */
 interface SubtractSource {
   readonly kind: 'subtract'
   readonly columns: readonly string[]
 }
 
-/** Several columns, a blank between what they hold. */
+/** Several columns, joined with blanks. */
 interface JoinSource extends Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> {
   readonly kind: 'join'
   readonly columns: readonly string[]
 }
 
-/** So long after Start. */
+/** A duration after Start. */
 interface LastingSource {
   readonly kind: 'lasting'
   readonly lastingMs: number
 }
 
-/** A column as it is. */
+/** A source that reads a column unchanged. */
 export function columnSource(column: string): ColumnSource {
   return { kind: 'column', column, whenBlank: null, label: false }
 }
 
-/** A field that is absent is as the CRM's stock mapping has it; null drops it. */
+/** The sources of fields. An absent field keeps the stock mapping; null drops it. */
 export type FieldSources = { readonly [Name in keyof EventRecord | keyof VenueRecord]?: FieldSource | null }
 
-/** What each column must hold. */
+/** Conditions on columns, all of which must hold. */
 export type Condition = readonly ConditionPart[]
 
-/** A column and the values of which it must hold one or none, or that it must be blank. */
+/** A condition on one column: it must hold one of the values, none of them, or be blank. */
 export type ConditionPart =
   | { readonly column: string; readonly oneOf: readonly ConditionValue[] }
   | { readonly column: string; readonly noneOf: readonly ConditionValue[] }
@@ -71,13 +71,13 @@ export type ConditionPart =
 type ConditionValue = string | number | boolean
 
 export interface FieldOptions {
-  /** Whether the CRM has words for its codes. */
+  /** Whether the CRM has labels for its codes. */
   readonly labels: boolean
-  /** Whether an id may be made of several columns. */
+  /** Whether an id may be joined from several columns. */
   readonly joinsId?: boolean
 }
 
-/** The keys that say where the fields of a list come from. */
+/** The keys for the sources of a list's fields. */
 export function fieldSources(table: RecordTable, { labels, joinsId = false }: FieldOptions): Key<FieldSources> {
   const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
     const key = name === 'Id' ? idKey(joinsId) : fieldKey(name, type, labels).orNull()
@@ -90,7 +90,7 @@ const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or fals
 const HELD =
   'a mapping of columns to what they hold, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
 
-/** `active` or `showOnWeb`: absent is the stock condition, null no condition. */
+/** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
 export function condition(description: string): Key<Condition | null | undefined> {
   return wholeKey(HELD, conditionOf).orNull().override('the stock condition').says(description)
 }
@@ -107,7 +107,7 @@ function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
   return parts
 }
 
-/** Null for an open question. */
+/** Parses one column's condition; `null` if it is invalid or an open question. */
 function partOf(column: string, said: Tree): ConditionPart | Wrong | null {
   if (textIn(said) === 'blank') return { column, blank: true }
   const not = entriesOf(said, ['not'])?.get('not')
@@ -161,7 +161,7 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
   )
 }
 
-/** What a constant of a field may be, as far as that is known without how the list's texts are written (crm.texts). */
+/** What a field's constant may be, independent of how the list's texts are written (crm.texts). */
 interface Constant {
   readonly allowed: string
   readonly accepts: (written: string) => boolean
@@ -175,7 +175,7 @@ const A_DATE: Constant = {
 
 const CONSTANTS: Partial<Record<FieldType, Constant>> = { int32: A_NUMBER, decimal: A_NUMBER, 'date-time': A_DATE }
 
-/** Rows would be blamed for it. */
+/** Refuses a constant that is no value of the field: otherwise every row with it would be withheld. */
 function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): typeof BAD | null {
   for (const key of ['whenBlank', 'value']) {
     const said = node.kind === 'map' ? node.entries.get(key) : undefined
@@ -187,7 +187,10 @@ function refuseWord(node: Tree, place: Place, { allowed, accepts }: Constant): t
   return null
 }
 
-/** A duration that is none, beside which all else may be right; an open question is told elsewhere. */
+/**
+ * Refuses an invalid duration with a message of its own, as the rest of the mapping may be right. An open question is
+ * reported elsewhere.
+ */
 function refuseLasting(node: Tree, place: Place): typeof BAD | null {
   if (node.kind !== 'map') return null
   const said = node.entries.get('lasting')
@@ -197,7 +200,7 @@ function refuseLasting(node: Tree, place: Place): typeof BAD | null {
   return place.in('lasting', said).refuse(said, 'must be a duration such as 2h30m, 90m or 1h')
 }
 
-/** `further` are the keys that a column may have besides; where it `lasts`, its `whenBlank` may be a duration. */
+/** Parses a column. @param further additional keys allowed @param lasts whether `whenBlank` may be a duration */
 function columnOf(node: Tree, further: readonly string[], lasts: boolean): ColumnSource | null {
   const plain = answerIn(node)
   if (plain !== null) return columnSource(plain)
@@ -218,7 +221,7 @@ function joinOf(node: Tree, further: readonly string[], lasts: boolean): JoinSou
   return columns === null || rest === null ? null : { kind: 'join', columns, ...rest }
 }
 
-/** What may be said besides the columns; null where it cannot be read. */
+/** Parses the keys allowed next to columns; `null` if they are invalid. */
 function besidesOf(entries: MapTree['entries'], lasts: boolean): Pick<ColumnSource, 'whenBlank' | 'wallTimeIn'> | null {
   const [blank, zone] = [entries.get('whenBlank'), entries.get('wallTimeIn')]
   const whenBlank = textIn(blank) ?? (lasts ? lastingOf(blank) : null)
@@ -238,7 +241,7 @@ function subtractOf(node: Tree): SubtractSource | null {
   return columns === null ? null : { kind: 'subtract', columns }
 }
 
-/** So long as `2h30m`, `90m` or `1h 15m` says; null for anything else, and for nothing at all. */
+/** Parses a duration such as `2h30m`, `90m` or `1h 15m`; `null` for anything else, including 0. */
 function lastingOf(node: Tree | undefined): LastingSource | null {
   const written = textIn(entriesOf(node, ['lasting'])?.get('lasting'))?.trim() ?? ''
   const match = /^(?:(\d{1,4})h)? ?(?:(\d{1,5})m)? ?(?:(\d{1,6})s)?$/.exec(written)
@@ -261,7 +264,7 @@ function wallTimeOf(node: Tree): WallTimeIn | null {
   return column === null ? null : { kind: 'column', column }
 }
 
-/** The entries of a mapping that has some of these keys and no others. */
+/** The entries of a mapping that has at least one of these keys and no others. */
 function entriesOf(node: Tree | undefined, keys: readonly string[]): MapTree['entries'] | null {
   if (node?.kind !== 'map' || node.entries.size === 0) return null
   return node.entries.keys().every((key) => keys.includes(key)) ? node.entries : null
@@ -277,7 +280,9 @@ function nameIn(node: Tree | undefined): string | null {
   return name !== null && isName(name) ? name : null
 }
 
-/** A name that is not the open question of `init`; a column of that name is `{ column: '?' }`. */
+/**
+ * A name other than `?`, with which `init` marks open questions. A column named `?` must be written `{ column: '?' }`.
+ */
 function answerIn(node: Tree | undefined): string | null {
   const name = nameIn(node)
   return name === '?' ? null : name

@@ -4,28 +4,28 @@ import { type Key, leaf, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
 import { wholeNumber } from '../values.ts'
 
-/** How the texts of a file are read that was not written for Marquee. */
+/** How the texts of a file that was not written for Marquee are read. */
 export interface TextSettings {
-  /** Null where nobody said it; a comma then, or what the file's own `sep=` says. */
+  /** The separator of cells; `null` if not configured: a comma, or the one in the file's `sep=` line. */
   readonly delimiter: string | null
-  /** By the name that TextDecoder gives it. */
+  /** The encoding, by TextDecoder's name. */
   readonly encoding: string
-  /** Null where nobody said it: a point, and nothing groups thousands. */
+  /** The decimal separator; `null` if not configured: a point, without thousands separators. */
   readonly decimal: '.' | ',' | null
-  /** What may stand before or behind a price. */
+  /** Signs and words allowed before or after a price. */
   readonly currency: readonly string[]
-  /** After ISO 8601, in this order. */
+  /** Date formats, tried in this order after ISO 8601. */
   readonly dates: readonly DateFormat[]
-  /** Besides true, yes, 1 and false, no, 0; in lower case. */
+  /** Words in addition to true, yes, 1 and false, no, 0; in lower case. */
   readonly yes: readonly string[]
   readonly no: readonly string[]
-  /** What separates tags. */
+  /** The separators of tags. */
   readonly tags: readonly string[]
-  /** Rows above it are skipped; counted from 1. Null where nobody said it: the first row in which something stands. */
+  /** The row of the header, counted from 1; `null` if not configured: the first row with a value. */
   readonly headerRow: number | null
 }
 
-/** What is said of them; what is absent is said elsewhere, or as if nothing were. */
+/** The configured settings; absent ones come from `crm.texts` or the defaults. */
 export type SaidTexts = { readonly [Name in keyof TextSettings]?: NonNullable<TextSettings[Name]> }
 
 const DEFAULTS: TextSettings = {
@@ -40,7 +40,7 @@ const DEFAULTS: TextSettings = {
   headerRow: null,
 }
 
-/** What holds for one list: its own words, else those for all files. */
+/** The settings of one list: its own override those for all files. */
 export function textsOf(all: SaidTexts, own: SaidTexts): TextSettings {
   return { ...DEFAULTS, ...all, ...own }
 }
@@ -72,7 +72,7 @@ const dates = wholeKey<readonly DateFormat[]>(DATES, (node) => {
   return formats
 })
 
-/** Texts; what YAML takes for a number or a boolean counts as it is written. */
+/** A list of texts. Numbers and booleans of YAML count as texts. */
 function words(allowed: string): Key<readonly string[]> {
   return wholeKey(allowed, (node) => {
     if (node.kind !== 'list') return null
@@ -84,7 +84,7 @@ function words(allowed: string): Key<readonly string[]> {
 const flagWords = (example: string): Key<readonly string[]> =>
   words(`a list of words such as [${example}]`).map((found) => found.map((word) => word.trim().toLowerCase()))
 
-/** The keys of `texts`, for all files or for one list's. */
+/** The keys of `texts`, for all files or for one list. */
 export function textKeys(fallback: string): Key<SaidTexts> {
   const or = (usual: string): string => (fallback === '' ? usual : fallback)
   return section({
