@@ -20,13 +20,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 export interface InitOptions {
-  /** The files to be looked at. */
+  /** The files to examine. */
   readonly from?: readonly string[]
-  /** Whether an existing file is written over. */
+  /** Whether to overwrite an existing file. */
   readonly replace?: boolean
 }
 
-/** Writes a commented marquee.yaml for a CRM; over an existing file only if it is to be replaced. */
+/** Writes a commented marquee.yaml for a kind of CRM. Overwrites an existing file only with `replace`. */
 export async function init(
   kind: string,
   surroundings: CommandContext,
@@ -54,7 +54,7 @@ export async function init(
   }
   try {
     const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
-    // Nobody has said yet in which zone the dates of these files are.
+    // The zone of the dates in these files is still unknown.
     const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
     const text = `${begin}${proposed === null ? template[0] : proposed.text}`
     if (replaced === null) await writeFile(path, text, { flag: 'wx' })
@@ -76,7 +76,7 @@ export async function init(
   return FINE
 }
 
-/** How the files are read, or why they cannot be looked at. */
+/** Proposes how to read the files, or explains why they cannot be examined. */
 async function lookAtAll(
   kind: string,
   from: readonly string[],
@@ -172,7 +172,7 @@ const POSTGRES = `  kind: postgres
     updatedAt: updated_at
 `
 
-/** The commented configuration of each kind of CRM, and what comes after it was written. */
+/** The commented configuration of each kind of CRM, and the next step after writing it. */
 const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
   ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm beside it']],
   ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],

@@ -2,35 +2,38 @@ import { type DateFormat, BadDateFormat, parseByFormat, parseDateFormat } from '
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { parseGuid } from '../domain/guid.ts'
 
-/** A text that stands in a column, and in how many rows. */
+/** A text in a column, and the number of rows that hold it. */
 export interface CountedText {
   readonly text: string
   readonly count: number
-  /** Whether it is a text in a workbook too: only there can numbers be written in several ways. */
+  /** Whether it is a text rather than a number in a workbook. Only texts can write numbers in several ways. */
   readonly isText: boolean
 }
 
-/** What is in a column, by its values alone. */
+/** What a column holds, judged by its values alone. */
 export interface Column {
   readonly name: string
-  /** Rows of the table, and those in which the column holds something. */
+  /** The number of rows of the table, and of rows in which the column is not blank. */
   readonly rows: number
   readonly filled: number
-  /** The different texts, in the order in which they come; of a large file not all. */
+  /** The distinct texts, in order of appearance; incomplete for large files. */
   readonly texts: readonly CountedText[]
   readonly distinct: number
-  /** No two rows hold the same, of those that were compared. */
+  /** Whether all compared values differ. */
   readonly isDistinct: boolean
   readonly isGuid: boolean
   readonly kind: 'date-time' | 'date' | 'time' | 'number' | 'text'
-  /** The formats that fit every value; empty where ISO 8601 does. */
+  /** The formats that fit equally many values; empty for ISO 8601. */
   readonly formats: readonly DateFormat[]
-  /** How many values are of that kind. */
+  /** The number of values that are of `kind`. */
   readonly fit: number
-  /** How many cells hold a text that was not kept, and how many of those are of that kind. */
+  /** The number of cells whose text was not kept, and how many of those are of `kind`. */
   readonly others: number
   readonly othersFit: number
-  /** The rows that hold something, in their order, and what they hold; null: not known. Of a large file not all. */
+  /**
+   * The rows in which the column is not blank, in order, and their values; null if a value was not kept. Incomplete for
+   * large files.
+   */
   readonly at: readonly number[]
   readonly held: readonly (CountedText | null)[]
 }
@@ -114,13 +117,13 @@ export function lookAtColumn(name: string, texts: readonly CountedText[], counts
   return numbers >= known * ENOUGH ? as('number', numbers) : as('text', known)
 }
 
-/** The column that such texts would be, one in each row. */
+/** The column that would hold these texts, one per row. */
 export function columnOfTexts(all: readonly string[]): Column {
   const counts = { rows: all.length, filled: all.length, others: 0, othersFit: 0, at: [], held: [] }
   return lookAtColumn('', countedTexts(all), counts)
 }
 
-/** Whether one more text is of the column's kind. */
+/** Returns a test for whether a text is of the column's kind. */
 export function fitsAs({ kind, formats, isGuid }: Column): (text: string) => boolean {
   if (isGuid) return (text) => parseGuid(text) !== null
   if (kind === 'text') return () => true
@@ -163,7 +166,7 @@ export function isMoment({ kind }: Column): boolean {
   return kind === 'date' || kind === 'date-time'
 }
 
-/** The rows in which all these columns hold something: what each holds, the empty text where it is not known. */
+/** The rows in which none of these columns is blank, with their texts; a text that was not kept is empty. */
 export function rowsOf(columns: readonly Column[]): readonly (readonly string[])[] {
   const [first, ...others] = columns.map(({ at, held }) => ({ at, held, next: 0 }))
   const rows: string[][] = []
@@ -175,10 +178,10 @@ export function rowsOf(columns: readonly Column[]): readonly (readonly string[])
   return rows
 }
 
-/** The share of values that decides what a column holds; the others are slips, which `check` tells. */
+/** The share of values that decides what a column holds. `check` reports the others as mistakes. */
 export const ENOUGH = 0.75
 
-// 12.50 is a price rather than a time.
+// Without hh.mm: 12.50 is a price rather than a time.
 const TIME_FORMATS = TIMES.filter((time) => !/^h+\.mm$/.test(time)).map((time) => formatOf(`YYYY-MM-DD ${time}`))
 const NUMBER = /^[+-]?\d[\d.,\u00a0\u202f ]*$/
 
@@ -187,10 +190,13 @@ interface Fitting {
   readonly fit: number
 }
 
-/** So many texts tell which formats there can be; all are counted for those. */
+/** The number of texts from which candidate formats are chosen. All texts are then counted for those. */
 const SOME_TEXTS = 200
 
-/** The formats that fit most of the texts, and equally many; those of two digits stand before those of one or two. */
+/**
+ * Returns the formats that fit the most texts, if those are enough; formats with two digits come before those with one
+ * or two.
+ */
 function fitting(texts: readonly CountedText[], known: readonly DateFormat[]): Fitting {
   const all = texts.reduce((sum, { count }) => sum + count, 0)
   const some = texts.slice(0, SOME_TEXTS)
@@ -206,18 +212,18 @@ function fitting(texts: readonly CountedText[], known: readonly DateFormat[]): F
 
 /** The formats that fit the dates of all these columns. */
 export function commonFormats(columns: readonly Column[]): readonly DateFormat[] {
-  // What ISO 8601 fits needs none.
+  // ISO 8601 needs no format.
   const texts = columns.flatMap((column) => (column.formats.length > 0 ? column.texts : []))
   return fitting(texts, DATE_TIME_FORMATS).formats
 }
 
-/** The formats of texts, each a day and a time that stand in two columns. */
+/** The formats of texts made of a day and a time from two columns. */
 export function joinedFormats(texts: readonly CountedText[]): readonly DateFormat[] {
   const all = texts.reduce((sum, { count }) => sum + count, 0)
   return countOf(texts, isIso) >= all * ENOUGH ? [] : fitting(texts, DATE_TIME_FORMATS).formats
 }
 
-/** What numbers say about the decimal sign; `both` where nothing of them decides. */
+/** Finds the decimal separator of numbers; `both` if they contradict each other or are ambiguous. */
 export function decimalSign(numbers: readonly string[]): {
   readonly sign: '.' | ',' | 'both' | null
   readonly example: string
@@ -234,7 +240,7 @@ export function decimalSign(numbers: readonly string[]): {
       ambiguous = value
       continue
     }
-    // Several of one kind group thousands; of two kinds the last is the decimal sign.
+    // Repeated separators of one kind group thousands. Of two kinds, the last is the decimal separator.
     signs.add(isGrouped ? (last === ',' ? '.' : ',') : last)
     example = value
   }
@@ -250,7 +256,7 @@ function withoutCurrency(value: string): string {
   return value.replace(CURRENCY, '').trim()
 }
 
-/** The signs and words of money that stand beside numbers, each once. */
+/** The currency signs and words next to numbers, each once. */
 export function currenciesOf(numbers: readonly string[]): readonly string[] {
   return [...new Set(numbers.flatMap((value) => CURRENCY.exec(value) ?? []))]
 }

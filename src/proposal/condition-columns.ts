@@ -40,7 +40,7 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
   return line
 }
 
-/** Which rows are active: a column of cancellations says it the other way round. */
+/** Proposes which rows are active. A column of cancellations counts inversely. */
 export function activeOf(columns: readonly Column[], taken: Set<Column>, list: 'event' | 'venue'): Line {
   const few = columns.filter(({ distinct, filled }) => filled > 0 && distinct <= FEW)
   const cancelled = named(few, CANCELLED_NAMES, taken)
@@ -63,7 +63,10 @@ function openActive(column: Column): Line {
   return { key: 'active', value: OPEN, evidence: `${question}; ${heldBy(column)}` }
 }
 
-/** By a column in which rows are marked that are not to be shown; a mark that is no known word counts as one, for it hides. */
+/**
+ * Proposes a condition on a column that marks rows to hide. An unknown word counts as such a mark, because hiding is
+ * safe.
+ */
 function markedLine(key: string, column: Column): Line | null {
   const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
   const isKnown = yes.length + no.length === column.distinct
@@ -76,12 +79,12 @@ function activeLine(column: Column): Line | null {
   const [yes, no] = [wordsIn(column, YES_WORDS), wordsIn(column, NO_WORDS)]
   if (yes.length + no.length !== column.distinct) return null
   const hasBlank = column.filled < column.rows
-  // What a blank one means beside a yes and a no is for somebody to say.
+  // A blank cell next to yes and no is ambiguous: ask.
   if (hasBlank && yes.length > 0 && no.length > 0) return null
   return conditionLine('active', column, yes.length > 0 ? { oneOf: yes } : { not: no })
 }
 
-/** By the states that say that an event is off, where every other is known to say that it is not. */
+/** Proposes to exclude the states in which an event is off, if all other states are known to mean that it is on. */
 function stateLine(column: Column): Line | null {
   const off = wordsIn(column, OFF_STATES, bareName)
   const good = wordsIn(column, GOOD_STATES, bareName)

@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { openDecoder } from '../domain/encoding.ts'
 
-/** The encoding of a file; `sure` is null where nothing of its bytes decides between the candidates. */
+/** The encoding of a file; `sure` is null if its bytes fit several candidates. */
 export interface Encoding {
   readonly sure: string | null
   readonly candidates: readonly { readonly label: string; readonly word: string }[]
@@ -21,7 +21,10 @@ const LABELS = [
   'macintosh',
 ]
 
-/** Nothing tells encodings of one byte apart but what they give: where all that give words give the same, it is sure. */
+/**
+ * Detects the encoding. One-byte encodings can only be told apart by their results: if all plausible ones give the same
+ * words, the result is sure.
+ */
 export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { sure: 'utf-16le', candidates: [] }
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { sure: 'utf-16be', candidates: [] }
@@ -30,7 +33,7 @@ export function encodingOf(bytes: Buffer): Encoding {
   const read = LABELS.map((label) => {
     const decoder = openDecoder(label, false)
     const words = written.map((word) => decoder?.decode(word) ?? '')
-    // What is a blank in one encoding is a letter in another.
+    // The same byte may be a blank in one encoding and a letter in another.
     return { label, words, isLikely: words.every((word) => word.split(/\s+/u).every(isWord)) }
   })
   const likely = read.filter(({ isLikely }) => isLikely)
@@ -40,7 +43,7 @@ export function encodingOf(bytes: Buffer): Encoding {
     likely.every(({ words }) => words.every((word, index) => word === likely[0]?.words[index]))
   if (isSure)
     return { sure: 'windows-1252', candidates: likely.map(({ label, words }) => ({ label, word: words[0] ?? '' })) }
-  // What is shown beside the likely ones is what a wrong answer would look like.
+  // Show an implausible result next to the plausible ones, for comparison.
   const unlikely = read.filter(({ isLikely }) => !isLikely)
   const known = [...likely, ...unlikely.slice(0, Math.max(1, 3 - likely.length))]
   const at = known[0]?.words.findIndex((word, index) => known.some(({ words }) => words[index] !== word)) ?? 0
@@ -54,10 +57,10 @@ export function encodingOf(bytes: Buffer): Encoding {
 
 const MOST_WORDS = 10_000
 const LONGEST_WORD = 80
-/** What separates words, the blank that no line is broken at among it, as most encodings have it. */
+/** Bytes that separate words in most encodings, including the no-break space. */
 const BETWEEN = new Set(Buffer.from('\0\t\n\v\f\r ,;|"\xa0', 'latin1'))
 
-/** The words that hold a byte beyond ASCII, each once. */
+/** The distinct words with a byte beyond ASCII. */
 function wordsIn(bytes: Buffer): readonly Buffer[] {
   const words = new Map<string, Buffer>()
   let begin = 0
@@ -76,10 +79,13 @@ function wordsIn(bytes: Buffer): readonly Buffer[] {
   return [...words.values()]
 }
 
-/** Only what both of these give alike is the same text in most of Europe. */
+/** The encodings of most of Europe. Text that both decode alike is very likely right. */
 const WESTERN_AND_CENTRAL = ['windows-1252', 'windows-1250']
 
-/** No controls, no sign or capital within small letters, no letter right after a digit, no capital alone, and one script. */
+/**
+ * Whether a word is plausible: no control characters, no sign or capital among small letters, no letter right after a
+ * digit, no single capital, only one script.
+ */
 function isWord(word: string): boolean {
   if (/[\p{C}\ufffd]/u.test(word)) return false
   if (/\p{L}(?!['’‘´`–-])[^\p{ASCII}\p{L}\p{M}]\p{L}/u.test(word) || /\p{Ll}(?=[^\p{ASCII}])\p{Lu}/u.test(word))

@@ -1,6 +1,9 @@
 import type { Column } from './column.ts'
 
-/** What columns are called that hold a field, in English, German, French, Spanish, Dutch and Italian; without accents and blanks. */
+/**
+ * Names of columns for each field of an event, in English, German, French, Spanish, Dutch and Italian, as `bareName`
+ * writes them.
+ */
 export const EVENT_NAMES = {
   Id: words(
     'id guid uuid nr nummer numer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
@@ -55,7 +58,7 @@ export const VENUE_NAMES = {
   Description: words('description beschreibung descripcion beschrijving descrizione text info'),
 }
 
-/** Words of a column that says whether an event is on the web. */
+/** Values that mean yes. */
 export const YES_WORDS: ReadonlySet<string> = new Set(
   words('x ja yes y j wahr true 1 oui vrai si sí verdadero vero waar on'),
 )
@@ -67,16 +70,16 @@ export const CANCELLED_NAMES: readonly string[] = words(
 )
 export const ACTIVE_NAMES: readonly string[] = words('active isactive aktiv actif activo actief attivo')
 export const STATUS_NAMES: readonly string[] = words('status state zustand statut etat estado stato')
-/** Columns in which rows are marked that are not for the web. */
+/** Names of columns that mark rows to hide. */
 export const HIDDEN_NAMES: readonly string[] = words(
   'hidden intern internal interne interno private privat prive privado privato draft entwurf brouillon borrador bozza concept versteckt nichtoffentlich nurintern',
 )
-/** States in which an event does not take place, or is not for the web. */
+/** States of an event that does not take place or is not for the web. */
 export const OFF_STATES: ReadonlySet<string> = new Set([
   ...CANCELLED_NAMES,
   ...words('abgesetzt entfallen entwurf draft brouillon borrador bozza concept geloscht deleted archiviert archived'),
 ])
-/** States in which it does. */
+/** States of an event that takes place. */
 export const GOOD_STATES: ReadonlySet<string> = new Set(
   words(
     'ok active aktiv actif activo actief attivo confirmed bestatigt confirme confirmado bevestigd confermato fest fix scheduled geplant planned prevu programado gepland previsto published veroffentlicht onsale imverkauf soldout ausverkauft complet agotado uitverkocht esaurito verschoben postponed verlegt reporte aplazado uitgesteld rinviato',
@@ -87,7 +90,7 @@ function words(list: string): readonly string[] {
   return list.split(' ')
 }
 
-/** A name as it is compared: without case, accents, blanks and signs. */
+/** Normalizes a name for comparison: removes case, accents, blanks and signs. */
 export function bareName(name: string): string {
   return name
     .normalize('NFD')
@@ -101,16 +104,19 @@ export function isNamed({ name }: Named, names: readonly string[]): boolean {
   return names.includes(bareName(name))
 }
 
-/** What may be the venue or its town. */
+/** Names that may mean the venue or its town. */
 export const TOWN_NAMES: readonly string[] = words('ort lieu lugar plaats luogo localite localidad localita place')
 
-/** Every word that is a field's. */
+/** The names of all fields. */
 const KNOWN: ReadonlySet<string> = new Set([EVENT_NAMES, VENUE_NAMES].flatMap((names) => Object.values(names).flat()))
 
 const EVENT_FIELDS = new Set(Object.keys(EVENT_NAMES).map(bareName))
 const VENUE_FIELDS = new Set(Object.keys(VENUE_NAMES).map(bareName))
 
-/** The field of the contract whose own name a column has, also behind that of its list; `venue_name` may be an event's venue. */
+/**
+ * The field whose contract name a column has, possibly prefixed with the list's. `venue_name` is excluded: it may be an
+ * event's venue.
+ */
 function ownField(bare: string): string | null {
   if (EVENT_FIELDS.has(bare) || VENUE_FIELDS.has(bare)) return bare
   const rest = bare.slice('event'.length)
@@ -122,7 +128,7 @@ const NONE: ReadonlySet<Named> = new Set()
 
 type Named = Pick<Column, 'name'>
 
-/** The first column that one of the names fits best and that is not taken; what a word of another field fits is not taken loosely. */
+/** Finds the free column that fits one of the names best. A name of another field only counts if it matches exactly. */
 export function named<Item extends Named>(
   columns: readonly Item[],
   names: readonly string[],
@@ -138,7 +144,7 @@ export function named<Item extends Named>(
   return loose ?? null
 }
 
-/** The first column that has one of the names, in their order, and is not taken. */
+/** Finds the first free column with one of the names, in the order of the names. */
 export function namedExactly<Item extends Named>(
   columns: readonly Item[],
   names: readonly string[],

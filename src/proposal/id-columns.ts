@@ -2,7 +2,7 @@ import { type Column, rowsOf } from './column.ts'
 import { EVENT_NAMES, named } from './field-names.ts'
 import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
 
-/** Whether it holds another value in each row, but for what stands below the list, such as a sum. */
+/** Whether the column has a different value in each row, apart from a few blank ones such as a sum below the list. */
 export function hasOneEach({ isDistinct, filled, rows }: Column): boolean {
   const blank = rows - filled
   return isDistinct && (blank === 0 || (rows > 3 && blank <= Math.max(1, rows * 0.02)))
@@ -27,7 +27,10 @@ export function idLine(id: Column | null, columns: readonly Column[]): Line {
 
 const SOME = 3
 
-/** What could be the id: what is called so, and what has the most different values; two columns where they have one each together. */
+/**
+ * Describes candidates for the id: columns with such a name, those with the most different values, and a pair that is
+ * unique together.
+ */
 function candidatesFor(columns: readonly Column[]): string {
   const filled = columns.filter((column) => column.filled > column.rows / 2 && column.others === 0)
   const byDistinct = filled.toSorted((left, right) => right.distinct - left.distinct)

@@ -2,14 +2,14 @@ import { holdsPassword } from '../config/config-problem.ts'
 import { isName } from '../config/values.ts'
 import { printable } from '../observe/printable.ts'
 
-/** A line of the configuration: what stands there, and what was seen that speaks for it. */
+/** A line of the configuration: key, value, and the evidence for it. */
 export interface Line {
   readonly key: string
   readonly value: string
   readonly evidence: string
 }
 
-/** What `check` refuses until somebody has written an answer there. */
+/** The value of an open question; `check` refuses it until it is answered. */
 export const OPEN = "'?'"
 
 export function example({ texts }: { readonly texts: readonly { readonly text: string }[] }): string {
@@ -24,7 +24,7 @@ export function counted(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** As YAML takes it for a text, whatever it holds: what is not seen is escaped, and nothing in it is taken for an open question. */
+/** Quotes a text for YAML. Escapes invisible characters, and anything that looks like an open question. */
 export function quoted(text: string): string {
   const isPlain = /^\p{L}[\p{L}\p{N} _-]*\p{L}$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
   if (isPlain) return text
@@ -41,15 +41,15 @@ function hex(code: number, digits: number): string {
 
 const LONGEST_COMMENT = 2000
 
-/** As it stands in a comment, which ends with its line. */
+/** Prepares a text for a comment, which must be one line. */
 export function comment(text: string): string {
   return printable(text.replaceAll(/\s+/g, ' '), LONGEST_COMMENT)
 }
 
-/** YAML takes no longer key. */
+/** The longest key in YAML. */
 const LONGEST_KEY = 1000
 
-/** Whether a configuration can name a column so: `'?'` is an open question there. */
+/** Whether a configuration can name the column; `'?'` is reserved for open questions. */
 export function canBeNamed(name: string): boolean {
   return name !== '?' && isName(name) && !holdsPassword(name) && quoted(name).length <= LONGEST_KEY
 }

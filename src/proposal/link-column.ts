@@ -3,18 +3,18 @@ import { EVENT_NAMES, isNamed, named } from './field-names.ts'
 import { hasOneEach } from './id-columns.ts'
 import { type Line, counted, example, lineOf, OPEN } from './line.ts'
 
-/** The column of the events that holds what one column of the venues holds once each. */
+/** How events refer to venues: `from` in the events holds the values of `id` in the venues. */
 export interface VenueLink {
   readonly from: Column
   readonly id: Column
-  /** How many of the events' values are a venue's, and how many would be without case and blanks. */
+  /** How many of the events' values match a venue, and how many match if case and blanks are ignored. */
   readonly found: number
   readonly nearly: number
-  /** Enough of them are. */
+  /** Whether enough values match. */
   readonly isSure: boolean
 }
 
-/** More columns than these are none of an id. */
+/** The most columns tested as ids. */
 const MOST_IDS = 64
 
 export function linkOf(events: readonly Column[], venues: readonly Column[]): VenueLink | null {
@@ -34,9 +34,9 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
         if (looseValues.has(loose)) nearly += count
       }
       const isSure = found > from.filled * 0.8
-      // What a few rows share by chance says nothing without the name.
+      // A few values in common may be chance, unless the column's name fits.
       if (!isSure && !isVenue) continue
-      // A number may be in both by chance: a name of the venue says more.
+      // Numbers may match by chance, so a column of names counts more.
       const share = (found + nearly / 1000) / from.filled
       const score = share * (from.kind === 'number' && !isVenue ? 0.5 : 1)
       if (score > most) [best, most] = [{ from, id, found, nearly, isSure }, score]

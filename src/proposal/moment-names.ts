@@ -1,9 +1,9 @@
 import { bareName, EVENT_NAMES } from './field-names.ts'
 
-/** What the name of a column of dates says: `date` is any of them, `other` certainly neither start nor end of an event. */
+/** The role of a date column according to its name: `date` may be either end of an event, `other` is neither. */
 export type MomentRole = 'start' | 'finish' | 'date' | 'other' | null
 
-/** Doors, deadlines, sales and what a CRM notes of its rows, in the six languages. */
+/** Matches names of other dates: doors, deadlines, sales, and a CRM's own dates of rows, in six languages. */
 const OTHERS =
   /einlass|doors?|admission|puertas|portes|porte|deuren|deadline|schluss|frist|vorverkauf|presale|sales?|verkauf|(?<!e)vente|venta|vendita|verkoop|ticketing|billetterie|anmeld|regist|inscri|iscriz|aanmeld|inschrijv|booking|buchung|reserv|modif|changed|updated?|geander|aktualis|created?|erstellt|angelegt|^cree|cread|creat|aangemaakt|gewijzigd|bearbeit|edited|stand|timestamp|zeitstempel|import|export|publish|veroffentlich|publie|publicad|pubblic|gepubl|valid|gultig|limite|scadenza|plazo|cutoff|setup|aufbau|abbau|probe|rehears|soundcheck|pause|interval|entracte|cancel|storn|absage/
 
@@ -28,7 +28,7 @@ export function momentRole(name: string): MomentRole {
   return words.some((word) => GENERAL.has(word)) ? 'date' : null
 }
 
-// Where words are written as one: Enddatum, Veranstaltungsende, Startdatum.
+// Match compound words: Enddatum, Veranstaltungsende, Startdatum.
 const ENDING = /^(?:end|einde|fin|fine)(?:datum|date|zeit|time|uhrzeit|tijd|um|at)|ende(?:zeit|datum)?$/
 const BEGINNING =
   /^(?:start|begin|beginn|anfang|inizio|inicio|debut)(?:datum|date|zeit|time|uhrzeit|tijd|um|at)|beginn$/

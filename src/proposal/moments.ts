@@ -7,16 +7,19 @@ import { type Line, counted, example, OPEN, quoted } from './line.ts'
 export interface Dates {
   readonly lines: readonly Line[]
   readonly formats: readonly DateFormat[]
-  /** Days without a time: midnight is served only where somebody says so. */
+  /** A column of days without a time. Midnight is only served if the configuration says so. */
   readonly dayOnly: Column | null
 }
 
-/** Where events start and end: by what the columns hold, and among several by what they are called; never by their order. */
+/**
+ * Proposes Start and Finish by the columns' contents, and by names if there are several. The order of columns does not
+ * count.
+ */
 export function datesOf(columns: readonly Column[], taken: Set<Column>): Dates {
   const moments = columns.filter(({ kind }) => kind === 'date-time')
   const days = columns.filter(({ kind }) => kind === 'date')
   const times = columns.filter(({ kind }) => kind === 'time')
-  // Named as one, and most of what it holds is none: a question, and nothing else is taken in its place.
+  // A column named like a date with other contents is a question; no other column replaces it.
   const unfit = columns.filter(
     ({ name, kind, filled }) => kind === 'text' && filled > 0 && ['start', 'finish'].includes(momentRole(name) ?? ''),
   )
@@ -80,10 +83,10 @@ function joined(day: Column, days: readonly Column[], times: readonly Column[], 
   return { lines: [startLine, line], formats, dayOnly: null }
 }
 
-/** @param inside what the source is, to which is added how long those rows last that have no end */
+/** @param inside the keys of the source, to which the duration of rows without an end is added */
 function finishLine(starts: Column, ends: Column, whole: string, inside: string, evidence: string): Line {
   const both = rowsOf([starts, ends]).length
-  // Of a large file not every row is known.
+  // In a large file not every row is known.
   const blank = Math.max(starts.at.length - both, starts.filled - ends.filled)
   if (blank <= 0) return { key: 'Finish', value: whole, evidence }
   return {
@@ -93,7 +96,7 @@ function finishLine(starts: Column, ends: Column, whole: string, inside: string,
   }
 }
 
-/** The one column that can be the start; null where there is none, or nothing decides between several. */
+/** The only candidate for the start; `null` if there is none or several. */
 function startOf(columns: readonly Column[]): Column | null {
   for (const role of ['start', 'date'] as const) {
     const found = columns.filter(({ name }) => momentRole(name) === role)
@@ -117,7 +120,7 @@ function among(columns: readonly Column[]): string {
   return columns.length === 0 ? '' : ` (${columns.map(({ name }) => name).join(', ')})`
 }
 
-/** A day and a time as they are read together. */
+/** A day and a time, joined as they will be read. */
 function joinedTexts(day: Column, time: Column): readonly CountedText[] {
   const rows = rowsOf([day, time]).filter((row) => !row.includes(''))
   return countedTexts(rows.map((row) => row.join(' ')))
@@ -130,7 +133,7 @@ function secondsOf(text: string, formats: readonly DateFormat[]): number | null 
   return format === undefined ? null : (parseByFormat(text, format)?.seconds ?? null)
 }
 
-/** Whether most of what ends is after what starts, each a column or two, in the rows where both can be read. */
+/** Whether most ends are after their starts, in rows where both can be read. Each is given by one or two columns. */
 function isAfter(starts: readonly Column[], ends: readonly Column[], formats: readonly DateFormat[]): boolean {
   let both = 0
   let after = 0
@@ -144,7 +147,7 @@ function isAfter(starts: readonly Column[], ends: readonly Column[], formats: re
   return after > 0 && after >= both * ENOUGH
 }
 
-/** How many of the texts of one column can be read; one of which several formats are possible is read in the first. */
+/** Counts the readable texts of a column, by the first of the possible formats. */
 function evidenceOfColumn({ texts, others, othersFit }: Column, formats: readonly DateFormat[]): string {
   return evidenceOf(texts, formats, others, othersFit)
 }

@@ -1,4 +1,5 @@
-// What `init --from` sees in a file. In: a list file. Out: a configuration that serves it, with reasons.
+// Proposes a configuration for list files, for `init --from`. In: tables. Out: the lines of a configuration, with
+// evidence.
 
 import { type Column, ENOUGH, isMoment } from './column.ts'
 import { activeOf, showOnWebOf } from './condition-columns.ts'
@@ -14,7 +15,7 @@ import { venueFields } from './venues.ts'
 
 export interface ListProposal {
   readonly table: Table
-  /** What the file holds and nothing reads. */
+  /** Columns that no field reads. */
   readonly leftOut: readonly string[]
   readonly fields: readonly Line[]
   readonly more: readonly Line[]
@@ -25,13 +26,16 @@ export interface Proposal {
   readonly events: ListProposal | null
   readonly venues: ListProposal | null
   readonly needsNamespace: boolean
-  /** Some dates have no offset. */
+  /** Whether some dates have no offset. */
   readonly needsZone: boolean
-  /** Files of which nothing is proposed. */
+  /** Tables for which nothing is proposed. */
   readonly unused: readonly Table[]
 }
 
-/** The venues are those that the events name; else a file that was given for them, not any sheet beside the events. */
+/**
+ * Finds the table of venues: the one that events refer to, else another file, but not another sheet of the events'
+ * workbook.
+ */
 function venuesFor(events: Table | null, tables: readonly Table[]): readonly [Table | null, VenueLink | null] {
   const others = tables.filter((one) => one !== events)
   if (events === null) return [others[0] ?? null, null]
@@ -47,7 +51,7 @@ function saysStart(role: 'start' | 'date'): (one: Table) => boolean {
   return ({ columns }) => columns.some((column) => isMoment(column) && momentRole(column.name) === role)
 }
 
-/** Years of two digits, which no format takes. */
+/** Whether a column holds dates with two-digit years, which no format reads. */
 function isShortYear({ texts, filled }: Column): boolean {
   const short = texts.reduce(
     (sum, { text, count }) => (/^\d{1,2}([./-])\d{1,2}\1\d\d(?!\d)/.test(text) ? sum + count : sum),
@@ -56,7 +60,7 @@ function isShortYear({ texts, filled }: Column): boolean {
   return short > 0 && short >= filled * ENOUGH
 }
 
-/** Proposes how files are read: by what is in them first, by what their columns are called second. */
+/** Proposes how to read the tables: by their contents first, by the names of columns second. */
 export function propose(tables: readonly Table[]): Proposal {
   const dated = tables.filter(({ columns }) => columns.some(isMoment))
   const events =
@@ -132,7 +136,7 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
 
 type EventField = Exclude<keyof typeof EVENT_NAMES, 'Sold' | 'ShowOnWeb'>
 
-/** The column that is called so, where what it holds does not fit. */
+/** Mentions the column that has the field's name but unsuitable contents. */
 function meantFor(field: EventField, columns: readonly Column[], taken: ReadonlySet<Column>): string {
   const column = named(
     columns.filter(({ filled }) => filled > 0),
@@ -142,7 +146,7 @@ function meantFor(field: EventField, columns: readonly Column[], taken: Readonly
   return column === null ? '' : ` (is it ${column.name}? ${example(column)}${whyNot(column)})`
 }
 
-/** The columns that nothing of the proposal reads, and what is in them that could be why. */
+/** Describes the columns that the proposal does not read, with the likely reason. */
 function leftOutOf(columns: readonly Column[], taken: ReadonlySet<Column>): readonly string[] {
   return columns
     .filter((column) => !taken.has(column) && column.filled > 0)

@@ -15,22 +15,22 @@ import { parseCell } from '../crm/mapping/parse-cell.ts'
 import type { Column } from './column.ts'
 import { TableTally } from './tally.ts'
 
-/** What the rows of a table hold. */
+/** The contents of a table. */
 export interface TableContent {
   readonly headerRow: number
   readonly columns: readonly Column[]
-  /** Rows below the header in which something stands. */
+  /** The number of rows below the header that are not blank. */
   readonly rows: number
   readonly hasMoreNames: boolean
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** Of CSV: several rows are held until the header is found. */
+/** The longest CSV row. Several rows are held until the header is found. */
 const LONGEST_ROW_BYTES = 4 * 1024 * 1024
-/** Cells beyond are looked at no more, as in a workbook. */
+/** The most cells of a row that are examined, as in a workbook. */
 const WIDEST_ROW = 16_384
 
-/** The text of a file in parts: it is never one text. */
+/** Decodes a file in parts, so it is never one string. */
 function* textOf(bytes: Buffer, decoder: TextDecoder): Generator<string> {
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
     yield decoder.decode(bytes.subarray(from, from + CHUNK_BYTES), { stream: true })
@@ -38,7 +38,7 @@ function* textOf(bytes: Buffer, decoder: TextDecoder): Generator<string> {
   yield decoder.decode()
 }
 
-/** Else why they cannot be read: the rest of a sentence that begins with the file's name. */
+/** Reads a CSV file, or explains why it cannot be read, as the rest of a sentence that begins with the file's name. */
 export async function csvTable(
   bytes: Buffer,
   decoder: TextDecoder,
@@ -55,13 +55,13 @@ export async function csvTable(
     skip_empty_lines: false,
     max_record_size: LONGEST_ROW_BYTES,
     on_record(cells: readonly string[]) {
-      // `sep=;` is no row.
+      // `sep=;` is not a row.
       if (isOwnLine) isOwnLine = false
       else sheet.add(cells, ++row)
       return null
     },
   })
-  // Each write tells of its error; without a listener it would also end the process.
+  // Each write reports its own error, but without a listener the error would end the process.
   parser.on('error', () => {})
   parser.resume()
   for (const text of textOf(bytes, decoder)) {
@@ -80,7 +80,7 @@ function notCsv(fault: Error): string {
   return `is not CSV: ${fault.message.slice(0, 200)}`
 }
 
-/** Else why they cannot be read. */
+/** Reads a JSON file, or explains why it cannot be read. */
 export async function jsonTable(
   bytes: Buffer,
   decoder: TextDecoder,
@@ -109,7 +109,7 @@ export async function jsonTable(
   return { headerRow: 1, columns: tally.columns(), rows: tally.rows, hasMoreNames: tally.hasMoreNames }
 }
 
-/** What a workbook may hold once it is unpacked. */
+/** The most bytes that a workbook may unpack to. */
 const MOST_UNPACKED_BYTES = 1e9
 
 export interface SheetFound {
@@ -118,7 +118,7 @@ export interface SheetFound {
   readonly problem: string | null
 }
 
-/** @param sheet null: the first */
+/** Reads a sheet of a workbook. @param sheet `null` for the first one */
 export async function sheetTable(path: string, sizeBytes: number, sheet: string | null): Promise<SheetFound> {
   const { readSheet } = await import('../crm/files/workbook.ts')
   const file = openFile(path, constants.O_RDONLY, PLENTY)
@@ -159,14 +159,17 @@ export async function sheetTable(path: string, sizeBytes: number, sheet: string 
 
 function textIn(cell: Cell): string | null {
   if (isBlank(cell)) return null
-  // Tags are a list in JSON.
+  // In JSON, tags are a list.
   if (isList(cell)) return cell.every((item) => typeof item === 'string') && cell.length > 0 ? cell.join('; ') : null
   return typeof cell === 'boolean' ? String(cell) : plainText(cell)
 }
 
 const SOME_ROWS = 50
 
-/** The rows of a sheet, among the first of which the header is found: the first that is wide enough for what is below. */
+/**
+ * Collects the rows of a sheet. The header is the first row that is more than half as wide as the widest of the first
+ * rows.
+ */
 class SheetRows {
   readonly #tally = new TableTally()
   #first: { readonly row: number; readonly cells: readonly Cell[] }[] = []

@@ -9,14 +9,14 @@ import { codeOf } from '../observe/system-error.ts'
 import { type Encoding, encodingOf, UTF_8 } from './encodings.ts'
 import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.ts'
 
-/** A file as it was found: its columns, and how it has to be read to find them. */
+/** A table of a file: its columns, and how it has to be read. */
 export interface Table extends TableContent {
   readonly path: string
   readonly file: string
   readonly isWorkbook: boolean
-  /** The sheet where it is not the first of its workbook. */
+  /** The name of the sheet; `null` if it is the first of its workbook, or no workbook. */
   readonly sheet: string | null
-  /** JSON says itself what its values are. */
+  /** Whether values have types, as in JSON. */
   readonly isTyped: boolean
   readonly encoding: Encoding
   readonly delimiter: string | null
@@ -24,13 +24,13 @@ export interface Table extends TableContent {
 
 const MOST_MB = 256
 
-/** The tables of a file: of a workbook those of its sheets that are shown, and the names of those that are not. */
+/** The tables of a file; for a workbook, those of visible sheets, and the names of hidden ones. */
 export interface FileTables {
   readonly tables: readonly Table[]
   readonly hidden: readonly string[]
 }
 
-/** Else why a file cannot be looked at: the rest of a sentence that begins with its name. */
+/** Examines a file, or explains why that is impossible, as the rest of a sentence that begins with its name. */
 export async function lookAt(path: string): Promise<FileTables | string> {
   const format = formatOf(path)
   if (format === null && !/\.xls$/i.test(path)) return 'is not a .csv, .json, .ndjson or .xlsx file'
@@ -46,7 +46,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
     delimiter: null,
   }
   const content = contentOf(bytes)
-  // An Excel workbook that is only called .csv is served as it is.
+  // A workbook named .csv is read as a workbook, as it will be when serving.
   if (content === 'zip' && (format === 'csv' || format === 'xlsx')) return sheetTables(about, bytes.length)
   const isText = content === 'text' || content === 'other'
   if (!isText || format === null || format === 'xlsx') return `is ${OTHER_THAN_WORKBOOKS[content]}`
@@ -65,7 +65,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
   return typeof rows === 'string' ? rows : { tables: [{ ...about, encoding, delimiter, ...rows }], hidden: [] }
 }
 
-/** All bytes of a regular file, or why they are not read: a pipe or a device would never let go. */
+/** Reads all bytes of a regular file, or explains why not. Opening a pipe or device could block forever. */
 async function bytesOf(path: string): Promise<Buffer | string> {
   try {
     const found = await stat(path)
@@ -73,7 +73,7 @@ async function bytesOf(path: string): Promise<Buffer | string> {
     if (found.size > MOST_MB * 1024 * 1024) {
       return `is of ${Math.ceil(found.size / 1024 / 1024).toLocaleString('en')} MB, and files of at most ${MOST_MB} MB are looked at; look at a part of it`
     }
-    // Another file may have taken its place.
+    // O_NONBLOCK: a pipe may have replaced the file.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       if (!(await file.stat()).isFile()) return 'is not a regular file'
@@ -93,11 +93,11 @@ async function bytesOf(path: string): Promise<Buffer | string> {
   }
 }
 
-/** As much of a text as tells what separates its cells. */
+/** The number of bytes examined to find the separator. */
 const HEAD_BYTES = 256 * 1024
 const SOME_LINES = 50
 
-/** The separator by which most rows have one and the same width, of at least two. */
+/** Finds the separator that splits the most lines into the same number of cells, at least two. */
 function delimiterOf(head: string): string {
   const text = head.split('\n', SOME_LINES).join('\n')
   let best = ','
@@ -118,7 +118,7 @@ const SOME_SHEETS = 20
 
 type About = Omit<Table, keyof TableContent>
 
-/** Those that people see; where all are hidden, the first, which is what is served. */
+/** Reads the visible sheets; if all are hidden, the first one, which would be served. */
 async function sheetTables(about: About, sizeBytes: number): Promise<FileTables | string> {
   const first = await sheetTable(about.path, sizeBytes, null)
   if (first.sheets.length === 0) return `cannot be read: ${first.problem ?? 'it has no sheet'}`

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer'
 import { type Column, type CountedText, fitsAs, lookAtColumn } from './column.ts'
 import { canBeNamed } from './line.ts'
 
-/** What may be kept of one table, whatever its file holds: every cell is counted beyond it. */
+/** Limits on what is kept of a table. Cells beyond them are still counted. */
 interface Room {
   readonly names: number
-  /** Different texts. */
+  /** The number of different texts. */
   readonly texts: number
-  /** Cells of which it is known in which row they stand. */
+  /** The number of cells whose row is remembered. */
   readonly cells: number
 }
 
@@ -19,11 +19,11 @@ interface MutableText extends CountedText {
   isText: boolean
 }
 
-/** Counts what stands in one column. */
+/** Counts the values of one column. */
 class ColumnTally {
   readonly name: string
   filled = 0
-  /** Cells whose text was not kept. */
+  /** The number of cells whose text was not kept. */
   others = 0
   othersFit = 0
   readonly texts = new Map<string, MutableText>()
@@ -47,10 +47,10 @@ class ColumnTally {
   }
 }
 
-/** Counts the cells of one table in linear time. Memory is bounded: a text is cut, and only some are kept. */
+/** Counts the cells of a table in linear time and limited memory: texts are cut, and only some are kept. */
 export class TableTally {
   rows = 0
-  /** There are more names than are looked at. */
+  /** Whether the table has more columns than are examined. */
   hasMoreNames = false
   readonly #room: Room
   readonly #columns = new Map<string, ColumnTally>()
@@ -61,12 +61,12 @@ export class TableTally {
     this.#room = room
   }
 
-  /** Makes the column known, also where no row has it. */
+  /** Adds a column, even if no row has a value in it. */
   addName(name: string): void {
     this.#columnOf(name)
   }
 
-  /** @param isText false for a number or a date of a workbook */
+  /** @param isText false for a number or date of a workbook */
   add(name: string, whole: string, isText: boolean): void {
     const column = this.#columnOf(name)
     if (column === null) return
@@ -111,7 +111,7 @@ export class TableTally {
   }
 }
 
-/** A copy: a part of a text would keep the whole text in memory. */
+/** Cuts a text to a copy: a slice would keep the whole text in memory. */
 function cutCopy(text: string): string {
   return Buffer.from(text.slice(0, LONGEST_TEXT), 'utf16le').toString('utf16le')
 }

@@ -61,7 +61,7 @@ export function textLines(
   return lines
 }
 
-/** The first format, and the first that takes day and month the other way round. */
+/** The first format, and the first one with day and month swapped. */
 function waysOf(formats: readonly DateFormat[]): readonly string[] {
   const [first] = formats
   const other = formats.find((one) => first !== undefined && isMonthFirst(one) !== isMonthFirst(first))

@@ -7,11 +7,11 @@ import type { VenueLink } from './link-column.ts'
 export interface VenueFields {
   readonly fields: readonly Line[]
   readonly taken: Set<Column>
-  /** Of coordinates. */
+  /** Columns of coordinates. */
   readonly places: readonly Column[]
 }
 
-/** Where the fields of the venues come from: by what their columns are called, and by which of them the events name. */
+/** Proposes the fields of venues: by the names of columns, and by the column that events refer to. */
 export function venueFields(all: readonly Column[], link: VenueLink | null): VenueFields {
   const columns = all.filter(({ filled }) => filled > 0)
   const id = idField(all, link?.id)
@@ -39,7 +39,7 @@ export function venueFields(all: readonly Column[], link: VenueLink | null): Ven
   return { fields, taken, places }
 }
 
-/** Ort and its like are the venue, or the town where it stands beside a street and a postal code. */
+/** A column such as Ort may mean the venue or its town; next to a street and a postal code it is the town. */
 function townOf(columns: readonly Column[], link: VenueLink | null): Column | null {
   const { AddressStreet1, AddressPostalCode, AddressCity } = VENUE_NAMES
   const town = namedExactly(columns, TOWN_NAMES)
@@ -48,7 +48,7 @@ function townOf(columns: readonly Column[], link: VenueLink | null): Column | nu
   return hasAddress ? town : null
 }
 
-/** What the events name their venue by, where that is a name. */
+/** The column that events refer to, if it holds names. */
 function joinedBy(link: VenueLink | null): Column | null {
   return link === null || link.id.kind !== 'text' || link.id.isGuid ? null : link.id
 }

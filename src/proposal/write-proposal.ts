@@ -5,7 +5,7 @@ import { type Line, comment, counted, OPEN, quoted } from './line.ts'
 import type { ListProposal, Proposal } from './propose.ts'
 import type { Table } from './table.ts'
 
-/** The `crm` section of a configuration, with what was seen as comments, the questions that are open, and what no file said. */
+/** The `crm` section of a configuration with evidence as comments, its open questions, and notes on what is missing. */
 export interface WrittenProposal {
   readonly text: string
   readonly questions: readonly string[]
@@ -14,9 +14,9 @@ export interface WrittenProposal {
 
 export interface ProposalSurroundings {
   readonly cwd: string
-  /** What is to be said of sheets that were left out. */
+  /** Sentences about hidden sheets that were left out. */
   readonly hidden: readonly string[]
-  /** Of the configuration that is replaced; null: one is drawn. */
+  /** The namespace of the replaced configuration; `null` to generate one. */
   readonly idNamespace: Guid | null
 }
 
