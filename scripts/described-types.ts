@@ -64,6 +64,7 @@ export interface ${NAMES[list].record}Fields<Decimal = number> {\n${members.join
 function recordsOf({ list, kind }: RecordTable): string {
   const { record, hal, page, halPage } = NAMES[list]
   const { member, rel } = PAGE_WORDS[list]
+  const included = list === 'events' ? NAMES.venues : null
   const rels = OWN_RELS[kind].map((own) => `'${own}'`).join(' | ')
   return `/** \`application/json\` */
 export interface ${record}<Decimal = number> extends ${record}Fields<Decimal> {
@@ -79,14 +80,16 @@ export interface ${hal}<Decimal = number> extends ${record}Fields<Decimal> {
 /** A page of \`/api/${list}\` as \`application/json\`. */
 export interface ${page}<Decimal = number> {
   readonly ${member}: readonly ${record}<Decimal>[]
-  readonly _links: readonly Link[]
+${included === null ? '' : `  /** There with \`include=venue\`. */\n  readonly ${PAGE_WORDS.venues.member}?: readonly ${included.record}<Decimal>[]\n`}  readonly _links: readonly Link[]
   readonly _embedded: null
 }
 
 /** A page of \`/api/${list}\` as \`application/hal+json\`. */
 export interface ${halPage}<Decimal = number> {
   readonly _links: PageLinks
-  readonly _embedded: { readonly ${rel}: readonly ${hal}<Decimal>[] }
+  readonly _embedded: {
+    readonly ${rel}: readonly ${hal}<Decimal>[]
+${included === null ? '' : `    /** There with \`include=venue\`. */\n    readonly ${PAGE_WORDS.venues.rel}?: readonly ${included.hal}<Decimal>[]\n`}  }
 }
 `
 }

@@ -3,6 +3,7 @@ import { keepIndex } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import { parseDecimal, ZERO } from '../../src/domain/number.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
+import type { VenueRecord } from '../../src/domain/venue.ts'
 import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { Formatter } from '../../src/formats/format.ts'
@@ -10,7 +11,7 @@ import { SHAPES } from '../../src/formats/media-types.ts'
 import { ListPages } from '../../src/http/list-pages.ts'
 import type { ListQuery } from '../../src/http/list-query.ts'
 import { readListQuery } from '../../src/http/list-query.ts'
-import { eventKind } from '../../src/records/list-kinds.ts'
+import { eventKind, venueKind } from '../../src/records/list-kinds.ts'
 import { RecordList } from '../../src/records/record-list.ts'
 import { Chance } from '../../test/model/chance.ts'
 
@@ -22,14 +23,12 @@ const SECONDS = 40
 let changes = 0
 const chance = new Chance(16)
 const zone = openZone('Europe/London')
-const list = new RecordList(
-  eventKind(new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })),
-)
-const pages = new ListPages(
-  list,
-  new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),
-)
+const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
+const list = new RecordList(eventKind(formatter))
+const venueList = new RecordList(venueKind(formatter))
+const pages = new ListPages(list, formatter, venueList)
 const venues = Array.from({ length: Math.max(2, Math.floor(events / 30)) }, guid)
+for (const each of venues) venueList.serve(venueList.insert(each), venueList.kind.packing.pack(venue(each)))
 const records = Array.from({ length: events }, (_, index) => record(guid(), index))
 for (const each of records) write(each)
 const before = list.sizeBytes
@@ -65,6 +64,18 @@ const cold = [...walk(1800)]
 let at = 0
 const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 'hal-json', NOW))
 
+const withVenues = query('include=venue')
+const includedPageMs = cpuMs(1000, () => {
+  list.changes++
+  pages.page(withVenues, 'json', NOW)
+})
+const coldWithVenues = [...walk(1800, query('from=0001-01-01&include=venue'))]
+at = 0
+for (const each of [list, venueList]) each.forgetBodies()
+const coldIncludedPageMs = cpuMs(coldWithVenues.length - 1, () =>
+  pages.page(coldWithVenues[at++] ?? withVenues, 'hal-json', NOW),
+)
+
 // What could take longest: pages of 200 in each shape, and as many venues and tags as a query has room for.
 const many = (one: string, count: number): string =>
   Array.from({ length: count }, (_, number) =>
@@ -73,8 +84,8 @@ const many = (one: string, count: number): string =>
 const longestMs = Math.max(
   ...[
     'limit=200&tag=Free&from=0001-01-01',
-    `${many('venue={n}', 185)}&limit=200&from=0001-01-01`,
-    `${many('venue={n}', 90)}&${many('tag=x{n}', 90)}&tag=Odd&available=true&limit=200&from=0001-01-01`,
+    `${many('venue={n}', 85)}&limit=200&from=0001-01-01`,
+    `${many('venue={n}', 60)}&${many('tag=x{n}', 100)}&tag=Odd&available=true&limit=200&from=0001-01-01`,
   ].flatMap((text) => SHAPES.map((shape) => medianMs(walk(21, query(text)), (each) => pages.page(each, shape, NOW)))),
 )
 
@@ -91,6 +102,8 @@ console.log(
     readyPageMs,
     pageMs,
     coldPageMs,
+    includedPageMs,
+    coldIncludedPageMs,
     filterMs,
     longestMs,
     bytesAnEvent,
@@ -140,6 +153,26 @@ function record(Id: EventRecord['Id'], number: number): EventRecord {
     Price: parseDecimal('12.50') ?? ZERO,
     Tags: number === events - 1 ? ['Last'] : tenth < 2 ? ['Even'] : tags,
     Links: [{ Rel: 'tickets', Href: `https://tickets.example.org/${Id}`, Title: 'Book' }],
+  }
+}
+
+function venue(Id: VenueRecord['Id']): VenueRecord {
+  return {
+    Id,
+    Name: 'Lantern Hall',
+    AddressStreet1: '41 Chandlers Row',
+    AddressStreet2: 'Southwark',
+    AddressStreet3: null,
+    AddressCity: 'London',
+    AddressPostalCode: 'SE1 9XJ',
+    AddressState: 'England',
+    AddressCountry: 'United Kingdom',
+    Longitude: parseDecimal('-0.0972') ?? ZERO,
+    Latitude: parseDecimal('51.5051') ?? ZERO,
+    Telephone: '+44 20 7946 0142',
+    Description: 'A former rope works by the river, with a sprung floor and step-free access throughout.',
+    Website: 'https://lanternhall.example.org/',
+    Links: [],
   }
 }
 

@@ -15,7 +15,7 @@ const LARGER = 1.5
 const TEXT = `
 Pages of \`/api/events\` as the service makes them, without a connection: processor time of a process of its own (\`bench/measure/list-cost.ts\`). Starts
 lie two years apart, half of them in the past; two venues and two tags have a fifth of the events each. A page has 50 events; "made again" is
-after a change, its bodies ready; "cold" is a page whose bodies are not. "Longest" is the worst of pages of 200 in four shapes, with as many
+after a change, its bodies ready; "cold" is a page whose bodies are not; "with venues" has \`include=venue\`. "Longest" is the worst of pages of 200 in four shapes, with as many
 venues and tags as a query has room for: by the clock, the median of 21 pages. Filters are asked over all time, the worst of five is shown. Bytes are those of the
 index, also after each event moved three times. "Followed" is what it adds where 1 % changes each second, the median of 40 seconds.
 `.trim()
@@ -24,6 +24,9 @@ interface Cost {
   readonly readyPageMs: number
   readonly pageMs: number
   readonly coldPageMs: number
+  /** The same with `include=venue`. */
+  readonly includedPageMs: number
+  readonly coldIncludedPageMs: number
   readonly filterMs: Readonly<Record<string, number>>
   readonly longestMs: number
   readonly bytesAnEvent: number
@@ -39,9 +42,15 @@ export async function pages(): Promise<Section> {
   const rows = SIZES.flatMap((events) =>
     RUNTIMES.map((runtime) => {
       const cost = costs.get(`${runtime} ${events}`)
-      const ms = [cost?.readyPageMs, cost?.pageMs, cost?.coldPageMs, worstFilter(cost), cost?.longestMs].map(
-        (value) => value?.toFixed(3) ?? '',
-      )
+      const ms = [
+        cost?.readyPageMs,
+        cost?.pageMs,
+        cost?.coldPageMs,
+        cost?.includedPageMs,
+        cost?.coldIncludedPageMs,
+        worstFilter(cost),
+        cost?.longestMs,
+      ].map((value) => value?.toFixed(3) ?? '')
       const bytes = [cost?.bytesAnEvent, cost?.churnedBytesAnEvent].map((value) => value?.toFixed(1) ?? '')
       return [
         String(events),
@@ -62,6 +71,8 @@ export async function pages(): Promise<Section> {
     return [
       figure('page of 50, bodies ready', 0.35 * factor, ' ms', ({ pageMs }) => pageMs),
       figure('page of 50, cold', 0.7 * factor, ' ms', ({ coldPageMs }) => coldPageMs),
+      figure('page of 50 with venues, bodies ready', 0.45 * factor, ' ms', ({ includedPageMs }) => includedPageMs),
+      figure('page of 50 with venues, cold', 0.8 * factor, ' ms', ({ coldIncludedPageMs }) => coldIncludedPageMs),
       figure('worst filter', factor, ' ms', (cost) => worstFilter(cost)),
       figure('longest turn', 20, ' ms', ({ longestMs }) => longestMs),
       figure('index after churn', 40, ' bytes an event', ({ churnedBytesAnEvent }) => churnedBytesAnEvent),
@@ -69,7 +80,8 @@ export async function pages(): Promise<Section> {
       ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnCluster }) => churnCluster * 100)] : []),
     ]
   })
-  const head = ['events', 'runtime', 'ready page ms', 'made again ms', 'cold ms', 'worst filter ms', 'longest ms']
+  const made = ['ready page ms', 'made again ms', 'cold ms', 'with venues ms', 'with venues, cold ms']
+  const head = ['events', 'runtime', ...made, 'worst filter ms', 'longest ms']
   const more = ['bytes an event', 'after churn', 'followed, of a core']
   return { title: 'Lists', markdown: `${TEXT}\n\n${table([...head, ...more], rows)}`, figures }
 }

@@ -250,6 +250,8 @@ export interface HalEvent<Decimal = number> extends EventFields<Decimal> {
 /** A page of `/api/events` as `application/json`. */
 export interface EventPage<Decimal = number> {
   readonly Events: readonly Event<Decimal>[]
+  /** There with `include=venue`. */
+  readonly Venues?: readonly Venue<Decimal>[]
   readonly _links: readonly Link[]
   readonly _embedded: null
 }
@@ -257,7 +259,11 @@ export interface EventPage<Decimal = number> {
 /** A page of `/api/events` as `application/hal+json`. */
 export interface HalEventPage<Decimal = number> {
   readonly _links: PageLinks
-  readonly _embedded: { readonly event: readonly HalEvent<Decimal>[] }
+  readonly _embedded: {
+    readonly event: readonly HalEvent<Decimal>[]
+    /** There with `include=venue`. */
+    readonly venue?: readonly HalVenue<Decimal>[]
+  }
 }
 
 /** `application/json` */
@@ -281,7 +287,9 @@ export interface VenuePage<Decimal = number> {
 /** A page of `/api/venues` as `application/hal+json`. */
 export interface HalVenuePage<Decimal = number> {
   readonly _links: PageLinks
-  readonly _embedded: { readonly venue: readonly HalVenue<Decimal>[] }
+  readonly _embedded: {
+    readonly venue: readonly HalVenue<Decimal>[]
+  }
 }
 
 /** `application/problem+json` (RFC 9457). */

@@ -21,7 +21,10 @@ export function examplesOf(formatter: Formatter, zone: Zone) {
     record,
     id: (list: ListName): string => (list === 'events' ? event.Id : venue.Id),
     page(list: ListName, shape: Shape): string {
-      const { before, after } = formatter.frame({ list, self: `~/${list}`, next: null, isEmpty: false }, shape)
+      const { before, after } = formatter.frame(
+        { list, self: `~/${list}`, next: null, isEmpty: false, venues: null },
+        shape,
+      )
       return `${before}${record(list, shape).slice(recordsOf(shape).skip)}${after}`
     },
   }

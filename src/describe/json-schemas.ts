@@ -36,7 +36,15 @@ export function referTo(name: string): JsonObject {
 }
 
 /** An object that has at least these members, all of them always. */
-export function objectOf(description: string, properties: JsonObject): JsonObject {
+export function objectOf(
+  description: string,
+  properties: JsonObject,
+): {
+  readonly type: 'object'
+  readonly description: string
+  readonly required: string[]
+  readonly properties: JsonObject
+} {
   return { type: 'object', description, required: Object.keys(properties), properties }
 }
 
@@ -91,19 +99,40 @@ export const NAMES = {
   venues: { record: 'Venue', hal: 'HalVenue', page: 'VenuePage', halPage: 'HalVenuePage' },
 } as const
 
+function arrayOf(name: string, description: string): JsonObject {
+  return { type: 'array', description, items: referTo(name) }
+}
+
+/** An object that may have further members besides. */
+function withOptional(
+  schema: JsonObject & { readonly properties: JsonObject },
+  optional: JsonObject | null,
+): JsonObject {
+  return optional === null ? { ...schema } : { ...schema, properties: { ...schema.properties, ...optional } }
+}
+
 function pagesOf({ list, kind }: RecordTable): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
   const { member, rel } = PAGE_WORDS[list]
+  // The venues of the page's events, if the query asks for them (contract §4.4).
+  const included = list === 'events' ? NAMES.venues : null
+  const asked = 'The venues that the events of this page name and that are served; there with `include=venue`.'
   const halLinks = { self: referTo('HalLink'), next: referTo('HalLink') }
   return {
-    [page]: objectOf(`A page of ${list} as plain JSON. The link \`next\` is there where there are more.`, {
-      [member]: { type: 'array', items: referTo(record) },
-      _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
-      _embedded: { type: 'null' },
-    }),
+    [page]: withOptional(
+      objectOf(`A page of ${list} as plain JSON. The link \`next\` is there where there are more.`, {
+        [member]: { type: 'array', items: referTo(record) },
+        _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
+        _embedded: { type: 'null' },
+      }),
+      included && { [PAGE_WORDS.venues.member]: arrayOf(included.record, asked) },
+    ),
     [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is there where there are more.`, {
       _links: { type: 'object', required: ['self'], properties: halLinks },
-      _embedded: objectOf(`The ${kind}s of this page.`, { [rel]: { type: 'array', items: referTo(hal) } }),
+      _embedded: withOptional(
+        objectOf(`The ${kind}s of this page.`, { [rel]: { type: 'array', items: referTo(hal) } }),
+        included && { [PAGE_WORDS.venues.rel]: arrayOf(included.hal, asked) },
+      ),
     }),
   }
 }

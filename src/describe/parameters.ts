@@ -30,6 +30,10 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
     means: 'How many a page has at most.',
     schema: { type: 'integer', minimum: 1, maximum: MOST_LIMIT, default: USUAL_LIMIT },
   },
+  include: {
+    means: 'Also the venues that the events of the page name, each once; not as application/xml or text/xml.',
+    schema: { type: 'string', enum: ['venue'] },
+  },
   after: { means: 'Where the next page begins.', schema: { type: 'string', minLength: 1 } },
 }
 

@@ -101,7 +101,12 @@ function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
     rel: attribute({ ...TEXT, const: list }),
     href: attribute(TEXT),
     name: attribute({ ...TEXT, const: list }),
-    resource: { type: 'array', items: referTo(`${hal}Xml`) },
+    resource: {
+      type: 'array',
+      // With `include=venue` the venues follow the events (contract §4.4).
+      items:
+        list === 'events' ? { anyOf: [referTo(`${hal}Xml`), referTo(`${NAMES.venues.hal}Xml`)] } : referTo(`${hal}Xml`),
+    },
   })
   return {
     [`${page}Xml`]: {

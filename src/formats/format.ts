@@ -40,7 +40,7 @@ export class Formatter {
   }
 
   /** What stands around the records of a page. */
-  frame(outline: PageOutline, shape: Shape): Pick<PageFrame, 'before' | 'after'> {
+  frame(outline: PageOutline, shape: Shape): Pick<PageFrame, 'before' | 'middle' | 'after'> {
     return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
   }
 

@@ -15,12 +15,16 @@ export interface PageOutline {
   /** Null on the last page. */
   readonly next: string | null
   readonly isEmpty: boolean
+  /** How many venues follow the events of the page; null if the page holds none by its query (contract §4.4). */
+  readonly venues: number | null
 }
 
 /** What stands around the records of a page; each of them is its own representation, less its first `skip` bytes. */
 export interface PageFrame {
   readonly before: string
   readonly between: string
+  /** Between the events and their venues. */
+  readonly middle: string
   readonly after: string
   readonly skip: number
 }
@@ -49,26 +53,36 @@ export function pageFrame(
   outline: PageOutline,
   namespace: string,
   basePath: string,
-): Pick<PageFrame, 'before' | 'after'> {
-  const { list, self, next, isEmpty } = outline
+): Pick<PageFrame, 'before' | 'middle' | 'after'> {
+  const { list, self, next, isEmpty, venues } = outline
   const { member, rel, root } = PAGE_WORDS[list]
   const links = next === null ? [untitled('self', self)] : [untitled('self', self), untitled('next', next)]
   switch (shape) {
     case 'json':
-      return { before: `{"${member}":[`, after: `],"_links":[${links.map(linkJson).join(',')}],"_embedded":null}` }
+      return {
+        before: `{"${member}":[`,
+        middle: venues === null ? '' : `],"${PAGE_WORDS.venues.member}":[`,
+        after: `],"_links":[${links.map(linkJson).join(',')}],"_embedded":null}`,
+      }
     case 'hal-json': {
       const members = links.map((each) => `"${each.Rel}":${linkObject(each, basePath)}`)
-      return { before: `{"_links":{${members.join(',')}},"_embedded":{"${rel}":[`, after: ']}}' }
+      return {
+        before: `{"_links":{${members.join(',')}},"_embedded":{"${rel}":[`,
+        middle: venues === null ? '' : `],"${PAGE_WORDS.venues.rel}":[`,
+        after: ']}}',
+      }
     }
     case 'xml': {
       const open = `<${root} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="${namespaceOf(namespace)}"`
-      return isEmpty ? { before: `${open} />`, after: '' } : { before: `${open}>`, after: `</${root}>` }
+      const [before, after] = isEmpty ? [`${open} />`, ''] : [`${open}>`, `</${root}>`]
+      return { before, middle: '', after }
     }
     case 'hal-xml': {
       const href = (given: string): string => xmlAttribute(resolveHref(given, basePath))
       const more = next === null ? '' : `  <link rel="next" href="${href(next)}" />\n`
       return {
         before: `${XML_DECLARATION}<resource rel="${list}" href="${href(self)}" name="${list}">\n${more}`,
+        middle: venues === null || venues === 0 ? '' : '\n',
         after: isEmpty ? '</resource>' : '\n</resource>',
       }
     }

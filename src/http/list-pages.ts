@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { type Body, etagOf } from '../formats/body.ts'
+import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import { etagOf } from '../formats/body.ts'
 import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
-import { recordsOf } from '../formats/page-frame.ts'
 import { type ListIndex, indexOf } from '../order/list-index.ts'
 import { scan } from '../order/list-scan.ts'
-import type { RecordList } from '../records/record-list.ts'
+import { readVenueId } from '../records/packing.ts'
+import { type RecordList, slotOf } from '../records/record-list.ts'
+import { JoinedBodies } from './joined-bodies.ts'
 import { writePosition } from './list-position.ts'
 import { type ListQuery, queryWithAfter } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
@@ -13,22 +16,26 @@ import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 /** A page ends where its records reach this, however many were asked for: to join more would hold others up. */
 const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 
-/** The pages of one list, joined from the bytes of its records (contract §4.2). */
+/** The pages of one list, joined from the bytes of its records (contract §4.2), and of their venues if asked for (§4.4). */
 export class ListPages<Item> {
   readonly list: RecordList<Item>
+  /** What `include=venue` adds from; null for the list of venues itself. */
+  readonly venues: RecordList<VenueRecord> | null
   readonly #formatter: Formatter
   readonly #ready: ReadyPages
-  #joined: Buffer = Buffer.alloc(0)
+  readonly #records = new JoinedBodies()
+  readonly #included = new JoinedBodies()
 
-  constructor(list: RecordList<Item>, formatter: Formatter) {
+  constructor(list: RecordList<Item>, formatter: Formatter, venues: RecordList<VenueRecord> | null = null) {
     this.list = list
+    this.venues = venues
     this.#formatter = formatter
     this.#ready = new ReadyPages(list.ready.makeRoomForPages())
   }
 
   /** The page as of `nowMs`, epoch ms; null while nothing is known. */
   page(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
-    const { changes } = this.list
+    const changes = this.#changes(query)
     const index = indexOf(this.list)
     if (index === null || !index.isWhole) return null
     const key = `${shape}?${hrefOf('', query.named, query.afterGiven)}`
@@ -39,60 +46,67 @@ export class ListPages<Item> {
     return page
   }
 
+  /** Counts up with each change of what a page of this query is made of. */
+  #changes({ includesVenues }: ListQuery): number {
+    return this.list.changes + (includesVenues && this.venues !== null ? this.venues.changes : 0)
+  }
+
   #make(index: ListIndex, query: ListQuery, shape: Shape, nowMs: number): ReadyPage {
     const { name } = this.list.kind
     const { rows, hasMore, goodUntilMs } = scan(index, { ...query, from: query.from ?? { ms: nowMs, ticks: 0 } })
-    const { count, bytes } = this.#join(index, rows, shape)
+    const venues = query.includesVenues ? this.venues : null
+    this.#join(index, rows, shape, venues)
+    const { count } = this.#records
     const last = rows[count - 1]
     const after =
       last === undefined || (!hasMore && count === rows.length) ? null : writePosition(name, index.positionOf(last))
     const path = `~/${name}`
     const next = after === null ? null : hrefOf(path, query.named, after)
     const self = hrefOf(path, query.named, query.afterGiven)
-    const frame = this.#formatter.frame({ list: name, self, next, isEmpty: count === 0 }, shape)
-    const body = Buffer.concat([Buffer.from(frame.before), this.#joined.subarray(0, bytes), Buffer.from(frame.after)])
+    const outline = { list: name, self, next, isEmpty: count === 0, venues: venues && this.#included.count }
+    const frame = this.#formatter.frame(outline, shape)
+    const body = Buffer.concat([
+      Buffer.from(frame.before),
+      this.#records.bytes,
+      Buffer.from(frame.middle),
+      this.#included.bytes,
+      Buffer.from(frame.after),
+    ])
     return {
       body,
       etag: etagOf(body),
       next: next === null ? null : this.#formatter.pathOf(next),
-      changes: this.list.changes,
+      changes: this.#changes(query),
       goodFromMs: query.from === null ? nowMs : -Infinity,
       goodUntilMs: query.from === null ? goodUntilMs : Infinity,
     }
   }
 
-  /** Joins the bodies of rows, as many as a page may have; how many, and how long they are. */
-  #join(index: ListIndex, rows: readonly number[], shape: Shape): { count: number; bytes: number } {
-    const { between, skip } = recordsOf(shape)
-    let bytes = 0
-    let count = 0
+  /** Joins the bodies of rows, as many as a page may have, and those of the served venues that they name, each once. */
+  #join(index: ListIndex, rows: readonly number[], shape: Shape, venues: RecordList<VenueRecord> | null): void {
+    const records = this.#records
+    const included = this.#included
+    records.start(shape)
+    included.start(shape)
+    const seen = new Set<Guid>()
     for (const handle of rows) {
-      if (bytes > LARGEST_PAGE_BYTES) break
+      if (records.length + included.length > LARGEST_PAGE_BYTES) break
       const [shard, slot] = index.rowOf(handle)
       const body = this.list.bodyAt(shard, slot, shape)
       if (body === null) throw new Error('a listed row is not served')
-      // Copied at once: what the next one needs may be written over it.
-      this.#reserve(bytes + between.length + body.length)
-      if (count > 0) bytes += this.#joined.write(between, bytes, 'latin1')
-      bytes += copyBody(body, skip, this.#joined, bytes)
-      count++
+      // Copied at once: the next body may be written over it.
+      records.add(body)
+      if (venues !== null) this.#include(venues, readVenueId(shard.read(slot)), seen, shape)
     }
-    return { count, bytes }
   }
 
-  #reserve(bytes: number): void {
-    if (bytes <= this.#joined.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(64 * 1024, bytes * 2))
-    this.#joined.copy(larger)
-    this.#joined = larger
+  #include(venues: RecordList<VenueRecord>, id: Guid, seen: Set<Guid>, shape: Shape): void {
+    if (id === EMPTY_GUID || seen.has(id)) return
+    seen.add(id)
+    const row = venues.find(id)
+    const body = row === -1 ? null : venues.bodyAt(venues.shardAt(row), slotOf(row), shape, id)
+    if (body !== null) this.#included.add(body)
   }
-}
-
-/** Copies a body less its first bytes, and returns how many those are. */
-function copyBody(body: Body, skip: number, into: Buffer, at: number): number {
-  if (typeof body === 'string') return into.write(skip === 0 ? body : body.slice(skip), at, 'latin1')
-  into.set(skip === 0 ? body : body.subarray(skip), at)
-  return body.length - skip
 }
 
 function hrefOf(path: string, named: string, after: string | null): string {

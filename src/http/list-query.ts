@@ -12,6 +12,8 @@ import { pairsOf } from './query-pairs.ts'
 export interface ListQuery extends Omit<Wanted, 'from'> {
   /** Null: now. */
   readonly from: Tick | null
+  /** Whether the page also holds the venues that its events name (contract §4.4). */
+  readonly includesVenues: boolean
   /** The parameters given but `after`, as links name them; empty where there were none. */
   readonly named: string
   /** `after` as it was given, null where it was not. */
@@ -32,6 +34,7 @@ export const TAKES = {
   tag: 'a tag, which must not be empty; it may be repeated',
   available: 'true, or is left out',
   limit: `a whole number from 1 to ${MOST_LIMIT} without leading zeros`,
+  include: 'venue, or is left out',
   after: 'what the next link of a page of this list carries, unchanged',
 } as const
 
@@ -39,7 +42,7 @@ export type ListParameter = keyof typeof TAKES
 
 /** The parameters of each list, in the order in which links name them (contract §4.1). */
 export const LIST_PARAMETERS: Readonly<Record<ListName, readonly ListParameter[]>> = {
-  events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'after'],
+  events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'],
   venues: ['limit', 'after'],
 }
 
@@ -101,6 +104,8 @@ class QueryReader {
     if (available === BAD) return this.#refuse('available')
     const limit = this.#all('limit', readLimit)
     if (limit === BAD) return this.#refuse('limit')
+    const include = this.#all('include', (text) => (text === 'venue' ? text : null))
+    if (include === BAD) return this.#refuse('include')
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
     const after = afterGiven === null ? null : readPosition(this.#list, afterGiven)
@@ -112,6 +117,7 @@ class QueryReader {
       tags,
       available: available.length > 0,
       limit: limit[0] ?? USUAL_LIMIT,
+      includesVenues: include.length > 0,
       after,
       named,
       afterGiven,

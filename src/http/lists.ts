@@ -19,7 +19,7 @@ export class Lists {
   readonly #zone: Zone
 
   constructor(held: HeldLists, formatter: Formatter, zone: Zone) {
-    this.#events = new ListPages(held.events.list, formatter)
+    this.#events = new ListPages(held.events.list, formatter, held.venues.list)
     this.#venues = new ListPages(held.venues.list, formatter)
     this.#held = held
     this.#formatter = formatter
@@ -35,7 +35,8 @@ export class Lists {
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const { events, venues } = this.#held
     // Others may have taken their place.
-    if (this.#events.list !== events.list) this.#events = new ListPages(events.list, this.#formatter)
+    if (this.#events.list !== events.list || this.#events.venues !== venues.list)
+      this.#events = new ListPages(events.list, this.#formatter, venues.list)
     if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)
     return (list === 'events' ? this.#events : this.#venues).page(query, shape, nowMs)
   }

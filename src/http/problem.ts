@@ -23,6 +23,10 @@ export function listsAreOff(basePath: string, list: ListName): string {
   return `Lists are off on this service. Ask for one ${one} by its id: ${apiOf(basePath)}/${list}/{id}.`
 }
 
+/** Why `include=venue` is refused in plain XML, where .NET reads a list of records of one type (contract §4.4). */
+export const VENUES_NOT_IN_XML =
+  'include=venue takes application/json, text/json, application/hal+json or application/hal+xml in Accept: a list in application/xml or text/xml holds events alone.'
+
 function apiOf(basePath: string): string {
   return basePath === '/' ? '/api' : `${basePath}/api`
 }

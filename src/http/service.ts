@@ -15,7 +15,15 @@ import { type Description, type Written, DESCRIPTION_UNCHANGED } from './descrip
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
-import { type Refusal, listsAreOff, nothingHere, problemJson, problemXml, REFUSALS } from './problem.ts'
+import {
+  type Refusal,
+  listsAreOff,
+  nothingHere,
+  problemJson,
+  problemXml,
+  REFUSALS,
+  VENUES_NOT_IN_XML,
+} from './problem.ts'
 import { type Described, type RecordResource, type Route, routeLabel, Router } from './route.ts'
 
 export interface ServiceOptions {
@@ -119,7 +127,11 @@ export class Service {
     if (lists === null) return this.#refuse(call, 'bad-id', 0, listsAreOff(this.#options.basePath, resource))
     const query = lists.read(resource, call.target)
     if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
-    return this.#admit(call, [this.#options.held[resource]], (ageMs) => this.#page(call, lists, resource, query, ageMs))
+    const { events, venues } = this.#options.held
+    if (query.includesVenues && shapeOf[this.#options.negotiate(call.header('accept'))] === 'xml')
+      return this.#refuse(call, 'bad-query', 0, VENUES_NOT_IN_XML)
+    const needed = query.includesVenues ? [events, venues] : [this.#options.held[resource]]
+    return this.#admit(call, needed, (ageMs) => this.#page(call, lists, resource, query, ageMs))
   }
 
   #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {

@@ -8,6 +8,7 @@ import { freshnessSentences } from './freshness.ts'
 import { goldenSentences } from './golden.ts'
 import { headerSentences } from './headers.ts'
 import { idSentences } from './ids.ts'
+import { includedVenueSentences } from './included-venues.ts'
 import { listSentences } from './lists.ts'
 import { methodSentences } from './methods.ts'
 import { negotiationSentences } from './negotiation.ts'
@@ -43,6 +44,7 @@ export function contract(name: string, start: Start, hasLists = false): void {
       freshnessSentences,
       goldenSentences,
       listSentences,
+      includedVenueSentences,
       descriptionSentences,
     ]) {
       sentences(start)
