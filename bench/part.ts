@@ -1,7 +1,7 @@
 import type { Figure } from './report/figure.ts'
 import type { Workshop } from './workshop.ts'
 
-/** What a part found out. */
+/** The result of a part. */
 export interface Section {
   readonly title: string
   /** What was done, then what was measured. */
@@ -9,5 +9,5 @@ export interface Section {
   readonly figures: readonly Figure[]
 }
 
-/** One question the benchmark answers; processes and folders that it leaves behind are cleared away by the run. */
+/** Answers one question of the benchmark. The run clears away the part's processes and folders. */
 export type Part = (workshop: Workshop) => Promise<Section>

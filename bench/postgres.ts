@@ -1,5 +1,6 @@
-// What PostgreSQL costs, and how soon a change is served: `bun bench/postgres.ts [ROWS] [--reads] [--one-stamp]`. The figures
-// in docs/crm/postgres.md come from here.
+// Measures what reads cost PostgreSQL, and how soon a change is served: `bun bench/postgres.ts [ROWS] [--reads]
+// [--one-stamp]`.
+// The figures in docs/crm/postgres.md come from here.
 import { openCrm } from '../src/crm/open-crm.ts'
 import { systemTime } from '../src/time/time.ts'
 import { openZone } from '../src/domain/zone.ts'
@@ -11,7 +12,7 @@ import { idOf, World } from '../test/postgres/world.ts'
 const rows = Number(process.argv[2] ?? 100_000)
 const CHANGES = 1000
 
-// Rows that were there before the guide's `ADD COLUMN updated_at … DEFAULT now()` have one stamp.
+// With `ADD COLUMN updated_at … DEFAULT now()`, as in the documentation, all existing rows get the same updatedAt.
 const hasOneStamp = process.argv.includes('--one-stamp')
 const settings = { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '256MB', autovacuum: 'off' }
 const world = await World.create(settings, hasOneStamp ? rows : 0)
@@ -24,7 +25,7 @@ await measureReads()
 if (!process.argv.includes('--reads')) await measureLatency()
 await world.remove()
 
-/** Each kind of read by the connector alone: its time, what the server did for it, and the memory it took here. */
+/** Measures each kind of read by the connector alone: its time, the server's work, and this process's memory. */
 async function measureReads(): Promise<void> {
   const configuration = await world.configuration({ freshness: { maxAge: '30s' } })
   const surroundings = {
@@ -84,7 +85,7 @@ async function measureReads(): Promise<void> {
   const cursor = await read(sweeping, 'full', null)
   const deltaCursor = await read(crm, 'full', null)
   await told('full read', () => read(crm, 'full', null))
-  // The first one still reads what was changed within the overlap, here all rows.
+  // The first one still reads all rows again, as all changed within the overlap.
   const settled = await read(crm, 'changes', deltaCursor)
   await new Promise((resolve) => setTimeout(resolve, 6000))
   const idle = await read(crm, 'changes', settled)
@@ -95,7 +96,7 @@ async function measureReads(): Promise<void> {
   await sweeping.close()
 }
 
-/** From the commit to what a request would be answered, at random times. */
+/** Measures the time from a commit at a random moment until a request would show it. */
 async function measureLatency(): Promise<void> {
   const from = performance.now()
   const running = await world.start()

@@ -1,4 +1,5 @@
-// `npm run bench [-- PART …]`: measures all parts and writes docs/benchmarks.md; the named ones only, and writes nothing.
+// `npm run bench` measures all parts and writes docs/benchmarks.md; `npm run bench -- PART …` measures some and writes
+// nothing.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../test/support/child.ts'
@@ -47,7 +48,7 @@ for (const [name, part] of Object.entries(PARTS)) {
   await workshop.tidy()
   const busy = `Other programs took about ${(otherWork.share * 100).toFixed(0)} % of the processors' time meanwhile.`
   sections.push({ ...section, markdown: `${section.markdown.trimEnd()}\n\n${busy}` })
-  // After each part: a run that is ended early leaves what it measured.
+  // Written after each part, so that an aborted run keeps its results.
   if (named.length === 0 && !QUICK) writeFileSync(join(ROOT, 'docs/benchmarks.md'), pageOf(sections, workshop.leftOut))
   console.error(`${name}: ${((performance.now() - fromMs) / 1000).toFixed(0)} s`)
 }

@@ -5,17 +5,17 @@ import type { Lists } from './lists/data.ts'
 import { writeLists } from './lists/data.ts'
 
 const SHARED_MEMORY = '/dev/shm'
-/** A million events some ten times, as the list's writer keeps them. */
+/** Room for about ten copies of a million events, as the list writer keeps them. */
 const ROOM_BYTES = 8e9
 
-/** A process of a part. */
+/** A process that a part started. */
 interface Stoppable {
   readonly stop: () => Promise<unknown>
 }
 
-/** Where the parts work: folders, lists and processes, all cleared away whatever happens. */
+/** Provides folders, lists and processes to the parts, and clears all of them away in any case. */
 export class Workshop {
-  /** What could not be done here, and why. */
+  /** What could not be measured here, and why. */
   readonly leftOut: Set<string> = new Set()
   readonly #folders: string[] = []
   readonly #kept: Stoppable[] = []
@@ -23,7 +23,7 @@ export class Workshop {
   readonly #changing = new Map<number, Lists>()
 
   constructor() {
-    // Also after an error and a signal. Processes are killed at the exit by the module that starts them.
+    // Clears up also after errors and signals. The module that starts processes kills them at exit.
     process.on('exit', () => this.#clear())
     for (const [signal, status] of [
       ['SIGINT', 130],
@@ -33,33 +33,33 @@ export class Workshop {
     }
   }
 
-  /** A new empty folder. */
+  /** Creates an empty folder. */
   folder(): string {
     return this.#folderIn(tmpdir())
   }
 
-  /** One in memory where there is room: the disk adds nothing. */
+  /** Creates an empty folder in memory if there is room, to exclude the disk from measurements. */
   folderInMemory(): string {
     return this.#folderIn(hasRoom() ? SHARED_MEMORY : tmpdir())
   }
 
-  /** Lists of so many events that no part may change. */
+  /** Lists of this many events, which no part may change. */
   lists(count: number): Lists {
     return this.#listsIn(this.#lists, count)
   }
 
-  /** Lists of so many events for a part to change. */
+  /** Lists of this many events that a part may change. */
   changingLists(count: number): Lists {
     return this.#listsIn(this.#changing, count)
   }
 
-  /** Has a process end with the part. */
+  /** Stops the process when the part ends. */
   keep<Process extends Stoppable>(process: Process): Process {
     this.#kept.push(process)
     return process
   }
 
-  /** Ends what the part started. */
+  /** Stops everything that the part started. */
   async tidy(): Promise<void> {
     await Promise.all(this.#kept.splice(0).map((process) => process.stop()))
   }
@@ -77,7 +77,7 @@ export class Workshop {
   }
 
   #clear(): void {
-    // A process that was killed just now may still be putting a file.
+    // A process that was just killed may still be writing a file.
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }

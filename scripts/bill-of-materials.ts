@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { LockedPackage } from './lock-file.ts'
 import { lockedPackages, resolvedFrom } from './lock-file.ts'
 
-/** The moment and the number that a bill of materials carries. */
+/** The time and serial number of a bill of materials. */
 interface Making {
   readonly at: Date
   readonly uuid: string
 }
 
 /**
- * What runs in production at `root`, in CycloneDX 1.5: each package of the lock file that is installed there and is not for
- * development alone, with its digest. `npm sbom --omit dev` leaves out what a development tool needs as well.
+ * Lists what runs in production at `root`, in CycloneDX 1.5: each installed package of the lock file that is not for
+ * development alone, with its digest. `npm sbom --omit dev` would also omit packages that a development tool shares.
  */
 export function billOfMaterials(root: string, { at, uuid }: Making): object {
   const [project, ...others] = lockedPackages(root)
@@ -55,7 +55,7 @@ function identity(one: LockedPackage): object {
   return { 'bom-ref': reference(one), name, version, purl, ...licenses }
 }
 
-/** One licence by its SPDX id, several as the expression they are. */
+/** A single licence by its SPDX id, several as an expression. */
 function licenseOf(text: string): object {
   return /^[\w.+-]+$/.test(text) ? { license: { id: text } } : { expression: text }
 }

@@ -1,6 +1,6 @@
 /**
- * Builds one executable: `./bun scripts/build-executable.ts [FILE]`, `dist/marquee` otherwise. What the source reads from files
- * beside it (the dashboard, the page for browsers, the sample CRM) is put inside, for an executable has no files beside it.
+ * Builds one executable: `./bun scripts/build-executable.ts [FILE]`, `dist/marquee` by default. It embeds the files
+ * that the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import type { BunPlugin } from 'bun'
 const ROOT = join(import.meta.dirname, '..')
 const outfile = resolve(process.argv[2] ?? join(ROOT, 'dist/marquee'))
 
-/** A module that reads the files beside it, with their texts inside. */
+/** Generates a module that contains the texts of the files in a folder. */
 const reading = (folder: string, name: string): string => `
 const files = ${JSON.stringify(textsIn(join(ROOT, folder), /\.(?:html|css|js|svg)$/))}
 export function ${name}(name) {
@@ -18,7 +18,7 @@ export function ${name}(name) {
   return text
 }`
 
-/** The module that says where the sample is: nowhere, until it is unpacked into its own folder. */
+/** The module that finds the sample: it unpacks it to a temporary folder. */
 const SAMPLE = `
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ const embed: BunPlugin = {
 const built = await Bun.build({
   entrypoints: [join(ROOT, 'src/main.ts')],
   compile: { outfile },
-  // Parsed at build: it starts in less than half of the time.
+  // Parsed at build time: start-up takes less than half as long.
   bytecode: true,
   format: 'esm',
   minify: { syntax: true, whitespace: true },

@@ -1,4 +1,4 @@
-/** Writes docs/configuration.md from the schema; with --check it fails where the file differs. */
+/** Writes docs/configuration.md from the schema; with --check, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configurationPage } from './configuration-page.ts'

@@ -36,7 +36,7 @@ A file that sets only \`listen\`, \`operations\` or both serves the sample too.
   holds, only its name. A secret's file is read again when the CRM refuses the secret: rotation needs no restart.
 `
 
-/** The page an operator reads: every key with its default, its meaning and what is allowed. */
+/** Generates docs/configuration.md: every key with its default, meaning and allowed values. */
 export function configurationPage(): string {
   const general: string[] = []
   const parts: string[] = []
@@ -70,7 +70,7 @@ function rowsOf(name: string, key: AnyKey): string[] {
   return inside?.kind === 'list' ? [row(name, key), ...rowsOf(`${name}[]`, inside.item)] : [row(name, key)]
 }
 
-/** One row for all fields of a list: they take the same, or some a little more. */
+/** One row for all fields of a list, with exceptions for fields that allow more. */
 function foldedFields(name: string, keys: Keys): string[] {
   const fields = Object.entries(keys)
   const usual = fields.find(([field]) => field === 'Name')?.[1]

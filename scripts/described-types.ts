@@ -5,7 +5,7 @@ import { ADVICE, NAMES, OWN_RELS } from '../src/describe/json-schemas.ts'
 import { PAGE_WORDS } from '../src/formats/page-frame.ts'
 import { REFUSALS } from '../src/http/problem.ts'
 
-/** What each type of field is to TypeScript. */
+/** The TypeScript type of each type of field. */
 const TYPES: Readonly<Record<FieldType, string>> = {
   guid: 'Guid',
   text: 'string | null',
@@ -114,7 +114,7 @@ export interface Problem {
 `
 }
 
-/** The types of every JSON answer, from the tables that the service runs by. */
+/** Generates the types of all JSON answers, from the tables that the service itself uses. */
 export function describedTypes(): string {
   return [WORDS, fieldsOf(EVENTS), fieldsOf(VENUES), recordsOf(EVENTS), recordsOf(VENUES), problem()].join('\n')
 }

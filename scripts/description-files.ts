@@ -13,7 +13,7 @@ const TYPES = /(\/\/ Types: written by scripts\/description\.ts\.\n)[^]*?(\/\/ E
 const zone = openZone('UTC')
 if (zone === null) throw new Error('UTC is not a zone')
 
-/** An instance by its defaults, but for lists, which are on as in the sample. */
+/** An instance with the defaults, but with lists on, as in the sample. */
 const INSTANCE: Instance = {
   basePath: '/',
   namespace: 'Marquee',
@@ -24,7 +24,7 @@ const INSTANCE: Instance = {
   zone,
 }
 
-/** The files of docs/ that are made of the description, by their paths. */
+/** Generates the files in docs/ that contain the description, by path. */
 export function descriptionFiles(): ReadonlyMap<string, string> {
   const types = describedTypes()
   const client = readFileSync(join(ROOT, CLIENT), 'utf8')

@@ -1,4 +1,4 @@
-/** Does what the pages show, and writes what came of it; with --check it fails where a page differs. */
+/** Runs the examples in the documentation and writes their results; with --check, fails if a page differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCS_PAGES, reproduced } from './docs-pages.ts'

@@ -6,7 +6,7 @@ import { freePort } from '../test/support/free-port.ts'
 import type { MarqueeProcess } from '../test/support/marquee-process.ts'
 import { untilListening } from '../test/support/marquee-process.ts'
 
-/** Where the reader is said to stand, and what listens there. */
+/** The folder and addresses that the documentation shows. */
 const SHOWN_FOLDER = '/home/you/marquee'
 const PUBLIC = 'http://127.0.0.1:8080'
 const OPERATIONS = 'http://127.0.0.1:8081'
@@ -14,19 +14,19 @@ const ASK_THE_INSTANCE: ReadonlySet<string> = new Set(['explain', 'accept', 'rea
 const MAIN = join(ROOT, 'src/main.ts')
 const SHOWN_NAMESPACE = '8ca5c4a6-0c49-4831-ae9e-e3c4e1b1a4d9'
 
-/** A folder in which what a page shows is really done, with a service where something asks one. */
+/** A temporary folder in which the examples of a page really run, with a service if one is needed. */
 export class DocsFolder {
   readonly #path: string = mkdtempSync(join(tmpdir(), 'marquee-docs-'))
   #service: MarqueeProcess | null = null
 
-  /** `sample` is a folder without a configuration; other names may be exports of test/exports. */
+  /** @param name `sample` for a folder without a configuration, or the name of an export in test/exports */
   constructor(name: string) {
-    // As the reader copied it.
+    // The documentation has readers copy this file.
     cpSync(join(ROOT, 'docs/examples/marquee-client.ts'), join(this.#path, 'marquee-client.ts'))
     const exported = join(ROOT, 'test/exports', name)
     if (!existsSync(exported)) return
     cpSync(exported, join(this.#path, 'crm'), { recursive: true })
-    // What is not called as Marquee calls it gets a configuration from `init`.
+    // An export with other file names gets its configuration from `init`.
     if (!readdirSync(exported).some((file) => file.startsWith('events.'))) return
     const configuration = 'timeZone: Europe/London\ncrm: { kind: files, directory: ./crm }\n'
     writeFileSync(join(this.#path, 'marquee.yaml'), configuration)
@@ -38,7 +38,7 @@ export class DocsFolder {
     writeFileSync(path, content)
   }
 
-  /** Puts each line in the place of the one that begins with the same key, a comment or not. */
+  /** Replaces each line that has the same key, whether it is commented out or not. */
   answer(name: string, lines: string): void {
     let text = this.read(name)
     for (const line of lines.trimEnd().split('\n')) {
@@ -60,7 +60,7 @@ export class DocsFolder {
     rmSync(this.#path, { recursive: true })
   }
 
-  /** What a command says, as a reader would see it after typing it; null where its program is not on this machine. */
+  /** Returns a command's output as a reader would see it; `null` if the program is not installed. */
   async run(command: string): Promise<string | null> {
     const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? '')
     const [program = '', ...args] = words
@@ -72,17 +72,16 @@ export class DocsFolder {
   }
 
   async #marquee(args: readonly string[]): Promise<string> {
-    // The order of what goes to standard output and to standard error is what a terminal would show.
-    // The page says that nothing runs; whatever has the usual port here is not meant.
+    // The page shows the command without a running service, so another one on the usual port must not answer.
     const unused = ASK_THE_INSTANCE.has(args[0] ?? '') ? await this.#awayFromPort() : null
-    // The order of what goes to standard output and to standard error is what a terminal would show.
+    // One stream for standard output and error, to keep the order that a terminal shows.
     const child = new Child('sh', ['-c', 'exec "$0" "$@" 2>&1', programOf('bun'), MAIN, ...args], { cwd: this.#path })
     const status = await child.exited
     const said = unused === null ? child.stdout : child.stdout.replaceAll(`127.0.0.1:${unused}`, '127.0.0.1:8081')
     return `${said}${status === 0 ? '' : `[exit status ${status}]\n`}`
   }
 
-  /** What `init` wrote of the CRM; the ids on the page follow from the namespace, which is another one each time. */
+  /** The `crm` section that `init` wrote, with a fixed namespace: otherwise the ids on the page would change. */
   #crmSection(): string {
     const text = this.read('marquee.yaml').replace(/^( {2}idNamespace: )[\da-f-]+/m, `$1${SHOWN_NAMESPACE}`)
     this.write('marquee.yaml', text)
@@ -113,7 +112,7 @@ export class DocsFolder {
     const reply = await fetch(await this.#real(address), { method, headers })
     const shown = ['content-type', 'etag', 'age', 'cache-control', 'vary'].flatMap((name) => {
       const value = reply.headers.get(name)
-      // How old the data is depends on the moment.
+      // The age depends on the moment, so it is fixed.
       const still = name === 'age' ? '2' : (value ?? '').replace(/^public, max-age=\d+$/, 'public, max-age=28')
       return value === null ? [] : [`${name}: ${still}\n`]
     })
@@ -121,7 +120,7 @@ export class DocsFolder {
     return `${head}${await reply.text()}`
   }
 
-  /** The first line of a start that no person watches. */
+  /** The first log line of a start without a terminal. */
   async #firstLine(): Promise<string> {
     const { child } = await this.#started()
     const line = child.stdout.split('\n', 1)[0] ?? ''
@@ -143,7 +142,7 @@ export class DocsFolder {
     return this.#shown(command, child.stdout)
   }
 
-  /** The text with the ports that are really listened on, by a service that is started where there is none. */
+  /** Replaces the ports in a text by those of a running service, which is started if needed. */
   async #real(text: string): Promise<string> {
     if (!text.includes(PUBLIC) && !text.includes(OPERATIONS)) return text
     const { listening } = await this.#started()
@@ -166,7 +165,7 @@ export class DocsFolder {
 
   #shown(command: string, said: string): string {
     const { address = '', operations = null } = this.#service?.listening ?? {}
-    // The reader stands in the checkout.
+    // The documentation assumes that the reader is in the checkout.
     let text = said.replaceAll(this.#path, SHOWN_FOLDER).replaceAll(join(ROOT, 'marquee'), './marquee')
     if (address !== '') text = text.replaceAll(address.replace(/\/$/, ''), PUBLIC)
     if (operations !== null) text = text.replaceAll(operations.replace(/\/$/, ''), OPERATIONS)
@@ -178,7 +177,7 @@ export class DocsFolder {
   }
 }
 
-/** The ports that are shown may be taken where this runs. */
+/** Replaces the ports in a configuration by free ones: the usual ones may be taken. */
 function onAnyPort(configuration: string): string {
   const away = configuration.replace(/^operations: \{ port: \d+ \}$/m, 'operations: { port: 0 }')
   const [listen, operations] = ['listen', 'operations'].map((section) =>

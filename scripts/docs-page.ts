@@ -1,20 +1,20 @@
-/** One fenced block of a page, with the comment above it that says what it is. */
+/** A fenced block of a page, and the comment above it that describes it. */
 export interface ShownBlock {
   /**
-   * `file`: its text is a file of the folder; `run`: it shows what the command says there; `show`: a file of the project;
-   * `answer`: its lines take the place of those in a file of the folder that have their key.
+   * `file`: the text of a file in the folder. `run`: a command and its output. `show`: a file of the project. `answer`:
+   * lines that replace those with the same keys in a file of the folder.
    */
   readonly kind: 'file' | 'run' | 'show' | 'answer'
-  /** Blocks of one folder belong together, in their order. */
+  /** Blocks with the same folder share it, in order. */
   readonly folder: string
-  /** The file's name, or the command. */
+  /** The name of the file, or the command. */
   readonly what: string
   readonly content: string
 }
 
 const BLOCK = /<!-- (file|run|show|answer) ([\w-]+): (.+?) -->\n\n?```(\w*)\n([^]*?)```/g
 
-/** Hands each block of a page to `produce`, in order, and gives the page with what it says in the block's place. */
+/** Calls `produce` with each block of a page, in order, and returns the page with the results. */
 export async function reproducePage(page: string, produce: (block: ShownBlock) => Promise<string>): Promise<string> {
   let result = ''
   let at = 0

@@ -6,7 +6,7 @@ import { fieldTable } from './field-table.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The pages whose examples are done rather than made up. */
+/** The pages whose examples are really run. */
 export const DOCS_PAGES = [
   'README.md',
   'docs/consuming.md',
@@ -14,7 +14,7 @@ export const DOCS_PAGES = [
   'docs/running.md',
 ] as const
 
-/** A page as it must be, from doing what it shows. */
+/** Runs the examples of a page and returns the page with their results. */
 export async function reproduced(name: string): Promise<string> {
   const folders = new Map<string, DocsFolder>()
   try {
@@ -36,7 +36,7 @@ export async function reproduced(name: string): Promise<string> {
   }
 }
 
-/** The tables of fields, made again from the fields. */
+/** Regenerates the tables of fields. */
 function withFieldTables(page: string): string {
   return page.replaceAll(
     /<!-- fields (\w+) -->\n\n(?:\|.*\n)*/g,
@@ -44,7 +44,7 @@ function withFieldTables(page: string): string {
   )
 }
 
-/** Without the mark and the line ends that no page can show. */
+/** Removes the byte order mark and CR, which a page cannot show. */
 function asText(content: string): string {
   return content.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
 }

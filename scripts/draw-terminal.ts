@@ -3,7 +3,7 @@ const LINE_HEIGHT = 20
 const MARGIN = 20
 const TITLE_HEIGHT = 36
 
-/** The colours that the start-up uses, by SGR code. */
+/** The colours of the start-up output, by SGR code. */
 const STYLES: Readonly<Record<string, string>> = {
   '1': 'fill="#ffffff" font-weight="bold"',
   '2': 'fill="#8b949e"',
@@ -12,7 +12,7 @@ const STYLES: Readonly<Record<string, string>> = {
   '36': 'fill="#79c0ff"',
 }
 
-/** Draws what was typed and what a terminal then showed, as an SVG without anything but text. */
+/** Draws a command and its terminal output as an SVG that contains only text. */
 export function drawTerminal(typed: string, printed: string): string {
   const lines = [`\x1b[2m$\x1b[0m \x1b[1m${typed}\x1b[0m`, ...printed.split('\n')]
   const columns = Math.max(...lines.map((line) => withoutStyle(line).length))
@@ -32,7 +32,7 @@ ${texts.join('\n')}
 `
 }
 
-/** The text of such an image, line by line. */
+/** The lines of text in such an image. */
 export function textOfDrawing(svg: string): readonly string[] {
   return Array.from(svg.matchAll(/<text [^>]*>(.*?)<\/text>/g), ([, text = '']) =>
     text
@@ -59,7 +59,7 @@ function spans(line: string): string {
     .join('')
 }
 
-/** Each piece says where it begins: columns stay columns in any font. */
+/** Places each piece by its column, so columns stay aligned in any font. */
 function span(text: string, column: number, style: string): string {
   if (text === '') return ''
   const x = (MARGIN + column * CELL_WIDTH).toFixed(1)

@@ -2,7 +2,7 @@ import { EVENTS } from '../src/domain/event.ts'
 import type { FieldType } from '../src/domain/field.ts'
 import { VENUES } from '../src/domain/venue.ts'
 
-/** Each type of field in the words of the page; what may be null, or stands for "not known", is said with it. */
+/** How the page describes each type of field. */
 const TYPES: Readonly<Record<FieldType, string>> = {
   guid: 'GUID',
   text: 'text, or null',
@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<FieldType, string>> = {
   tags: 'list of texts',
 }
 
-/** The table of a record's fields, as consuming.md shows it. */
+/** Generates the table of a record's fields in consuming.md. */
 export function fieldTable(kind: string): string {
   const table = [EVENTS, VENUES].find((known) => known.kind === kind)
   if (table === undefined) throw new Error(`there is no record called ${kind}`)

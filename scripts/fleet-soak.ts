@@ -1,4 +1,7 @@
-/** `MINUTES=10 npm run soak:fleet` lets faults befall instances that share, and their store; with --write it writes docs/fleet-soak.md. */
+/**
+ * Runs the soak of several instances: `MINUTES=10 npm run soak:fleet` injects faults into a cluster and its store; with
+ * --write, writes docs/fleet-soak.md.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { table } from '../bench/report/table.ts'

@@ -2,18 +2,18 @@ import { SaxesParser } from 'saxes'
 
 export interface TestCase {
   readonly file: string
-  /** The names of its `describe`s and its own, as a pattern of `-t` meets them. */
+  /** The names of its `describe`s and its own, as `-t` matches them. */
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
 }
 
 export interface JunitReport {
   readonly cases: readonly TestCase[]
-  /** What each file took, in seconds. */
+  /** The duration of each file, in seconds. */
   readonly seconds: ReadonlyMap<string, number>
 }
 
-/** Reads the test cases of a JUnit report, and how long each file took. */
+/** Parses the test cases of a JUnit report, and the duration of each file. */
 export function readJunit(xml: string): JunitReport {
   const cases: TestCase[] = []
   const seconds = new Map<string, number>()

@@ -1,5 +1,5 @@
-// The rooms of the house, held by the linter: imports point one way, and go through a room's doors (CONTRIBUTING, "Rooms").
-// The rooms stand in .oxlintrc.json, each after those that it may import.
+// A linter rule: imports between rooms point one way and go through a room's doors (CONTRIBUTING, "Rooms"). The rooms are
+// listed in .oxlintrc.json, each after those that it may import.
 import { dirname, join, relative } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')

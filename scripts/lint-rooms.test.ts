@@ -11,7 +11,7 @@ const OPTIONS = {
   exceptions: { sync: ['drift.ts'] },
 }
 
-/** What the linter says of one import. */
+/** The linter's messages about one import. */
 function said(from: string, source: string): readonly string[] {
   const messages: string[] = []
   const filename = new URL(`../${from}`, import.meta.url).pathname

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** An entry of package-lock.json, as far as it is looked at here. */
+/** An entry of package-lock.json, with the properties used here. */
 export interface LockedPackage {
-  /** Where it is installed: `node_modules/…`. */
+  /** The path of the installed package: `node_modules/…`. */
   readonly path: string
   readonly name: string
   readonly version: string
-  /** `sha512-` and the digest in base64; undefined where npm was told none. */
+  /** The digest: `sha512-` and base64; undefined if npm has none. */
   readonly integrity?: string
   readonly license?: string
   readonly dev?: boolean
@@ -19,7 +19,7 @@ export interface LockedPackage {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** The packages of the lock file beside `root`'s package.json; the project itself comes first, with the path ''. */
+/** Reads the packages of package-lock.json in `root`. The project itself comes first, with an empty path. */
 export function lockedPackages(root: string): readonly LockedPackage[] {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const { packages } = JSON.parse(text) as { readonly packages: Readonly<Record<string, LockedPackage>> }
@@ -30,7 +30,7 @@ export function lockedPackages(root: string): readonly LockedPackage[] {
   }))
 }
 
-/** The package that `name` means to the one at `path`: the nearest `node_modules` on the way up that has it, as Node resolves. */
+/** Resolves `name` for the package at `path` as Node does: in the nearest `node_modules` on the way up. */
 export function resolvedFrom(
   path: string,
   name: string,

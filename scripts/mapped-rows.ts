@@ -1,4 +1,7 @@
-/** Writes what rows become, once the number was raised that tells earlier snapshots from these records (src/crm/mapping/records-number.ts). */
+/**
+ * Updates the golden records of sample rows. Requires that RECORDS in src/crm/mapping/records-number.ts was raised, so
+ * that earlier snapshots are not used.
+ */
 import { existsSync, writeFileSync } from 'node:fs'
 import { GOLDEN, goldenRows, mappedRows } from '../test/snapshot/mapped-rows.ts'
 

@@ -1,4 +1,4 @@
-// `npm run --silent sbom [-- FILE]` writes the bill of materials of what runs in production, to FILE or to standard output.
+// `npm run --silent sbom [-- FILE]` writes the bill of materials of the production packages to FILE or standard output.
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `MINUTES=30 npm run soak` runs the soak on both runtimes, one after the other; with --write it writes docs/soak.md. */
+/** Runs the soak on one runtime after the other: `MINUTES=30 npm run soak`; with --write, writes docs/soak.md. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machine, runtimes } from '../bench/report/versions.ts'

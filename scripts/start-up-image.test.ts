@@ -9,7 +9,7 @@ import { startUpOnTerminal } from './start-up-on-terminal.ts'
 const PORTS = /127\.0\.0\.1:\d+/g
 const ORIGIN = /^( {2}read from +).*$/m
 
-/** What a start with a configuration prints, in the checkout where no folder is said. */
+/** The terminal output of a start, in the checkout unless another folder is given. */
 async function printedOnTerminal(env: Readonly<Record<string, string>>, elsewhere?: string): Promise<string> {
   const configuration = join(tmpdir(), `marquee-start-up-${process.pid}.yaml`)
   const crm = { kind: 'files', directory: join(ROOT, 'sample') }

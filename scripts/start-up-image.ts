@@ -1,6 +1,6 @@
 /**
- * Writes docs/images/start-up.svg and init-from.svg: what a start, and a look at files, print on a terminal, drawn as it is. It
- * starts the service for real, so the ports 8080 and 8081 must be free.
+ * Writes docs/images/start-up.svg and init-from.svg: the terminal output of a start and of `init --from`. It really
+ * starts the service, so ports 8080 and 8081 must be free.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,13 +3,14 @@ import { Child, programOf, ROOT } from '../test/support/child.ts'
 
 const LAST_LINE = 'What happens is logged below.'
 
-/** What `marquee` with these arguments prints on a terminal when it starts, with its escape sequences; it is then ended. */
+/** Starts `marquee` on a terminal, returns what it prints until it listens, with escape sequences, and stops it. */
 export async function startUpOnTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd: string = ROOT,
 ): Promise<string> {
-  // util-linux's `script` gives it a terminal; in a shell of its own, whose process it is, so that it can be ended.
+  // util-linux's `script` provides the terminal. The shell prints its process id, which the service takes over, for the
+  // kill.
   const command = [programOf('bun'), join(ROOT, 'src/main.ts'), ...args].map((word) => `'${word}'`).join(' ')
   const terminal = new Child('script', ['-qefc', `echo $$; exec ${command}`, '/dev/null'], {
     cwd,

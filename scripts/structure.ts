@@ -1,11 +1,12 @@
-// What keeps the house one that a person can carry: files stay small, a name has one home and one meaning, and no two files
-// need each other.
+// Checks the structure of the source: files stay small, each name has one home and one meaning, and no files import
+// each other
+// in a circle.
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const MOST_LINES = 400
 
-/** What the two runtimes offer is asked for by one name: `main` imports one of them. */
+/** Two implementations of the same exports: `main` imports one of them. */
 const EITHER_OR: ReadonlySet<string> = new Set(['src/runtime/bun.ts', 'src/runtime/node.ts'])
 
 interface SourceFile {
@@ -30,7 +31,9 @@ function tooLarge(): readonly string[] {
     .map(({ path, lines }) => `${path} has ${lines} lines; ${MOST_LINES} are allowed`)
 }
 
-/** A re-export gives a name a second home, and hides which file a room leans on; the linter's rule sees `export *` only. */
+/**
+ * A re-export gives a name a second home and hides the real dependency. The linter's own rule only finds `export *`.
+ */
 function reExports({ path, text }: SourceFile): readonly string[] {
   const found = text.matchAll(/^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/gm)
   return Array.from(found, (match) => {
@@ -38,7 +41,7 @@ function reExports({ path, text }: SourceFile): readonly string[] {
   })
 }
 
-/** One word, one thing (CONTRIBUTING, glossary). */
+/** Each exported name must be unique (CONTRIBUTING, glossary). */
 function declaredTwice(): readonly string[] {
   const homes = new Map<string, string[]>()
   for (const { path, text } of files) {
@@ -50,10 +53,10 @@ function declaredTwice(): readonly string[] {
     .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}: one word stands for one thing`)
 }
 
-/** A connector's own table of settings is the same thing in each of their folders. */
+/** Every connector may have a file of this name for its table of settings. */
 const IN_EACH_CONNECTOR = 'descriptor.ts'
 
-/** A file is found by its name alone. */
+/** Each file name must be unique, so that a file can be found by its name. */
 function namedTwice(): readonly string[] {
   const homes = Map.groupBy(files, ({ path }) => basename(path))
   return [...homes]
@@ -61,7 +64,7 @@ function namedTwice(): readonly string[] {
     .map(([name, paths]) => `${name} stands ${paths.length} times: ${paths.map(({ path }) => path).join(' and ')}`)
 }
 
-/** Files that import each other, be it only for types. */
+/** Finds files that import each other, including type imports. */
 function circles(): readonly string[] {
   const imports = new Map(everything.map(({ path, text }) => [path, importedBy(path, text)]))
   const done = new Set<string>()

@@ -1,30 +1,30 @@
-/** A process of `bun test`: a file, or the small ones of a folder together. */
+/** The files of one `bun test` process: a single one, or the small ones of a folder. */
 export interface TestUnit {
   readonly name: string
   readonly files: readonly string[]
 }
 
 export interface TestPlan {
-  /** One after the other in each of as many lanes as there are cores. */
+  /** Run in as many lanes as there are cores. */
   readonly busy: readonly TestUnit[]
-  /** In two lanes beside those: they mostly wait. */
+  /** Run in two additional lanes, since they mostly wait. */
   readonly waiting: readonly TestUnit[]
-  /** One after the other when all else is done: they measure time. */
+  /** Run one by one after all others, because they measure time. */
   readonly alone: readonly TestUnit[]
 }
 
-/** Which files run where, and which of them only in `npm run test:all`. The order is that in which they begin. */
+/** Which files run in which lanes, in the order in which they start, and which only run in `npm run test:all`. */
 export interface Lanes {
-  /** Assert on stalls, starts, deadlines or memory that other work on the machine would falsify. */
+  /** Files that measure stalls, starts, deadlines or memory, which other work on the machine would distort. */
   readonly alone: readonly string[]
   readonly waiting: readonly string[]
-  /** Busy ones that take longest: begun last, they would run alone at the end. */
+  /** Busy files that take longest; started last, they would run alone at the end. */
   readonly first: readonly string[]
-  /** Prove the same by longer runs, further faults or further rivals: left out of `npm test`, unless they are named. */
+  /** Files with longer runs, more faults or more rivals. `npm test` omits them unless they are named. */
   readonly onlyInAll: readonly string[]
 }
 
-/** @param wanted parts of paths, as given to `npm test -- …`; none means all */
+/** @param wanted parts of paths, as given to `npm test -- …`; empty for all */
 export function planTests(
   files: readonly string[],
   lanes: Lanes,
@@ -51,7 +51,7 @@ export function planTests(
   }
 }
 
-/** Tests beside the source take milliseconds a file: those of a room share a process. */
+/** Whether a file takes milliseconds, as tests next to the source do; those of a room share a process. */
 function isSmall(file: string): boolean {
   return file.startsWith('src/')
 }

@@ -1,6 +1,7 @@
-// Runs the tests: `npm test` the essentials, `npm run test:all` everything. Several files at once, each in a process of its own.
-// Arguments narrow the run: `npm test -- src/domain`, `npm test -- -t negotiation`.
-// It ends with one line that a person and a machine can both read: `N passed, N failed, N skipped`.
+// Runs the tests: `npm test` the essentials, `npm run test:all` everything. Several files run at once, each in its own
+// process.
+// Arguments select files or tests: `npm test -- src/domain`, `npm test -- -t negotiation`.
+// The last line is for people and machines: `N passed, N failed, N skipped`.
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,8 @@ const { values, positionals } = parseArgs({
 const pattern = values['test-name-pattern']
 const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
 const depth = values.all ? 'everything' : 'essentials'
-// Drawn where everything is proved, fixed where a change is tried: MARQUEE_SEED says which one.
+// `test:all` draws a random seed; `npm test` uses a fixed one, so a change can be compared. MARQUEE_SEED overrides
+// both.
 const seed = process.env['MARQUEE_SEED'] ?? (values.all ? String(Math.floor(Math.random() * 1e6)) : null)
 
 const begun = performance.now()
@@ -41,10 +43,10 @@ const cases: TestCase[] = []
 const seconds = new Map<string, number>()
 const problems: string[] = []
 
-/** What tests leave goes with their folder: a test run does not hear that it exits (`process.on('exit')`). */
+/** Runs one unit in its own temporary folder, since `bun test` does not emit `exit` for tests to clean up. */
 async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   const scratch = mkdtempSync(join(folder, 'tmp-'))
-  // Servers that run as another user look in.
+  // Some test servers run as another user and must be able to enter.
   chmodSync(scratch, 0o1777)
   const reportPath = join(scratch, 'junit.xml')
   const child = Bun.spawn(
@@ -85,7 +87,7 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   rmSync(scratch, { recursive: true, force: true })
 
   const failed = report.cases.some(({ outcome }) => outcome === 'failed')
-  // A file that cannot be loaded, and a run that was cut short, are in no report: only the exit status tells.
+  // A file that fails to load, or a run that is cut short, is missing in the report; only the exit status shows it.
   const isBroken = status !== 0 && !failed && (pattern === undefined || report.cases.length === 0)
   if (isBroken && !isInterrupted) problems.push(`${name}: bun test exited with ${status}: see above`)
   const took = ((performance.now() - at) / 1000).toFixed(1).padStart(6)
@@ -96,7 +98,7 @@ async function runUnit({ name, files }: TestUnit, lane: number): Promise<void> {
   if (failed || isBroken) process.stdout.write(results)
 }
 
-/** What `-t` leaves out stands in the report as skipped. */
+/** Whether `-t` selects the test. The report lists the others as skipped. */
 function isMeant({ name }: TestCase): boolean {
   return pattern === undefined || new RegExp(pattern).test(name)
 }

@@ -21,14 +21,14 @@ moment: here the data is always 2 seconds old, and the next try is always 1 seco
 
 const SAMPLE: Lists = { events: sampleList('events'), venues: sampleList('venues') }
 
-/** docs/transcript.md, from what Marquee answers now on both runtimes; throws where they differ. */
+/** Generates docs/transcript.md from current answers on both runtimes. Throws if they differ. */
 export async function transcriptPage(): Promise<string> {
   let page = INTRODUCTION
   let before: Scene | null = null
   let services: readonly Subject[] = []
   try {
     for (const scene of SCENES) {
-      // Scenes alike share their services.
+      // Consecutive scenes with the same settings share their services.
       if (before === null || before.crm !== scene.crm || !isDeepStrictEqual(before.settings, scene.settings)) {
         await Promise.all(services.map((service) => service.stop()))
         services = await startBoth(scene)
@@ -62,7 +62,7 @@ async function describeShot(shot: Shot, [onBun, onNode]: readonly Subject[]): Pr
   return `\n${says}\n\n\`\`\`\n$ ${curlOf(shot)}\n${shown}\n\`\`\`\n`
 }
 
-/** The response with what changes from moment to moment made still, its headers in the order of their names. */
+/** The response with fixed values for what changes with time, and sorted headers. */
 function responseOf(reply: Reply): string {
   const statusLine = reply.head.split('\r\n', 1)[0]
   const lines = Object.entries(ownHeaders(reply)).map(([name, value]) => `${name}: ${still(name, value)}\n`)

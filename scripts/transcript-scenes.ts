@@ -10,7 +10,7 @@ export interface Shot {
   readonly headers?: readonly (readonly [string, string])[]
 }
 
-/** What is asked of one service; its CRM is the sample unless it is `'none'`. */
+/** Requests to one service. Its CRM is the sample, or none. */
 export interface Scene {
   readonly title: string
   readonly settings: Settings

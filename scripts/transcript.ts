@@ -1,4 +1,4 @@
-/** Writes docs/transcript.md from what real processes answer; with --check it fails where the file differs. */
+/** Writes docs/transcript.md from the answers of real processes; with --check, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { transcriptPage } from './transcript-page.ts'

@@ -12,19 +12,19 @@ import { CROWD, MANY, REFRESHES_A_SECOND } from './requests.ts'
 export interface ClusterSize {
   readonly events: number
   readonly starts: number
-  /** Goals, in ms. */
+  /** The goals of start times, in ms. */
   readonly followerMs: number
   readonly fileMs: number
 }
 
-/** What was measured of instances that share. */
+/** The measurements of a cluster. */
 export interface Shared {
   readonly sizes: readonly ClusterSize[]
   readonly loads: Loads[]
   readonly requests: Requests[]
   readonly crowds: Crowd[]
   readonly publishing: Publishing[]
-  /** Each the ms of one. */
+  /** The durations of hand-overs, in ms. */
   readonly handOvers: Map<Runtime, readonly number[]>
 }
 
@@ -137,7 +137,7 @@ export function figuresOf(shared: Shared): readonly Figure[] {
     requests.find((each) => each.runtime === runtime && each.crm === crm)
   const calmOf = (crm: string, runtime: Runtime, many: number): number =>
     asked(crm, runtime)?.calm.get(many) ?? Number.NaN
-  // A window begins and ends between refreshes.
+  // Tolerates refreshes at the edges of the measured window.
   const SAME = 1.05
   return [
     ...sizes.flatMap((size) => sizeFigures(shared, size)),

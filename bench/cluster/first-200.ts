@@ -6,7 +6,7 @@ import { untilAnswered } from '../load/first-answer.ts'
 import { COMPILE_CACHE } from '../parts/start.ts'
 import { SOURCE } from '../servers/marquee.ts'
 
-/** From the process being spawned until it answers 200 for this event, asked about each millisecond; then it is ended. */
+/** Measures the time from spawning a process until it answers 200 for this event, in ms; then ends the process. */
 export async function first200Ms(
   runtime: Runtime,
   settings: Readonly<Record<string, unknown>>,

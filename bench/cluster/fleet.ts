@@ -7,7 +7,7 @@ import type { Workshop } from '../workshop.ts'
 type Settings = Readonly<Record<string, unknown>>
 type Env = Readonly<Record<string, string>>
 
-/** A store, and the instances that share through it what one of them reads; all end with the part. */
+/** A store and the instances that share it. They end with the part of the benchmark. */
 export class BenchFleet {
   readonly redis: RedisServer
   readonly instances: RealInstance[] = []
@@ -24,24 +24,24 @@ export class BenchFleet {
     return workshop.keep(new BenchFleet(await RedisServer.start(), settings, env))
   }
 
-  /** What an instance is given. */
+  /** The configuration of the instances. */
   get settings(): Settings {
     return this.#settings
   }
 
-  /** Starts one; resolves when it listens, be it ready or not. */
+  /** Starts an instance; resolves when it listens, ready or not. */
   async start(runtime: Runtime, env: Env = {}): Promise<RealInstance> {
     const instance = await startInstance(runtime, this.#settings, { ...this.#env, ...env })
     this.instances.push(instance)
     return instance
   }
 
-  /** Starts so many at once. */
+  /** Starts several instances at once. */
   startAtOnce(runtime: Runtime, count: number, env: Env = {}): Promise<readonly RealInstance[]> {
     return Promise.all(Array.from({ length: count }, () => this.start(runtime, env)))
   }
 
-  /** Resolves when one reads and all others follow it. */
+  /** Resolves to the leader once all other instances follow it. */
   leader(): Promise<RealInstance> {
     return leaderOf(this.instances)
   }
@@ -52,7 +52,7 @@ export class BenchFleet {
     await instance.process.child.exited
   }
 
-  /** Ends all instances; the store stays. */
+  /** Ends all instances, but not the store. */
   async empty(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.end()))
   }

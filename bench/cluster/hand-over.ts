@@ -8,8 +8,8 @@ const AGAIN_MS = 5
 const PATIENCE_MS = 60_000
 
 /**
- * Three instances with the defaults. The leader is killed, and the CRM changed: ms until each of the others shows the change,
- * which it does once another reads. One number a time.
+ * Measures hand-overs with three instances and default settings. Kills the leader, changes the CRM, and measures the
+ * time until each remaining instance shows the change, in ms.
  */
 export async function measureHandOvers(
   workshop: Workshop,

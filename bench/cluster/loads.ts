@@ -12,7 +12,7 @@ import { recordBytes, storeBytes, untilSnapshot } from './stored-snapshot.ts'
 import { Watcher } from './watcher.ts'
 
 const PATIENCE_MS = 120_000
-/** Some heartbeats: what the log holds then is new to a process that was stopped before. */
+/** Several heartbeats, so that the log has entries that a stopped process has not seen. */
 const STOPPED_MS = 3000
 const SETTLED_MS = scaled(10_000, 1000)
 const SAMPLE_MS = 20
@@ -20,21 +20,24 @@ const SAMPLE_MS = 20
 export interface Loads {
   readonly runtime: Runtime
   readonly events: number
-  /** Spawn until the first 200: a follower, and a service by itself that goes on from its file. */
+  /**
+   * The time from spawning until the first 200: of a follower, and of a single service that starts from its snapshot
+   * file.
+   */
   readonly followerMs: readonly number[]
   readonly fileMs: readonly number[]
   readonly recordBytes: number
-  /** What the store holds with one snapshot in it. */
+  /** The size of the store with one snapshot in it. */
   readonly storeBytes: number
-  /** The longest that an answer took of the leader while it made a snapshot, and of a follower while it loaded one. */
+  /** The longest response time of the leader while it writes a snapshot, and of a follower while it loads one. */
   readonly makingMs: number
   readonly loadingMs: number
-  /** What a follower held beside what it served, at the most and 10 s after it had changed over. */
+  /** The additional memory of a follower that loads a snapshot: at the peak, and 10 s after the cut-over. */
   readonly secondBytes: number
   readonly leftBytes: number
 }
 
-/** Lists of one size: how soon they are there in another process, and what making and loading a snapshot hold up. */
+/** Measures lists of one size: how soon another process has them, and what writing and loading a snapshot delay. */
 export async function measureLoads(workshop: Workshop, runtime: Runtime, lists: Lists, starts: number): Promise<Loads> {
   const { directory, ids, lastId } = lists
   const folder = workshop.folder()
@@ -43,7 +46,7 @@ export async function measureLoads(workshop: Workshop, runtime: Runtime, lists: 
   const leader = await fleet.start(runtime)
   await untilSnapshot(leader, rowsOf(lists))
   const held = { recordBytes: await recordBytes(fleet.redis), storeBytes: storeBytes(fleet.redis) }
-  // Who reads for all keeps the file, too; followers do not look at it.
+  // Only the leader writes the file, and followers do not read it.
   await eventually(
     async () => readdirSync(folder),
     (names) => names.length === 1 && names.every((name) => name.endsWith('.snapshot')),
@@ -61,7 +64,7 @@ export async function measureLoads(workshop: Workshop, runtime: Runtime, lists: 
   return { runtime, events: ids.length, followerMs, fileMs, ...held, makingMs, ...loading }
 }
 
-/** The store is emptied, so that the leader writes all of it again. */
+/** Empties the store, so that the leader writes a whole snapshot. */
 async function whileMaking(fleet: BenchFleet, leader: RealInstance, lists: Lists): Promise<number> {
   const watcher = await Watcher.open(leader.process.port, lists.lastId)
   const sinceMs = performance.now()
@@ -72,7 +75,7 @@ async function whileMaking(fleet: BenchFleet, leader: RealInstance, lists: Lists
   return watcher.worstMs
 }
 
-/** A follower is stopped until the log has lost what it would have read next, so that it loads a snapshot beside what it serves. */
+/** Stops a follower until the log has lost its next entry, so that it loads a snapshot while serving the old data. */
 async function whileLoading(
   { redis }: BenchFleet,
   follower: RealInstance,
@@ -109,7 +112,7 @@ async function whileLoading(
   return { loadingMs: watcher.worstMs, secondBytes: mostBytes - beforeBytes, leftBytes }
 }
 
-/** There are a tenth as many venues. */
+/** The number of events and venues; there are a tenth as many venues. */
 function rowsOf({ ids }: Lists): number {
   return ids.length + Math.max(1, Math.floor(ids.length / 10))
 }

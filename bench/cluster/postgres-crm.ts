@@ -2,15 +2,15 @@ import { idOf, World } from '../../test/postgres/world.ts'
 import type { Workshop } from '../workshop.ts'
 
 const WATCHED = 0
-/** Changes come so often, some rows at once. */
+/** The interval between changes of several rows, in ms. */
 const BATCH_MS = 50
 
-/** A PostgreSQL with so many events, set up as the guide says, that counts what it is asked. */
+/** A PostgreSQL server with this many events, set up as the documentation says, that counts its statements. */
 export class PostgresCrm {
   readonly watchedId: string = idOf(WATCHED)
   readonly world: World
   readonly events: number
-  /** Whole rounds of changes that were committed; the name of the watched event ends with the last. */
+  /** The number of committed rounds of changes; the watched event's name ends with it. */
   rounds = 0
 
   private constructor(world: World, events: number) {
@@ -28,7 +28,7 @@ export class PostgresCrm {
     return new PostgresCrm(world, events)
   }
 
-  /** The section by which instances read it; the URL is in the environment. */
+  /** The `crm` section for instances; the URL is in the environment. */
   readonly section: Readonly<Record<string, unknown>> = {
     kind: 'postgres',
     url: { env: 'DATABASE_URL' },
@@ -41,14 +41,14 @@ export class PostgresCrm {
     return { DATABASE_URL: this.world.url }
   }
 
-  /** Statements that instances sent it since it was set up, BEGIN and COMMIT among them. */
+  /** The number of statements from instances since the setup, including BEGIN and COMMIT. */
   async calls(): Promise<number> {
     const [row] = await this.world.query(`SELECT sum(calls)::int AS calls
       FROM pg_stat_statements s JOIN pg_roles r ON r.oid = s.userid WHERE rolname = 'marquee'`)
     return Number(row?.['calls'] ?? 0)
   }
 
-  /** Changes so many rows a second, the watched one with each batch, until it is ended. */
+  /** Changes this many rows a second until it is ended; each batch includes the watched row. */
   beginChanging(rowsASecond: number): { end(): Promise<void> } {
     const rows = Math.round((rowsASecond * BATCH_MS) / 1000)
     const ending = new AbortController()
@@ -66,7 +66,7 @@ export class PostgresCrm {
     }
   }
 
-  /** Changes so many rows in one transaction, the watched one among them. */
+  /** Changes this many rows in one transaction, including the watched row. */
   async change(rows = 1): Promise<void> {
     const round = ++this.rounds
     const first = 1 + ((round * rows) % Math.max(1, this.events - rows))

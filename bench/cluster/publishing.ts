@@ -14,25 +14,28 @@ import { Watcher } from './watcher.ts'
 export const FOLLOWERS: number = scaled(10, 2)
 export const ROWS_A_SECOND: number = scaled(1000, 100)
 const SECONDS = scaled(12, 1)
-/** Each follower in turn is watched beside the leader: all at once would be a load of their own. */
+/**
+ * How long each follower is watched next to the leader, one after the other: watching all at once would be a load
+ * itself.
+ */
 const WATCHED_S = scaled(1.5, 0.5)
 
 export interface Publishing {
   readonly runtime: Runtime
   readonly samples: number
-  /** From the leader showing a row until a follower does. */
+  /** The time from when the leader shows a row until a follower does. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Shares of a core, of the leader beyond what a service by itself takes for the same changes. */
+  /** Shares of a core; the leader's is what it takes more than a single service with the same changes. */
   readonly readerCluster: number
   readonly followerCluster: number
   readonly storeCluster: number
   readonly recordBytes: number
-  /** What the store held by the end of it. */
+  /** The size of the store at the end. */
   readonly storeBytes: number
 }
 
-/** What it costs, and how long it takes, to bring to followers what changes all the time. */
+/** Measures how long constant changes take to reach followers, and what that costs. */
 export async function measurePublishing(workshop: Workshop, runtime: Runtime, crm: PostgresCrm): Promise<Publishing> {
   const fleet = await BenchFleet.open(workshop, { crm: crm.section }, crm.env)
   const leader = await fleet.start(runtime)
@@ -91,7 +94,7 @@ async function delaysTo(leader: RealInstance, follower: RealInstance, crm: Postg
   return delays
 }
 
-/** The share of a core that each process takes, by the system's ticks of 10 ms. */
+/** The share of a core that each process uses, by the system's ticks of 10 ms. */
 async function sharesOfCore(pids: readonly number[]): Promise<readonly number[]> {
   const cpuUs = (): readonly number[] => pids.map((pid) => usageOf(pid).cpuUs)
   const [before, fromMs] = [cpuUs(), performance.now()]

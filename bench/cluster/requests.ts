@@ -6,17 +6,17 @@ import type { Workshop } from '../workshop.ts'
 import { BenchFleet } from './fleet.ts'
 import type { PostgresCrm } from './postgres-crm.ts'
 
-/** Instances, the leader among them. */
+/** The number of instances, including the leader. */
 export const MANY: number = scaled(10, 3)
 export const CROWD: number = scaled(50, 4)
 const WINDOW_S = scaled(10, 1)
 const DATAVERSE_EVENTS = scaled(2000, 100)
-/** Often, so that there is something to count in a short while. */
+/** Frequent refreshes, so that a short window contains enough of them. */
 export const REFRESHES_A_SECOND = 2
 const FRESHNESS = { maxAge: '10s', refreshEvery: `${1000 / REFRESHES_A_SECOND}ms` }
 const PATIENCE_MS = 180_000
 
-/** A CRM, what counts the requests that it gets, and who sends them. */
+/** A CRM that counts its requests, and the instances that send them. */
 interface Counted {
   readonly name: string
   readonly fleet: BenchFleet
@@ -26,28 +26,28 @@ interface Counted {
 export interface Requests {
   readonly runtime: Runtime
   readonly crm: string
-  /** Requests a second in calm, by how many instances there are. */
+  /** Requests a second without disturbance, by the number of instances. */
   readonly calm: ReadonlyMap<number, number>
-  /** In the time in which the leader is killed and another takes over, beyond what is usual for that time. */
+  /** Additional requests while the leader is killed and another instance takes over. */
   readonly atHandOver: number
 }
 
 export interface Crowd {
   readonly runtime: Runtime
-  /** From the first of them being spawned until all answered. */
+  /** The time from spawning the first instance until all answer, in ms. */
   readonly allReadyMs: number
   readonly readers: number
   readonly calm: number
 }
 
-/** What the CRM is asked, counted there, as instances become more and where the leader is lost. */
+/** Measures how many requests the CRM gets as instances are added, and when the leader is lost. */
 export async function measureRequests(
   workshop: Workshop,
   runtime: Runtime,
   postgres: PostgresCrm,
 ): Promise<readonly Requests[]> {
   const all = [await withPostgres(workshop, postgres), await withDataverse(workshop)]
-  // Beside one another: in calm there is nothing that could disturb.
+  // Both at once: without load they do not disturb each other.
   const requests = await Promise.all(all.map((counted) => measure(counted, runtime)))
   for (const { fleet } of all) await fleet.stop()
   return requests
@@ -70,7 +70,7 @@ async function measure({ name, fleet, count }: Counted, runtime: Runtime): Promi
   return { runtime, crm: name, calm, atHandOver: (await count()) - before - usual }
 }
 
-/** So many instances, all started at once with an empty store. */
+/** Starts this many instances at once with an empty store. */
 export async function measureCrowd(workshop: Workshop, runtime: Runtime, postgres: PostgresCrm): Promise<Crowd> {
   const { fleet, count } = await withPostgres(workshop, postgres)
   const fromMs = performance.now()
@@ -114,7 +114,7 @@ async function withDataverse(workshop: Workshop): Promise<Counted> {
   }
 }
 
-/** What was asked at the start has ended. */
+/** Waits until requests of the start have ended. */
 function aHeartbeat(): Promise<void> {
   return Bun.sleep(1000)
 }

@@ -10,7 +10,10 @@ import type { RedisServer } from '../../test/support/redis-server.ts'
 
 const PATIENCE_MS = 300_000
 
-/** Resolves when a snapshot of all the rows is written, to the store or to a file, and was since. The first ones may lack a list. */
+/**
+ * Resolves once a snapshot with all rows has been written to the store or a file after `sinceMs`. The first ones may
+ * lack a list.
+ */
 export async function untilSnapshot(instance: RealInstance, leastRows: number, sinceMs = 0): Promise<void> {
   await eventually(
     async () => (await instance.status())?.snapshot ?? null,
@@ -19,7 +22,7 @@ export async function untilSnapshot(instance: RealInstance, leastRows: number, s
   )
 }
 
-/** The bytes of all records, as frames write them: those of the chunks of the snapshot in the store, unpacked. */
+/** The bytes of all row records: those in the chunks of the store's snapshot, unpacked. */
 export async function recordBytes(redis: RedisServer): Promise<number> {
   const fingerprint = redis.ask('HKEYS', 'marquee:scopes')
   const store = new RedisStore({ url: new Secret(redis.url, IN_THE_FILE), ca: null, name: 'marquee' }, fingerprint)
@@ -36,7 +39,7 @@ export async function recordBytes(redis: RedisServer): Promise<number> {
   return bytes
 }
 
-/** What the store holds, as it says itself. */
+/** The memory that the store reports. */
 export function storeBytes(redis: RedisServer): number {
   return Number(/^used_memory:(\d+)/m.exec(redis.ask('INFO', 'memory'))?.[1] ?? Number.NaN)
 }

@@ -4,11 +4,11 @@ import { HOST } from '../load/callers.ts'
 const NAME = /"Name":"watched (\d+)"/
 
 /**
- * Asks for one event again as soon as it has its answer, and keeps what is asked of it: when each number in the event's name
- * was first seen, and the longest that an answer took.
+ * Requests one event again as soon as it is answered. Notes when each number in the event's name was first seen, and
+ * the longest response time.
  */
 export class Watcher {
-  /** When each number was first seen, or one above it. */
+  /** When each number, or a higher one, was first seen. */
   readonly seenAtMs: number[] = []
   worstMs = 0
   answers = 0
@@ -34,7 +34,7 @@ export class Watcher {
     return watcher
   }
 
-  /** From now on. */
+  /** Restarts the measurement. */
   forget(): void {
     this.worstMs = this.answers = 0
   }
@@ -54,14 +54,14 @@ export class Watcher {
     socket.write(this.#request)
   }
 
-  /** An answer of one record comes in one piece on this machine. */
+  /** Takes a response; one of a single record arrives in one piece on the same machine. */
   #take(socket: Bun.Socket, chunk: Buffer): void {
     const nowMs = performance.now()
     this.answers++
     this.worstMs = Math.max(this.worstMs, nowMs - this.#sentMs)
     const number = Number(NAME.exec(chunk.toString('latin1'))?.[1] ?? -1)
     for (let missing = this.seenAtMs.length; missing <= number; missing++) this.seenAtMs[missing] = nowMs
-    // Others of this process have their turn.
+    // Let other work of this process run.
     setImmediate(() => {
       if (this.#socket === socket) this.#ask(socket)
     })

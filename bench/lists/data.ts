@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Chance } from '../../test/model/chance.ts'
 
-/** Two lists as NDJSON files, and the ids of the events, one a line. */
+/** Two lists as NDJSON files, and a file with the ids of the events, one per line. */
 export interface Lists {
   readonly directory: string
   readonly ids: readonly string[]
@@ -17,7 +17,7 @@ const WORDS = 'winter gala lecture of the harbour society with open rehearsal an
 const TAGS = ['Dinner', 'Black Tie', 'Family', 'Café', 'Talk & Tour', 'Konzert', '音楽', 'Free']
 const ROWS_A_WRITE = 1000
 
-/** Writes `count` events of about 1 kB a body and a tenth as many venues, the same ones for the same count. */
+/** Writes `count` events with bodies of about 1 kB, and a tenth as many venues. The same count gives the same lists. */
 export function writeLists(directory: string, count: number): Lists {
   const chance = new Chance(count)
   const venues = Array.from({ length: Math.max(1, Math.floor(count / 10)) }, () => guid(chance))
@@ -30,7 +30,7 @@ export function writeLists(directory: string, count: number): Lists {
   return { directory, ids, lastId: ids.at(-1) ?? '', idsFile, eventsFile }
 }
 
-/** A million rows as one text would not fit into a string of some runtimes, and twice into no memory. */
+/** Writes in parts: a million rows exceed the longest string of some runtimes. */
 function writeLines(file: string, ids: readonly string[], lineOf: (id: string, index: number) => string): void {
   const to = openSync(file, 'w')
   for (let at = 0; at < ids.length; at += ROWS_A_WRITE) {
@@ -46,7 +46,7 @@ function eventRow(id: string, venue: string, index: number, chance: Chance): str
     Name: `${Array.from({ length: 12 }, () => chance.pick(WORDS)).join(' ')} ${index}`,
     VenueId: venue,
     TicketCapacity: 250,
-    // Always three digits, so that the list's writer can change it where it stands.
+    // Always three digits, so the list writer can change it in place.
     TicketsAvailable: 100 + (index % 150),
     Start: '2036-11-22T19:30:00+00:00',
     Finish: '2036-11-22T23:00:00+00:00',

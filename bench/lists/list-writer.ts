@@ -1,7 +1,7 @@
 /**
- * A program: `FILE SECONDS [ROUNDS [ONE_IN]]` writes a list again every so many seconds, with the tickets of one row in so
- * many changed (a hundred where it is not said; 1 is every row), and says so each time. It shares a core with the client
- * that measures, so it never works for long: a slice of the file, then a rest. The last row is changed in the first round.
+ * A program: `FILE SECONDS [ROUNDS [ONE_IN]]`. Rewrites a list every SECONDS with the tickets of one row in ONE_IN
+ * changed (default 100; 1 is every row), and prints a line each time. It shares a core with the client that measures,
+ * so it works in short slices with pauses. The first round changes the last row.
  */
 import { Buffer } from 'node:buffer'
 import {
@@ -18,11 +18,11 @@ import {
 import { basename, dirname, join } from 'node:path'
 
 const FIELD = Buffer.from('"TicketsAvailable":')
-/** Of three digits there are these, without a zero in front. */
+/** The numbers of three digits without a leading zero that are used. */
 const [DIGITS, LEAST, VALUES] = [3, 100, 150]
 const ZERO = 48
 const SLICE_BYTES = 64 * 1024
-/** So many rounds after it was replaced nobody reads a file any more. */
+/** After this many rounds no reader has a replaced file open. */
 const KEPT_FILES = 8
 
 const [file = '', seconds = '', rounds = 'Infinity', oneIn = '100'] = process.argv.slice(2)
@@ -42,7 +42,7 @@ for (let round = 1; round <= Number(rounds); round++) {
   console.log(JSON.stringify({ round, atMs: Date.now() }))
 }
 
-/** Counts three digits from 100 to 249 and around, in place and without a text: a thousand of them must take no time. */
+/** Increments a number from 100 to 249, cyclically, in place: a thousand of them must take no noticeable time. */
 function countOn(at: number): void {
   let tickets = 0
   for (let digit = 0; digit < DIGITS; digit++) tickets = tickets * 10 + (list[at + digit] ?? 0) - ZERO
@@ -53,14 +53,14 @@ function countOn(at: number): void {
   }
 }
 
-/** Where the three digits of each row stand. */
+/** Finds the positions of the three digits in each row. */
 function placesIn(rows: Buffer): number[] {
   const places: number[] = []
   for (let at = rows.indexOf(FIELD); at !== -1; at = rows.indexOf(FIELD, at + 1)) places.push(at + FIELD.length)
   return places
 }
 
-/** Writes slices at even distances into the round's own file, and gives that the list's name at `endMs`. */
+/** Writes slices at regular intervals to the round's own file, and renames it to the list at `endMs`. */
 async function putBy(endMs: number, round: number): Promise<void> {
   const fromMs = endMs - roundMs
   const own = ownFile(round)
@@ -75,12 +75,14 @@ async function putBy(endMs: number, round: number): Promise<void> {
   renameSync(`${file}.next`, file)
 }
 
-/** A file that lost its last name would be freed at once, which takes ms; so each keeps one, and is written again later. */
+/**
+ * The name of a round's file. Deleting a large file takes ms, so a replaced one keeps a name and is overwritten later.
+ */
 function ownFile(round: number): string {
   return `${file}.${round % KEPT_FILES}`
 }
 
-/** Frees what a writer before kept, while nothing is measured yet, and has the list keep a name too. */
+/** Deletes files of an earlier writer before the measurement, and gives the list a second name too. */
 function forgetOthers(): void {
   for (const name of readdirSync(dirname(file))) {
     if (name.startsWith(`${basename(file)}.`)) rmSync(join(dirname(file), name))
@@ -88,7 +90,7 @@ function forgetOthers(): void {
   linkSync(file, `${file}.first`)
 }
 
-/** Rests in any case, late or not: a slice that followed the other at once would be a burst. */
+/** Pauses at least 1 ms, even if late: consecutive slices would be a burst. */
 async function restUntil(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.max(1, ms - performance.now())))
 }

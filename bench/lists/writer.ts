@@ -4,15 +4,15 @@ import { programOf } from '../../test/support/child.ts'
 import { CLIENT_CORE, pinned } from '../machine/pinned.ts'
 
 interface Changes {
-  /** Until it is ended where not said. */
+  /** The number of rounds; unlimited if absent. */
   readonly rounds?: number
-  /** One row in so many is changed in a round, the last row in the first one. */
+  /** One row in this many changes per round; the first round changes the last row. */
   readonly oneIn?: number
 }
 
 /**
- * Has a list written again every so many seconds with some of its rows changed. Resolves when it has read the list, which is
- * more work at once than it does from then on; the first round follows.
+ * Starts a program that rewrites a list at intervals with some rows changed. Resolves once it has read the list, its
+ * most expensive step; the first round follows.
  */
 export async function startWriter(
   eventsFile: string,

@@ -1,6 +1,6 @@
 /**
- * A program: `IDS_FILE POPULARITY`, and for each line `{"port": …, "seconds": …}` on standard input it asks for random events
- * as fast as it is answered, and prints what came of it as a JSON line. It ends with its input.
+ * A program: `IDS_FILE POPULARITY`. For each line `{"port": …, "seconds": …}` on standard input, it requests random
+ * events as fast as possible and prints the result as a line of JSON. It ends with its input.
  */
 import { createInterface } from 'node:readline'
 import autocannon from 'autocannon'
@@ -12,7 +12,7 @@ const REQUESTS_A_CONNECTION = 64
 
 interface Command {
   readonly port: number
-  /** May be a fraction. */
+  /** The duration; may be a fraction. */
   readonly seconds: number
 }
 
@@ -36,7 +36,7 @@ async function load({ port, seconds }: Command): Promise<Load> {
     url: `http://127.0.0.1:${port}`,
     connections: CONNECTIONS,
     duration: seconds,
-    // How often it looks whether the time is over, ms.
+    // The interval in ms at which it checks whether the time is over.
     sampleInt: 20,
     setupClient: (client) => client.setRequests(requests[connection++] ?? []),
   })

@@ -9,7 +9,7 @@ import { CLIENT_CORE, pin } from '../machine/pinned.ts'
 import type { Load, Loader } from './callers.ts'
 import type { Popularity } from './zipf.ts'
 
-/** One process of autocannon for all loads: what it has compiled for one server it need not for the next. */
+/** A single autocannon process for all loads, so it compiles only once. */
 export class Autocannon implements Loader {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>
   readonly #lines: AsyncIterator<string>

@@ -1,41 +1,41 @@
 import { MEDIA_TYPES } from '../../src/formats/media-types.ts'
 
-/** What a browser asks for. */
+/** A browser's Accept header. */
 export const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
-/** What callers ask for: all six types, a browser's, and nothing in particular. */
+/** All Accept headers that callers send: six types, a browser's, and any type. */
 export const ACCEPTS: readonly string[] = [...MEDIA_TYPES, BROWSER, '*/*']
 
-/** What all callers say as Host. */
+/** The Host header of all callers. */
 export const HOST = 'bench'
 
-/** The share of requests for ids that are nobody's. */
+/** The share of requests for unknown ids. */
 export const UNKNOWN_SHARE = 0.05
 
-/** Connections that are kept open and used again. */
+/** The number of keep-alive connections. */
 export const CONNECTIONS = 64
 
-/** With it in place of its last characters an id is nobody's. */
+/** The end of all unknown ids. */
 export const UNKNOWN_ENDING = 'ffffffffffff'
 
 export function unknown(id: string): string {
   return id.slice(0, -UNKNOWN_ENDING.length) + UNKNOWN_ENDING
 }
 
-/** What a server made of as many requests as it could take. */
+/** The result of sending a server as many requests as it can answer. */
 export interface Load {
   readonly requests: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Answers with a status of 400 or more; 404 to the unknown ids among them. */
+  /** The number of responses with a status of 400 or more, including 404 for unknown ids. */
   readonly refused: number
-  /** Connections that failed, and requests that were not answered in time. */
+  /** The number of failed connections and of requests that timed out. */
   readonly errors: number
 }
 
-/** A client that asks for random events in random formats, as fast as it is answered. */
+/** A client that requests random events in random formats as fast as possible. */
 export interface Loader {
   readonly load: (port: number, seconds: number) => Promise<Load>
 }

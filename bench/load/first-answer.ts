@@ -4,7 +4,7 @@ import { ResponseReader } from './response-reader.ts'
 const AGAIN_MS = 1
 const PATIENCE_MS = 600_000
 
-/** Asks, about each millisecond and with as little work as can be, until an event is answered with 200. */
+/** Requests an event about every millisecond, with minimal work, until it is answered with 200. */
 export async function untilAnswered(port: number, id: string): Promise<void> {
   const untilMs = performance.now() + PATIENCE_MS
   while (performance.now() < untilMs) {
@@ -14,7 +14,7 @@ export async function untilAnswered(port: number, id: string): Promise<void> {
   throw new Error(`${id} was not answered within ${PATIENCE_MS} ms`)
 }
 
-/** One connection, asked again and again; resolves with false where nobody takes it, or it ends. */
+/** Sends requests on one connection; resolves to false if it is refused or closed. */
 function isAnswered(port: number, id: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const request = `GET /api/events/${id} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`

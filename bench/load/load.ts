@@ -6,7 +6,7 @@ import type { Loader } from './callers.ts'
 import { Wrk } from './wrk.ts'
 import type { Popularity } from './zipf.ts'
 
-/** wrk where it is installed, else autocannon. */
+/** Opens wrk if it is installed, else autocannon. */
 export function openLoader(workshop: Workshop, lists: Lists, popularity: Popularity = 'even'): Loader {
   const wrk = findTool('wrk')
   if (wrk !== null) return new Wrk(wrk, workshop.folder(), lists.idsFile, popularity)

@@ -1,8 +1,8 @@
 /**
- * A program: `PORT IDS_FILE RATE SECONDS` sends RATE requests a second at even distances over 64 keep-alive connections,
- * answered or not, and prints what came of those after two seconds more as one JSON line. A request that finds no free
- * connection waits, and its latency counts from when it was due: a server that stands still must not slow its own clock
- * (coordinated omission). SIGTERM makes it end early, and print.
+ * A program: `PORT IDS_FILE RATE SECONDS`. After a warm-up of two seconds, it sends RATE requests a second at regular
+ * intervals over 64 keep-alive connections and prints the result as a line of JSON. A request that finds no free
+ * connection waits, and its latency counts from when it was due, so that a stalled server does not hide its latency
+ * (coordinated omission). On SIGTERM it ends early and prints its result.
  */
 import type { Buffer } from 'node:buffer'
 import { percentile } from '../report/statistics.ts'
@@ -11,14 +11,14 @@ import type { Paced } from './paced-load.ts'
 import { RandomRequests } from './random-requests.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** Until then runtimes compile, here and there. It takes the same way as the rest: a new branch would have to be compiled. */
+/** The warm-up, in which runtimes compile. It runs the same code: another branch would have to be compiled later. */
 const WARM_UP_S = 2
-/** How long answers that are late at the end are waited for. */
+/** How long late answers are awaited at the end, in ms. */
 const PATIENCE_MS = 15_000
 
 interface Connection {
   readonly reader: ResponseReader
-  /** Which request it waits for the answer of; -1 for none. */
+  /** The index of the request in progress; -1 for none. */
   request: number
   isUnknown: boolean
 }
@@ -29,9 +29,9 @@ const firstCounted = Math.round(Number(rate) * WARM_UP_S)
 let total = firstCounted + Math.round(Number(rate) * Number(seconds))
 
 const requests = new RandomRequests(idsFile)
-/** Of each request, ms. */
+/** The latency of each request, in ms. */
 const latencies = new Float64Array(total)
-/** Of each second, the longest in which this program did not look, ms. */
+/** For each second, the longest time in ms in which this program did not run. */
 const late = new Float64Array(WARM_UP_S + Number(seconds) + PATIENCE_MS / 1000 + 1)
 let [sent, ended, errors, lookedMs] = [0, 0, 0, 0]
 
@@ -42,7 +42,7 @@ process.once('SIGTERM', () => (total = sent))
 const startedMs = performance.now()
 look()
 
-/** Sends all that is due and has a connection. */
+/** Sends all due requests for which there is a free connection. */
 function send(nowMs: number): void {
   while (sent < total && sent * everyMs <= nowMs) {
     const socket = free.pop()
@@ -54,7 +54,7 @@ function send(nowMs: number): void {
   }
 }
 
-/** Looks again and again without a rest: a timer would be late by up to a millisecond. */
+/** Polls without a pause: a timer could be late by a millisecond. */
 function look(): void {
   const nowMs = performance.now() - startedMs
   const second = Math.floor(nowMs / 1000)
@@ -100,7 +100,7 @@ function settle(connection: Connection, nowMs: number, isRight: boolean): void {
 }
 
 function finish(nowMs: number): void {
-  // What was never answered, or never sent, took at least until now.
+  // Requests without a response took at least until now.
   errors += total - ended
   for (const connection of connections) if (connection.request !== -1) settle(connection, nowMs, true)
   for (let index = sent; index < total; index++) latencies[index] = nowMs - index * everyMs

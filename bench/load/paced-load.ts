@@ -3,22 +3,22 @@ import type { Child } from '../../test/support/child.ts'
 import { programOf } from '../../test/support/child.ts'
 import { CLIENT_CORE, outputOf, pinned } from '../machine/pinned.ts'
 
-/** What became of requests that were sent at a steady rate. Latencies count from when a request was due. */
+/** The result of requests sent at a steady rate. Latencies count from when a request was due. */
 export interface Paced {
   readonly requests: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
   readonly worstMs: number
-  /** Answers with another status than was right, and requests without one. */
+  /** The number of responses with a wrong status, and of requests without a response. */
   readonly errors: number
-  /** The longest the client itself was held up: so much of a latency can be its own doing. */
+  /** The longest stall of the client itself, in ms; latencies may include it. */
   readonly clientLateMs: number
 }
 
 const PATIENCE_MS = 60_000
 
-/** A steady load that has begun; SIGTERM ends it early, with a result. */
+/** Starts a steady load; SIGTERM ends it early, with a result. */
 export function startPaced(port: number, idsFile: string, rate: number, seconds: number): Child {
   const program = join(import.meta.dirname, 'paced-client.ts')
   const args = [program, String(port), idsFile, String(Math.round(rate)), String(seconds)]

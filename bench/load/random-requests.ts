@@ -7,12 +7,12 @@ import { zipfRank } from './zipf.ts'
 
 const HEAD = 'GET /api/events/'
 const GUID_LENGTH = 36
-/** A line of the ids' file. */
+/** The length of a line in the file of ids. */
 const STRIDE = GUID_LENGTH + 1
 
-/** Random requests as bytes, of which each overwrites one before: nothing is allocated, however many are sent. */
+/** Generates random requests as bytes in the same buffers, so nothing is allocated while sending. */
 export class RandomRequests {
-  /** Whether the last one asked for an id that is nobody's. */
+  /** Whether the last request was for an unknown id. */
   isUnknown = false
   readonly #ids: Buffer
   readonly #count: number
@@ -29,7 +29,7 @@ export class RandomRequests {
     this.#popularity = popularity
   }
 
-  /** Good until the next call. */
+  /** Returns the next request, valid until the next call. */
   next(): Buffer {
     const from = this.#index() * STRIDE
     const request = this.#chance.pick(this.#templates)

@@ -7,22 +7,25 @@ const ZERO = 48
 const STATUS_AT = 'HTTP/1.1 '.length
 
 /**
- * Finds the end of one response after the other on a connection with one request at a time, by Content-Length, however
- * they are cut into chunks. It looks at bytes and keeps none where a head comes whole, as it does but for now and then.
+ * Finds the ends of responses on a connection with one request at a time, by Content-Length, in chunks of any size. It
+ * copies bytes only if a head is split across chunks, which is rare.
  */
 export class ResponseReader {
-  /** Of the response that ended last. */
+  /** The status of the last complete response. */
   status = 0
   #head: Buffer | null = null
   #missing = -1
 
-  /** Whether a response ends with this chunk. Throws where one has no length, or more follows than was asked for. */
+  /**
+   * Takes a chunk; returns whether it ends a response. Throws if a response has no length or more follows than was
+   * requested.
+   */
   take(chunk: Buffer): boolean {
     if (this.#missing !== -1) return this.#takeBody(chunk.length)
     const bytes = this.#head === null ? chunk : Buffer.concat([this.#head, chunk])
     const end = bytes.indexOf(END)
     if (end === -1) {
-      // What a socket hands out it may use again.
+      // Copied, since the socket may reuse the chunk.
       this.#head = Buffer.from(bytes)
       return false
     }
@@ -51,7 +54,7 @@ function lengthIn(bytes: Buffer, end: number): number {
 
 function isNamedAt(bytes: Buffer, at: number): boolean {
   for (let index = 0; index < NAME.length; index++) {
-    // With this bit capitals are small, and neither `-` nor `:` changes.
+    // Setting this bit converts capitals to small letters and leaves `-` and `:` unchanged.
     if (((bytes[at + index] ?? 0) | 0x20) !== NAME[index]) return false
   }
   return true

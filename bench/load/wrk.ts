@@ -8,7 +8,7 @@ import { ZIPF_LUA } from './zipf.ts'
 
 const PATIENCE_MS = 20_000
 
-/** wrk, taught by a script to ask for random events. */
+/** wrk with a script that requests random events. */
 export class Wrk implements Loader {
   readonly #program: string
   readonly #script: string
@@ -28,7 +28,7 @@ export class Wrk implements Loader {
   }
 }
 
-/** The same random requests in every run: the seed is fixed. */
+/** The script. Its seed is fixed, so the requests are the same in each run. */
 function scriptFor(idsFile: string, popularity: Popularity): string {
   return `${ZIPF_LUA}local accepts = { ${ACCEPTS.map((accept) => JSON.stringify(accept)).join(', ')} }
 local ids = {}

@@ -1,11 +1,13 @@
-/** Which ids are asked for: each as often as any other, or by Zipf's law (s = 1), the second half as often as the first, and so on. */
+/**
+ * How often each id is requested: all equally, or by Zipf's law (s = 1), the second half as often as the first, and so
+ * on.
+ */
 export type Popularity = 'even' | 'zipf'
 
 /**
- * A rank from 1 to `count` of which rank k comes in proportion to 1/k: a continuous curve is inverted, and what it
- * gives too often (the first ranks, by a tenth at most) is refused as often as that.
- *
- * @param next random numbers from 0 (included) to 1 (excluded)
+ * Draws a rank from 1 to `count`; rank k has a probability proportional to 1/k. It inverts a continuous curve and
+ * rejects the excess in the first ranks, at most a tenth.
+ * @param next returns random numbers from 0 (inclusive) to 1 (exclusive)
  */
 export function zipfRank(count: number, next: () => number): number {
   const span = Math.log(2 * count + 1)
@@ -15,7 +17,7 @@ export function zipfRank(count: number, next: () => number): number {
   }
 }
 
-/** The same for wrk: a function of Lua by the name `zipf_rank`. */
+/** The same as a Lua function `zipf_rank`, for wrk. */
 export const ZIPF_LUA = `local floor, exp, log = math.floor, math.exp, math.log
 local function zipf_rank(count)
   local span = log(2 * count + 1)

@@ -1,4 +1,4 @@
-/** Where a program is: on the path or where a distribution puts servers; null where it is not installed. */
+/** Finds a program on the path or where distributions install servers; `null` if it is not installed. */
 export function findTool(name: string): string | null {
   return Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` })
 }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs'
 
-/** Tells how busy other programs kept the machine since it was made: what was measured meanwhile is as good as that is little. */
+/** Measures how busy other programs keep the machine, to judge how reliable a measurement is. */
 export class OtherWork {
   readonly #begun: Clocks = readClocks()
 
-  /** The share of all processors' time, right to some hundredths: the system counts in ticks. Children still running count as others. */
+  /** The share of all processors' time, to within a few hundredths. Children that still run count as others. */
   get share(): number {
     const { machine, own, all } = readClocks()
     return Math.max(0, machine - this.#begun.machine - (own - this.#begun.own)) / (all - this.#begun.all)
   }
 }
 
-/** Ticks since the machine and the process started. */
+/** Ticks since the start of the machine and of the process. */
 interface Clocks {
-  /** In which it worked. */
+  /** Ticks in which the machine worked. */
   readonly machine: number
-  /** Of this process, and of children that have ended. */
+  /** Ticks of this process and of its ended children. */
   readonly own: number
   readonly all: number
 }
@@ -25,7 +25,7 @@ function readClocks(): Clocks {
     /^cpu (.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '',
   )
   const text = readFileSync('/proc/self/stat', 'utf8')
-  // utime, stime, cutime and cstime, counted from behind the command's name, which may hold blanks.
+  // utime, stime, cutime and cstime, counted after the command's name, which may contain blanks.
   const own = numbersIn(text.slice(text.lastIndexOf(')') + 2)).slice(11, 15)
   const machine = user + nice + system + hard + soft + stolen
   return { machine, own: own.reduce((total, ticks) => total + ticks, 0), all: machine + idle + wait }

@@ -2,23 +2,25 @@ import { cpus } from 'node:os'
 import { Child } from '../../test/support/child.ts'
 import { findTool } from './find-tool.ts'
 
-/** The server has a core for itself; clients and the writer of the lists share the other. */
+/** The server has a core of its own; clients and the list writer share the other. */
 export const SERVER_CORE = 0
 export const CLIENT_CORE = 1
 
 export const CAN_PIN: boolean = findTool('taskset') !== null && cpus().length > 1
 
-/** The command that keeps a process, and all it starts, to one core; the command itself where that cannot be done. */
+/** Returns the command that pins a process and its children to a core; unchanged if that is not possible. */
 export function pin(core: number, program: string, args: readonly string[]): readonly [string, readonly string[]] {
   return CAN_PIN ? ['taskset', ['-c', String(core), program, ...args]] : [program, args]
 }
 
-/** A process on one core. Its id is the program's own: taskset becomes the program. */
+/** Starts a process on one core. Its pid is the program's, because taskset replaces itself by the program. */
 export function pinned(core: number, program: string, args: readonly string[]): Child {
   return new Child(...pin(core, program, args))
 }
 
-/** What a program printed once it has ended well within so many milliseconds; throws with what it complained of. */
+/**
+ * Resolves to a program's output once it has ended successfully within the time limit; throws with its error output.
+ */
 export async function outputOf(child: Child, withinMs: number): Promise<string> {
   const timer = setTimeout(() => child.signal('SIGKILL'), withinMs)
   const status = await child.exited

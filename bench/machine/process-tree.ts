@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Usage {
-  /** User and kernel time of the process and all below it, µs. */
+  /** User and kernel time of the process and its descendants, in µs. */
   readonly cpuUs: number
   readonly rssBytes: number
 }
@@ -9,7 +9,7 @@ export interface Usage {
 const TICK_US = 10_000
 const PAGE_BYTES = 4096
 
-/** What a process and its children have used, by Linux's own accounting. */
+/** The resources used by a process and its descendants, according to Linux. */
 export function usageOf(root: number): Usage {
   const children = childrenByParent()
   let cpuUs = 0
@@ -25,12 +25,12 @@ export function usageOf(root: number): Usage {
   return { cpuUs, rssBytes }
 }
 
-/** What the process itself holds now. */
+/** The current resident memory of the process itself. */
 export function residentBytes(pid: number): number {
   return Number(statOf(pid)?.[21] ?? 0) * PAGE_BYTES
 }
 
-/** The most memory the process itself ever held (VmHWM). */
+/** The peak resident memory of the process itself (VmHWM). */
 export function peakRssBytes(pid: number): number {
   const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Number(line?.[1] ?? 0) * 1024
@@ -48,7 +48,7 @@ function childrenByParent(): Map<number, number[]> {
   return children
 }
 
-/** The fields of /proc/PID/stat after the command's name, which may hold blanks. */
+/** The fields of /proc/PID/stat after the command's name, which may contain blanks. */
 function statOf(pid: number): readonly string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -14,22 +14,25 @@ import type { Workshop } from '../workshop.ts'
 export interface ChurnSetting {
   readonly events: number
   readonly freshness: Freshness
-  /** How often each of the two is measured. */
+  /** How often each of the two loads is measured. */
   readonly turns: number
   readonly seconds: number
   readonly peakSeconds: number
-  /** So long after its last change a list is not read again: one that changed just before it was read is read twice. */
+  /**
+   * The time after its last change in which a list may still be read: one that changed just before a read is read
+   * twice.
+   */
   readonly settlingSeconds: number
 }
 
-/** The same load while nothing changes and while one row in a hundred does each second, in turn. */
+/** The same load without changes and with one row in a hundred changing each second, alternately. */
 export interface Churn {
   readonly runtime: Runtime
-  /** Requests a second: half of what the service could answer. */
+  /** Requests a second: half of the service's maximum. */
   readonly rate: number
   readonly idle: readonly Paced[]
   readonly changing: readonly Paced[]
-  /** What the runtime itself answers at that rate. */
+  /** The runtime itself at that rate. */
   readonly floor: Paced
   readonly peakBytes: number
 }
@@ -40,10 +43,10 @@ export async function measureChurn(workshop: Workshop, runtime: Runtime, setting
   const loader = openLoader(workshop, lists)
   const server = await startMarquee(workshop, runtime, lists, freshness)
   const settle = (): Promise<void> => Bun.sleep(settlingSeconds * 1000)
-  // The first load compiles.
+  // The first load lets the runtime compile.
   await loader.load(server.port, peakSeconds)
   await settle()
-  // The better of two, for other work on the machine can only make it less.
+  // The better of two: other work on the machine can only lower a result.
   const peaks = [await loader.load(server.port, peakSeconds), await loader.load(server.port, peakSeconds)]
   const rate = Math.round(Math.max(...peaks.map(({ perSecond }) => perSecond)) / 2)
   const pace = ({ port }: Server): Promise<Paced> =>

@@ -13,10 +13,10 @@ export const MEMORY_RATE = 5000
 const ROUND_S = scaled(10, 1)
 const PATIENCE_S = 600
 
-/** A read that takes longer than the default maximum age would have callers wait for it. */
+/** A maximum age longer than a read of the largest list, so callers do not wait for it. */
 export const LONG_READS: Freshness = scaled({ maxAge: '5m' }, { maxAge: '5m', refreshEvery: '1s' })
 
-/** The most memory that a service with so many changing events took, a full read under load included. */
+/** Measures the peak memory of a service with this many changing events, including a full read under load. */
 export async function peakMemory(workshop: Workshop, runtime: Runtime, events: number): Promise<number> {
   const lists = workshop.changingLists(events)
   const server = await startMarquee(workshop, runtime, lists, LONG_READS)

@@ -1,4 +1,4 @@
-/** A program: `EVENTS` measures what pages of a list of so many cost, in this process, and prints it as one JSON object. */
+/** A program: `EVENTS`. Measures what pages of a list of this size cost in this process, and prints a line of JSON. */
 import { keepIndex } from '../../src/order/list-index.ts'
 import type { DateTime } from '../../src/domain/date-time.ts'
 import { parseDecimal, ZERO } from '../../src/domain/number.ts'
@@ -59,7 +59,7 @@ const filterMs = Object.fromEntries(
     ]
   }),
 )
-// Each page is one that nobody has asked for, in a shape of which nothing is ready.
+// Pages that were not requested before, in a shape for which nothing is cached.
 const cold = [...walk(1800)]
 let at = 0
 const coldPageMs = cpuMs(cold.length - 1, () => pages.page(cold[at++] ?? first, 'hal-json', NOW))
@@ -76,7 +76,7 @@ const coldIncludedPageMs = cpuMs(coldWithVenues.length - 1, () =>
   pages.page(coldWithVenues[at++] ?? withVenues, 'hal-json', NOW),
 )
 
-// What could take longest: pages of 200 in each shape, and as many venues and tags as a query has room for.
+// The worst cases: pages of 200 in each shape, and as many venues and tags as a query may have.
 const many = (one: string, count: number): string =>
   Array.from({ length: count }, (_, number) =>
     one.replace('{n}', () => String(one.startsWith('venue') ? venues[number % venues.length] : number)),
@@ -112,7 +112,9 @@ console.log(
   }),
 )
 
-/** Processor time of what changes in a second, 1 %: the median of many seconds, each with other events. */
+/**
+ * The processor time of the changes in one second (1 % of the rows): the median of many seconds with different events.
+ */
 function secondOfChangesMs(): number {
   const seconds = Array.from({ length: SECONDS }, (_, second) => {
     const changed = Array.from({ length: Math.max(1, events / 100) }, (__, index) => {
@@ -201,7 +203,7 @@ function* walk(most: number, from = query('from=0001-01-01')): Generator<ListQue
   }
 }
 
-/** The median of how long each of these took, by the clock, after a change. */
+/** The median wall-clock time of each query after a change. */
 function medianMs(asked: Iterable<ListQuery>, work: (each: ListQuery) => unknown): number {
   const took = Array.from(asked, (each) => {
     list.changes++

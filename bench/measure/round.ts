@@ -16,15 +16,16 @@ export async function measure(server: Server, loader: Loader, seconds: number): 
   return { ...load, cpuUsPerRequest: (after.cpuUs - before.cpuUs) / load.requests, rssBytes: after.rssBytes }
 }
 
-/** A server, and who asks it for events that it has. */
+/** A server, and a loader that requests its events. */
 export interface Subject {
   readonly server: Server
   readonly loader: Loader
 }
 
 /**
- * Every subject in turn, round after round: a machine that grows slow is slow for all. The first round, in which
- * they compile and fill their caches, does not count (a quick run goes without). Returns the rounds of each, in their order.
+ * Measures all subjects in turn, round after round, so that a machine that slows down affects all alike. The first
+ * round, in which they compile and fill caches, does not count (a quick run omits it). Returns the rounds of each
+ * subject.
  */
 export async function interleave(
   subjects: readonly Subject[],

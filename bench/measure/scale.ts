@@ -1,12 +1,15 @@
-/** Whether only to show that everything runs, in a minute: its figures say nothing, and nothing is written. */
+/**
+ * Whether to run everything in a minute, only to see that it works: the figures are meaningless, and nothing is
+ * written.
+ */
 export const QUICK: boolean = process.env['BENCH_QUICK'] === '1'
 
-/** How much a part measures: the first, or the second with `BENCH_QUICK=1`. */
+/** Returns the first value, or the second with `BENCH_QUICK=1`. */
 export function scaled<Setting>(full: Setting, quick: Setting): Setting {
   return QUICK ? quick : full
 }
 
-/** A whole number from the environment, where a run should differ from the one that is published. */
+/** A positive integer from the environment, for runs that differ from the published one. */
 export function fromEnvironment(name: string, otherwise: number): number {
   const text = process.env[name]
   if (text === undefined || text === '') return otherwise

@@ -31,7 +31,7 @@ held up, which a latency may contain. Peak memory is the most the process ever h
 the list read again and again; with ${HUGE} events, one full read of a list with 1 % changed, under ${MEMORY_RATE} requests/s.
 `.trim()
 
-/** What callers notice of changes, and what these take of memory. */
+/** Measures how changes affect callers and memory. */
 export async function churn(workshop: Workshop): Promise<Section> {
   const measured: Churn[] = []
   for (const runtime of RUNTIMES) measured.push(await measureChurn(workshop, runtime, SETTING))

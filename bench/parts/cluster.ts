@@ -22,7 +22,7 @@ const SIZES: readonly ClusterSize[] = scaled(
 const [PUBLISHED, COUNTED] = scaled([100_000, 10_000], [2000, 1000])
 const HAND_OVERS = scaled(5, 1)
 
-/** What it costs, and gives, that several instances share what one of them reads. */
+/** Measures what a cluster costs and gains. */
 export async function cluster(workshop: Workshop): Promise<Section> {
   if (!HAS_REDIS) {
     workshop.leftOut.add('several instances that share a store: it needs redis-server')

@@ -19,10 +19,13 @@ import type { Workshop } from '../workshop.ts'
 interface Setting {
   readonly events: number
   readonly turns: number
-  /** So long after a read a list that had changed just before it may be read once more. */
+  /** The time after a read in which a list that changed just before it may be read again. */
   readonly settlingSeconds: number
   readonly idleSeconds: number
-  /** How long the list is written before it is put in place; the load begins with it, and counts from two seconds on. */
+  /**
+   * How long the new list is written before it is put in place. The load starts with it, and counts from two seconds
+   * on.
+   */
   readonly writeSeconds: number
 }
 
@@ -36,12 +39,14 @@ const SETTINGS: readonly Setting[] = scaled(
 const RATE = 500
 const CEILING_MS = 20
 const PATIENCE_S = 600
-/** So that the read comes soon after the list was put; how often it comes does not change how long it stalls. */
+/**
+ * A short interval, so the read follows soon after the change; how often it happens does not affect how long it stalls.
+ */
 const FRESHNESS: Freshness = { ...LONG_READS, refreshEvery: '1s' }
 
 interface Change {
   readonly name: string
-  /** One row in so many is changed, the last among them. */
+  /** One row in this many changes, including the last. */
   readonly oneIn: number
 }
 
@@ -75,7 +80,7 @@ interface Result {
   readonly turns: readonly Turn[]
 }
 
-/** How long a request can stall because the whole of a list is read. */
+/** Measures how long a request can stall during a full read. */
 export async function fullRead(workshop: Workshop): Promise<Section> {
   const results: Result[] = []
   for (const setting of SETTINGS) {

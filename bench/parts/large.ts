@@ -26,7 +26,7 @@ the second load as well.
 
 type Rounds = ReadonlyMap<string, readonly Round[]>
 
-/** What Marquee costs beside nginx and Varnish when there is much to choose from, and when callers choose as they do. */
+/** Compares Marquee with nginx and Varnish when there are many events and their popularity varies. */
 export async function large(workshop: Workshop): Promise<Section> {
   const [lists, fewLists] = [workshop.lists(EVENTS), workshop.lists(FEW)]
   const marquees = await startMarquees(workshop, lists)

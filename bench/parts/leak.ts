@@ -12,7 +12,7 @@ import type { Workshop } from '../workshop.ts'
 const REQUESTS = fromEnvironment('BENCH_REQUESTS', scaled(10_000_000, 100_000))
 const EVENTS = scaled(100_000, 2000)
 const SAMPLES = 10
-/** By then what is kept ready is full, and what runs often is compiled. */
+/** The number of samples after which caches are full and hot code is compiled. */
 const SETTLED_AFTER = 3
 const MOST_GROWTH = 0.1
 
@@ -26,7 +26,7 @@ interface Sample {
   readonly rssBytes: number
 }
 
-/** Whether memory grows with the requests that were answered. */
+/** Measures whether memory grows with the number of requests. */
 export async function leak(workshop: Workshop): Promise<Section> {
   const samples = new Map<Runtime, readonly Sample[]>()
   for (const runtime of RUNTIMES) samples.set(runtime, await measure(workshop, runtime))
@@ -53,7 +53,7 @@ async function measure(workshop: Workshop, runtime: Runtime): Promise<readonly S
   const server = await startMarquee(workshop, runtime, lists)
   workshop.keep(await startWriter(lists.eventsFile, 1))
   const samples: Sample[] = []
-  // A second tells how fast it is.
+  // One second shows the request rate.
   let { requests, perSecond } = await loader.load(server.port, 1)
   while (requests < REQUESTS) {
     const due = (REQUESTS / SAMPLES) * (samples.length + 1)

@@ -9,7 +9,7 @@ import { figureOf, RUNTIME_NAMES, RUNTIMES } from '../report/figure.ts'
 import { table } from '../report/table.ts'
 
 const SIZES: readonly number[] = scaled([100_000, 1_000_000], [2000])
-/** What a page of the larger list may cost beyond one of the smaller. */
+/** How much more a page of the larger list may cost than one of the smaller. */
 const LARGER = 1.5
 
 const TEXT = `
@@ -34,7 +34,7 @@ interface Cost {
   readonly churnCluster: number
 }
 
-/** What a page of a list costs, and the index it is read from. */
+/** Measures what a page of a list and its index cost. */
 export async function pages(): Promise<Section> {
   const costs = new Map<string, Cost>()
   for (const events of SIZES)

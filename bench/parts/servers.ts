@@ -31,7 +31,7 @@ Varnish has all of it in its cache before it is measured, an object for each of 
 no request logged, no VCL but what makes Accept one of the four. How they are configured is in bench/servers.
 `.trim()
 
-/** What Marquee costs beside what else could serve the same, and beside the least a runtime can do. */
+/** Compares Marquee with other servers of the same data, and with the minimum of each runtime. */
 export async function servers(workshop: Workshop): Promise<Section> {
   const lists = workshop.lists(EVENTS)
   const loader = openLoader(workshop, lists)

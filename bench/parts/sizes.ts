@@ -13,7 +13,7 @@ import { checkAnswers } from '../servers/check-answers.ts'
 import { startMarquee } from '../servers/marquee.ts'
 import type { Workshop } from '../workshop.ts'
 
-/** Numbers of events; the others are measured against the first. */
+/** Numbers of events; the larger ones are compared with the first. */
 const [BASE, ...LARGER]: readonly [number, ...number[]] = scaled([1000, 100_000, 1_000_000], [200, 2000])
 const CEILINGS: readonly number[] = [1.3, 1.5]
 const ROUNDS = scaled(7, 1)
@@ -24,7 +24,7 @@ Marquee with ${[BASE, ...LARGER].join(', ')} events, ${ROUNDS} rounds of ${SECON
 and after the load. Bytes a record are what a service takes, before any request, beyond the one with ${BASE} events.
 `.trim()
 
-/** A service with so many events. */
+/** A service with this many events. */
 interface Sized extends Subject {
   readonly runtime: Runtime
   readonly events: number
@@ -33,11 +33,11 @@ interface Sized extends Subject {
 
 interface Result extends Sized {
   readonly rounds: readonly Round[]
-  /** The same runtime with the fewest events. */
+  /** The result of the same runtime with the fewest events. */
   readonly base: Result | null
 }
 
-/** What an answer, and a record, cost as the lists grow. */
+/** Measures what an answer and a record cost as the lists grow. */
 export async function sizes(workshop: Workshop): Promise<Section> {
   const started: Sized[] = []
   for (const events of [BASE, ...LARGER]) {

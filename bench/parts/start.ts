@@ -14,7 +14,7 @@ import { serveArguments, SOURCE } from '../servers/marquee.ts'
 import type { Workshop } from '../workshop.ts'
 
 interface Setting {
-  /** Null for the sample that ships with Marquee. */
+  /** The number of events; `null` for the sample that ships with Marquee. */
   readonly events: number | null
   readonly starts: number
   readonly ceilingMs: Readonly<Record<Runtime, number>>
@@ -38,7 +38,7 @@ The lists are NDJSON (the sample JSON) and in the system's cache. The executable
 (\`./bun scripts/build-executable.ts\`); the others run from their sources, Node with the cache that \`npm run start:node\` gives it.
 `.trim()
 
-/** As `npm run start:node` has it; Bun takes no notice. */
+/** The setting of `npm run start:node`; Bun ignores it. */
 export const COMPILE_CACHE: Readonly<Record<string, string>> = { NODE_COMPILE_CACHE: 'node_modules/.cache/marquee' }
 
 type Way = Runtime | 'executable'
@@ -53,7 +53,7 @@ interface Result {
   readonly startsMs: readonly number[]
 }
 
-/** How long a start takes. */
+/** Measures how long a start takes. */
 export async function start(workshop: Workshop): Promise<Section> {
   const results: Result[] = []
   const executable = buildExecutable(workshop)
@@ -113,7 +113,7 @@ function buildExecutable(workshop: Workshop): string {
   return file
 }
 
-/** The sample, and the last of its events that is served. */
+/** The sample's directory, and its last event that is served. */
 function sample(): { directory: string; lastId: string } {
   const directory = join(ROOT, 'sample')
   const rows = JSON.parse(readFileSync(join(directory, 'events.json'), 'utf8')) as SampleRow[]

@@ -3,7 +3,7 @@ import { cacheCounts } from '../servers/varnish.ts'
 
 const WELL_CACHED = 0.99
 
-/** Looks at what Varnish has counted; what is returned tells, in a sentence, what it answered from its cache since. */
+/** Reads Varnish's counters; the returned function says in a sentence how many answers came from the cache since. */
 export async function cacheReport({ home }: Stores): Promise<() => Promise<string>> {
   const before = home === null ? null : await cacheCounts(home)
   return async () => {

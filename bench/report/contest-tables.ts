@@ -7,10 +7,10 @@ import { megabytes, table } from './table.ts'
 
 type Rounds = ReadonlyMap<string, readonly Round[]>
 
-/** How far the share of refused requests may be from that of unknown ids. */
+/** How far the share of refused requests may differ from that of unknown ids. */
 const TOLERANCE = 0.01
 
-/** What each server took, and the ratios, which outlive the machine. */
+/** The results of each server, and the ratios, which do not depend on the machine. */
 export function contestTables(rounds: Rounds): string {
   const head = ['server', 'CPU µs per request', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'memory MB', 'errors']
   const rows = [...rounds].map(([name, measured]) => {
@@ -31,13 +31,13 @@ export function contestTables(rounds: Rounds): string {
   return `${table(head, rows)}\n${ratioTable(rounds)}\n${spreads}\n${suspicions(rounds)}`
 }
 
-/** The CPU of one server's rounds over that of another's. */
+/** The ratios of one server's CPU time to another's, round by round. */
 function cpuRatios(rounds: Rounds, name: string, against: string): number[] {
   const cpu = (of: string): number[] => (rounds.get(of) ?? []).map((round) => round.cpuUsPerRequest)
   return ratios(cpu(name), cpu(against))
 }
 
-/** The median of those ratios, against whichever of several is the cheapest; null where none was measured. */
+/** The median ratio to the cheapest of several servers; `null` if none was measured. */
 export function againstCheapest(rounds: Rounds, name: string, others: readonly string[]): number | null {
   const medians = others.map((other) => median(cpuRatios(rounds, name, other))).filter((ratio) => !Number.isNaN(ratio))
   return medians.length === 0 ? null : Math.max(...medians)
@@ -52,7 +52,7 @@ function ratioTable(rounds: Rounds): string {
   return table(['CPU per request against', ...marquees], rows)
 }
 
-/** A server that refuses more or less than the unknown ids is not measured at its work. */
+/** Reports servers that refused more or less than the unknown ids: their results are not comparable. */
 function suspicions(rounds: Rounds): string {
   const floors: readonly string[] = Object.values(NAMES.floor)
   const lines = [...rounds].flatMap(([name, measured]) => {

@@ -4,20 +4,20 @@ export const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 
 export const RUNTIME_NAMES: Readonly<Record<Runtime, string>> = { bun: 'Bun', node: 'Node' }
 
-/** What was measured of one runtime, and whether that meets the goal. */
+/** A measurement of one runtime, and whether it meets the goal. */
 export interface Measured {
   readonly text: string
   readonly isMet: boolean
 }
 
-/** A line of the summary; null where it could not be measured here. */
+/** A line of the summary; a runtime that could not be measured is null. */
 export interface Figure {
   readonly figure: string
   readonly goal: string
   readonly measured: Readonly<Record<Runtime, Measured | null>>
 }
 
-/** Both runtimes against one ceiling each, in the same unit; null and NaN where nothing was measured. */
+/** A line that compares both runtimes with their ceilings; null and NaN mean not measured. */
 export function figureOf(
   figure: string,
   goal: string,
@@ -32,7 +32,7 @@ export function figureOf(
   return { figure, goal, measured: { bun: measure('bun'), node: measure('node') } }
 }
 
-/** Three digits that count, and no more behind the point than two: 0.62, 17.3, 1240. */
+/** Formats a number with three significant digits and at most two decimals: 0.62, 17.3, 1240. */
 export function show(value: number): string {
   const size = Math.abs(value)
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0)

@@ -2,13 +2,13 @@ import type { Paced } from '../load/paced-load.ts'
 import { show } from './figure.ts'
 import { table } from './table.ts'
 
-/** What became of one steady load, behind the cells that tell which load it was. */
+/** The result of a steady load, after the cells that describe the load. */
 export interface LatencyRow {
   readonly cells: readonly string[]
   readonly paced: Paced
 }
 
-/** A table of steady loads; `head` names the cells that tell one from the other. */
+/** A table of steady loads; `head` names the cells that describe a load. */
 export function latencyTable(head: readonly string[], rows: readonly LatencyRow[]): string {
   return table(
     [...head, 'p50 ms', 'p99 ms', 'p99.9 ms', 'worst ms', 'errors', 'client late ms'],

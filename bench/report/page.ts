@@ -22,7 +22,7 @@ wrk, nginx, Varnish, taskset, Redis and PostgreSQL take part where they are inst
 
 const QUICK_WARNING = '**A quick run: it shows that everything runs; its figures say nothing.**\n'
 
-/** All that was measured, as a page in Markdown. */
+/** Renders all results as a page in Markdown. */
 export function pageOf(sections: readonly Section[], leftOut: ReadonlySet<string>): string {
   const missing = [...leftOut].map((what) => `- Left out: ${what}.\n`).join('')
   const day = `- Date: ${new Date().toISOString().slice(0, 10)}\n`

@@ -7,12 +7,12 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2
 }
 
-/** The median and between what the values lie: `1.62 (1.58–1.71)`. */
+/** The median with the range of the values: `1.62 (1.58–1.71)`. */
 export function spread(values: readonly number[]): string {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
-/** The ratio of each value with its neighbour of the same round: a machine that grows slow is slow for both. */
+/** The ratios of values of the same round: a machine that slows down affects both. */
 export function ratios(values: readonly number[], against: readonly number[]): number[] {
   return values.flatMap((value, round) => {
     const other = against[round]
@@ -20,7 +20,7 @@ export function ratios(values: readonly number[], against: readonly number[]): n
   })
 }
 
-/** The nearest-rank percentile of values in ascending order: always one of them. */
+/** The nearest-rank percentile of sorted values; always one of them. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { programOf, ROOT } from '../../test/support/child.ts'
 import { findTool } from '../machine/find-tool.ts'
 
-/** The machine, and what ran on it, as items of a list. */
+/** The machine and the software versions, as a Markdown list. */
 export function surroundings(): string {
   const versions = [
     runtimes(),
@@ -33,7 +33,7 @@ export function runtimes(): string {
   return `Bun ${Bun.version}, Node ${said(programOf('node'), '--version')}`
 }
 
-/** The first thing like a version that a program says of itself. */
+/** The first version number in a program's output. */
 function said(program: string, option: string): string {
   const { stdout, stderr } = spawnSync(program, [option], { encoding: 'utf8' })
   return /\d+\.\d+(?:\.\d+)*/.exec(stdout + stderr)?.[0] ?? 'of unknown version'

@@ -4,13 +4,16 @@ import { MEDIA_TYPES, shapeOf, SHAPES } from '../../src/formats/media-types.ts'
 import { CONNECTIONS } from '../load/callers.ts'
 import { eventUrl } from './server.ts'
 
-/** The four shapes: the ending of the file, and what asks for it. */
+/** The four shapes: the file extension, and the Accept header that selects it. */
 export const BODIES: readonly (readonly [ending: string, accept: string])[] = SHAPES.map((shape) => [
   shape.replace('-', ''),
   MEDIA_TYPES.find((type) => shapeOf[type] === shape) ?? shape,
 ])
 
-/** Asks a running Marquee for every body and writes each to `api/events/ID.SHAPE`, for nginx to serve the very same bytes. */
+/**
+ * Requests every body from a running Marquee and writes each to `api/events/ID.SHAPE`, for nginx to serve the same
+ * bytes.
+ */
 export async function writeBodies(bodies: string, ids: readonly string[], port: number): Promise<void> {
   const folder = join(bodies, 'api/events')
   mkdirSync(folder, { recursive: true })
@@ -23,7 +26,7 @@ export async function writeBodies(bodies: string, ids: readonly string[], port: 
   })
 }
 
-/** Does `work` for each id, for as many at once as there are connections. */
+/** Runs `work` for each id, with as many at once as there are connections. */
 export async function eachAtOnce(ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> {
   let next = 0
   const one = async (): Promise<void> => {

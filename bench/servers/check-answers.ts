@@ -4,7 +4,7 @@ import { eventUrl } from './server.ts'
 
 const SAMPLES = 50
 
-/** Asks for some ids in every format: a server that is fast and wrong must not win. Throws where an answer is wrong. */
+/** Checks some answers in every format, since a fast but wrong server must not win. Throws if an answer is wrong. */
 export async function checkAnswers({ name, port }: Server, ids: readonly string[]): Promise<void> {
   for (let sample = 0; sample < SAMPLES; sample++) {
     const id = ids[(sample * 7919) % ids.length] ?? ''

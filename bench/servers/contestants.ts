@@ -16,7 +16,7 @@ import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
 import { varnishArguments, warmVarnish } from './varnish.ts'
 
-/** The servers that are compared, as they are named in the tables. */
+/** The names of the compared servers in the tables. */
 export const NAMES = {
   floor: { bun: 'floor on Bun', node: 'floor on Node' },
   marquee: { bun: 'Marquee on Bun', node: 'Marquee on Node' },
@@ -25,7 +25,7 @@ export const NAMES = {
   varnish: 'Varnish',
 } as const
 
-/** The runtimes answering constant bytes. */
+/** Starts both runtimes with constant answers. */
 export async function startFloors(workshop: Workshop, lists: Lists): Promise<readonly Server[]> {
   return [await startFloor(workshop, 'bun', lists), await startFloor(workshop, 'node', lists)]
 }
@@ -36,7 +36,7 @@ export async function startMarquees(workshop: Workshop, lists: Lists): Promise<r
   return servers
 }
 
-/** A small service of each framework that renders what it is asked for. */
+/** Starts a small service of each framework that renders its answers. */
 export async function startFrameworks(workshop: Workshop, lists: Lists): Promise<readonly Server[]> {
   const app = (file: string) => (port: number) => [`bench/servers/apps/${file}`, lists.eventsFile, String(port)]
   const { bun, node } = NAMES.framework
@@ -48,11 +48,13 @@ export async function startFrameworks(workshop: Workshop, lists: Lists): Promise
 
 export interface Stores {
   readonly servers: readonly Server[]
-  /** Where Varnish keeps what it counts, or null. */
+  /** The directory of Varnish's counters; `null` without Varnish. */
   readonly home: string | null
 }
 
-/** nginx with the bodies of a running Marquee as files, and a Varnish that holds all of them; what of it is installed here. */
+/**
+ * Starts nginx with a running Marquee's bodies as files, and a Varnish that caches all of them, if they are installed.
+ */
 export async function startStores(workshop: Workshop, lists: Lists, original: Server): Promise<Stores> {
   const nginx = findTool('nginx')
   if (nginx === null) {
@@ -60,7 +62,7 @@ export async function startStores(workshop: Workshop, lists: Lists, original: Se
     return { servers: [], home: null }
   }
   const home = workshop.folderInMemory()
-  // Varnish gives up root's rights, and must still come in.
+  // Varnish drops root's privileges and must still be able to enter.
   chmodSync(home, 0o755)
   const bodies = join(home, 'bodies')
   const events = lists.ids.length
@@ -81,7 +83,7 @@ export async function startStores(workshop: Workshop, lists: Lists, original: Se
   return { servers: [copied, sendfile, varnish], home }
 }
 
-/** Starts a program on the server's core (only one of them is loaded at a time), and sees that it answers what is right. */
+/** Starts a program on the server's core (only one is loaded at a time), and checks its answers. */
 async function start(
   workshop: Workshop,
   lists: Lists,

@@ -8,7 +8,7 @@ import type { Workshop } from '../workshop.ts'
 import type { Server } from './server.ts'
 import { untilServing } from './server.ts'
 
-/** Starts a runtime that answers the same bytes whatever it is asked, on the server's core: what no service on it can undercut. */
+/** Starts a runtime that gives every request the same answer, on the server's core: the minimum cost of a service. */
 export async function startFloor(workshop: Workshop, runtime: Runtime, { lastId }: Lists): Promise<Server> {
   const port = await freePort()
   const app = `bench/servers/apps/floor-${runtime}.ts`

@@ -15,15 +15,15 @@ export interface Freshness {
   readonly refreshEvery?: string
 }
 
-/** What a runtime runs. */
+/** The program for each runtime. */
 export const SOURCE: readonly string[] = ['src/main.ts']
 
-/** The arguments that make either runtime serve the lists of a directory. */
+/** The arguments for a runtime to serve the lists in a directory. */
 function marqueeArguments(workshop: Workshop, port: number, directory: string, freshness: Freshness = {}): string[] {
   return [...SOURCE, ...serveArguments(workshop, port, directory, freshness)]
 }
 
-/** Those of Marquee itself. */
+/** Marquee's own arguments. */
 export function serveArguments(
   workshop: Workshop,
   port: number,
@@ -36,7 +36,7 @@ export function serveArguments(
   return ['serve', '--config', file]
 }
 
-/** Starts Marquee on the server's core, and resolves when it answers for the last event. */
+/** Starts Marquee on the server's core; resolves once it answers for the last event. */
 export async function startMarquee(
   workshop: Workshop,
   runtime: Runtime,

@@ -4,26 +4,26 @@ import { BROWSER, CONNECTIONS } from '../load/callers.ts'
 import { openFilesAllowed } from '../machine/open-files.ts'
 import { BODIES } from './bodies.ts'
 
-/** For the clients, for Varnish, and as many to spare. */
+/** Files for clients, for Varnish, and a reserve. */
 const OWN_FILES = 4 * CONNECTIONS
 
 /**
- * Whether nginx may keep all bodies of so many events open: a cache of open files that has no room for all thrashes. As one
- * process it heeds no worker_rlimit_nofile, so the limit is the one it inherits.
+ * Whether nginx may keep the bodies of this many events open: a cache of open files that is too small thrashes. As a
+ * single process, nginx ignores worker_rlimit_nofile, so the inherited limit applies.
  */
 export function mayKeepOpen(events: number, allowed: number = openFilesAllowed()): boolean {
   return events * BODIES.length + OWN_FILES <= allowed
 }
 
-/** How the file gets into the connection. Which is cheaper for bodies of 1 kB differs by machine. */
+/** Ways to send a file. Which one is cheaper for bodies of 1 kB depends on the machine. */
 export const SENDING = {
   copied: 'sendfile off; output_buffers 1 8k;',
   sendfile: 'sendfile on; tcp_nopush on;',
 } as const
 
 /**
- * The configuration of an nginx that serves the bodies of `writeBodies`, the type by Accept, with the headers of Marquee
- * that do not depend on the record. Returns the arguments that run it as one process.
+ * Writes the configuration of an nginx that serves the files of `writeBodies` by Accept, with Marquee's headers that do
+ * not depend on the record. Returns the arguments to run it as a single process.
  */
 export function nginxArguments(
   home: string,

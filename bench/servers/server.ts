@@ -1,7 +1,7 @@
 import type { Child } from '../../test/support/child.ts'
 import { eventually } from '../../test/support/eventually.ts'
 
-/** A server that runs. */
+/** A running server. */
 export interface Server {
   readonly name: string
   readonly child: Child
@@ -11,7 +11,7 @@ export interface Server {
 
 const PATIENCE_MS = 300_000
 
-/** Resolves when it answers for this event; throws with what it said where it ends before. */
+/** Resolves once the server answers for this event; throws with its output if it ends before. */
 export async function untilServing(name: string, child: Child, port: number, id: string): Promise<Server> {
   let ended: number | NodeJS.Signals | null = null
   void child.exited.then((status) => (ended = status))
@@ -30,7 +30,7 @@ export function eventUrl(port: number, id: string): string {
   return `http://127.0.0.1:${port}/api/events/${id}`
 }
 
-/** The status of an answer; 0 where nobody listens yet. */
+/** The status of an answer; 0 if nothing listens yet. */
 async function statusOf(url: string): Promise<number> {
   try {
     const response = await fetch(url)

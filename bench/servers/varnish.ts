@@ -10,12 +10,12 @@ import { eventUrl } from './server.ts'
 const PATIENCE_MS = 10_000
 const LOOK_AGAIN_MS = 1500
 const MOST_LOOKS = 8
-/** Four times what the objects of an event take: nothing is evicted. */
+/** Four times the size of an event's objects, so nothing is evicted. */
 const EVENT_BYTES = 64_000
 
 /**
- * An object for each of four types, found as it is: no more of the built-in VCL runs than is needed, and nothing is
- * compressed. All it was ever told, 404 too, it keeps for an hour.
+ * Caches an object for each of four types unchanged, for an hour, including 404s. Skips as much of the built-in VCL as
+ * possible, and does not compress.
  */
 const vcl = (backendPort: number): string => `vcl 4.1;
 backend default { .host = "127.0.0.1"; .port = "${backendPort}"; }
@@ -27,11 +27,11 @@ sub vcl_recv {
 sub vcl_backend_response { set beresp.ttl = 1h; return (deliver); }
 `
 
-/** What is logged of each request, to a memory that nobody reads here: nginx and Marquee log none either. */
+/** Log tags to omit: neither nginx nor Marquee logs requests here. */
 const UNLOGGED =
   'Begin End Filters Hit Link ReqAcct ReqHeader ReqMethod ReqProtocol ReqStart ReqURL ReqUnset RespHeader RespProtocol RespReason RespStatus RespUnset Timestamp VCL_call VCL_return VCL_use'
 
-/** The arguments that run a Varnish for one core in front of a server. */
+/** The arguments for a single-core Varnish in front of a server. */
 export function varnishArguments(home: string, port: number, backendPort: number, events: number): string[] {
   const file = join(home, 'cache.vcl')
   writeFileSync(file, vcl(backendPort))
@@ -42,29 +42,29 @@ export function varnishArguments(home: string, port: number, backendPort: number
   return ['-F', '-n', instanceOf(home), '-a', `127.0.0.1:${port}`, '-f', file, '-s', storage, ...parameters]
 }
 
-/** Asks for every event in every shape, and for every unknown id: all that follows is in the cache. */
+/** Requests every event in every shape, and every unknown id, so that all of them are cached. */
 export async function warmVarnish(port: number, ids: readonly string[]): Promise<void> {
-  // Varnish keeps what it is told by address and Host.
+  // Varnish caches by path and Host.
   const ask = async (id: string, accept: string): Promise<void> => {
     const response = await fetch(eventUrl(port, id), { headers: { accept, host: HOST } })
     await response.arrayBuffer()
   }
   await eachAtOnce(ids, async (id) => {
     for (const [, accept] of BODIES) await ask(id, accept)
-    // A 404 of nginx does not vary.
+    // nginx's 404 does not vary by Accept.
     await ask(unknown(id), '*/*')
   })
 }
 
-/** How many answers came from the cache, and how many had to be fetched. */
+/** The numbers of answers from the cache and of fetches. */
 export interface CacheCounts {
   readonly hits: number
   readonly misses: number
-  /** Objects that were thrown out for want of room. */
+  /** The number of objects evicted for lack of room. */
   readonly nuked: number
 }
 
-/** What was counted up to now; its threads tell what they counted some time later. Null without varnishstat. */
+/** The counters up to now, once its threads have reported them; `null` without varnishstat. */
 export async function cacheCounts(home: string): Promise<CacheCounts | null> {
   const varnishstat = findTool('varnishstat')
   if (varnishstat === null) return null

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { nearestName, slipsBetween } from './nearest-name.ts'
 
-/** The textbook's recursion, without the swaps: an upper limit that is easy to trust. */
+/** The textbook recursion without swaps: an upper limit that is easy to verify. */
 function levenshtein(left: string, right: string): number {
   if (left === '' || right === '') return left.length + right.length
   const changed = levenshtein(left.slice(1), right.slice(1)) + (left[0] === right[0] ? 0 : 1)

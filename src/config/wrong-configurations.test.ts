@@ -18,7 +18,7 @@ const STORE = 'a URL such as rediss://user@host:6379/0, with its password only b
 const TOKEN = 'must be letters, digits and -._~+/ (a bearer token), given as { env: NAME } or { file: PATH }'
 const VARIABLE = 'must name an environment variable, of letters, digits and _: { env: NAME }'
 
-/** Each line is added to a configuration that is right; the sentence follows the file's name. */
+/** Lines added to a valid configuration, and the expected problem after the file's name. */
 const WRONG: readonly (readonly [string, string])[] = [
   // Unknown keys
   ['port: 80', '2: port is not a known key; did you mean listen.port?'],
@@ -54,7 +54,7 @@ const WRONG: readonly (readonly [string, string])[] = [
     '"a\\nb": 1',
     '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
-  // The store that instances share
+  // Cluster
   ['cluster: {}', `2: cluster.url is missing; it must be ${STORE}`],
   ['cluster: { url: store:6379 }', `2: cluster.url is "store:6379"; it must be ${STORE}`],
   ['cluster: { url: "http://store" }', `2: cluster.url is "http://store"; it must be ${STORE}`],
@@ -188,7 +188,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   // Switches
   ['describe: yes', `2: describe is "yes"; it ${FLAG}`],
   ['describe: 1', `2: describe is 1; it ${FLAG}`],
-  // A duration, or off
+  // Durations or off
   ['freshness: { shrinkGuard: on }', `2: freshness.shrinkGuard is "on"; it ${GUARD}`],
   ['freshness: { shrinkGuard: true }', `2: freshness.shrinkGuard is true; it ${GUARD}`],
   ['freshness: { shrinkGuard: 24 }', '2: freshness.shrinkGuard is 24; it needs a unit: 24ms, 24s, 24m or 24h'],
@@ -295,7 +295,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 const OPEN = "is '?', an open question: write the answer in its place"
 const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 
-/** What is wrong in the part of a list's block that is wrong. */
+/** Invalid parts of a list's section, and the expected problem. */
 const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["fields: { Finish: { lasting: '?' } }", `fields.Finish.lasting ${OPEN}`],
   ["fields: { Finish: { join: [a, b], whenBlank: { lasting: '?' } } }", `fields.Finish.whenBlank.lasting ${OPEN}`],

@@ -1,4 +1,4 @@
-/** What the floor answers: as many bytes and the same headers as Marquee, the same for every request. */
+/** The constant body of the floor: as long as Marquee's, with the same headers. */
 export const body: string = 'x'.repeat(1000)
 
 export const headers: Readonly<Record<string, string>> = {

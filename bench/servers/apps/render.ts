@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import Negotiator from 'negotiator'
 import { MEDIA_TYPES } from '../../../src/formats/media-types.ts'
 
-/** What the two framework apps cluster: the lists in a Map, and each answer rendered when it is asked for. */
+/** Shared by the two framework apps: the lists in a Map; each answer is rendered on request. */
 export interface Row {
   readonly Id: string
   readonly Name: string

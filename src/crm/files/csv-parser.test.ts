@@ -107,7 +107,7 @@ describe('reading CSV', () => {
         const quoted = list.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(','))
         const found = await run(['a,b', ...quoted].join(end), size)
         expect(found.fault).toBeNull()
-        // Blank rows are skipped, quoted or not.
+        // Rows of blank cells are skipped, quoted or not.
         expect(found.rows).toEqual(list.filter((row) => row.some((text) => text.trim() !== '')))
       }),
     )

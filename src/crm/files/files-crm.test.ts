@@ -26,7 +26,7 @@ if (london === null) throw new Error('the runtime has no zones')
 let directory = ''
 let observed: Observation[] = []
 let aheadMs = 0
-/** The real clocks, moved on by `aheadMs`: a file's own times cannot be faked. */
+/** The real clocks plus `aheadMs`: the times of files cannot be set to the future. */
 const time: Time = {
   ...systemTime,
   now: () => ({ monotonicMs: performance.now() + aheadMs, wallMs: Date.now() + aheadMs }),
@@ -300,7 +300,7 @@ describe('the files CRM: what fails a read', () => {
     write('events.json', '[]')
     chmodSync(join(directory, 'events.json'), 0)
     const failure = failureOf((await read(crm.events)).outcome)
-    // Root may read everything, so there is nothing to see for it.
+    // Root can read any file, so there is no failure to see.
     const expected =
       process.getuid?.() === 0 ? null : ['unreachable', 'events.json cannot be read: permission is denied (EACCES)']
     expect(failure).toEqual(expected as never)
@@ -516,9 +516,9 @@ describe('the files CRM: large files', () => {
     const [first = 0, ...more] = await told(0)
     expect(more).toEqual([])
     expect(Math.abs(first - COUNT)).toBeLessThan(COUNT / 20)
-    // Who holds the list has room for it.
+    // A list that is held already has its memory.
     expect(await told(COUNT)).toEqual([])
-    // The first rows are small, and nothing is known of the others.
+    // The first rows are small and say nothing about the others.
     const blank = `${' '.repeat(1_999_999)}\n`
     write('events.ndjson', `{"Id":1}\n`.repeat(2000) + blank.repeat(10))
     const [most = 0] = await told(0)

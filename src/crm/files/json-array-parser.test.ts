@@ -10,7 +10,7 @@ interface Outcome {
   readonly fault: Taken
 }
 
-/** Feeds a text in pieces cut at `cuts`; the memory of each piece is used again, as the reader does. */
+/** Feeds a text in pieces, cut at `cuts`; each piece's memory is reused, as when reading a file. */
 function run(text: string, cuts: readonly number[] = []): Outcome {
   const items: string[] = []
   const lines: number[] = []

@@ -11,7 +11,7 @@ import { Batch } from './batch.ts'
 const ID = parseGuid('5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34') as Guid
 const WITHHELD = { fault: 'missing', column: null, where: '', expected: null, found: null } as const
 
-/** Reads lines as a replica that holds these versions has them read. */
+/** Reads lines for a replica that holds these versions. */
 function read(
   lines: readonly string[],
   versions: ReadonlyMap<Guid, number>,
@@ -38,7 +38,7 @@ function read(
     held,
   )
   for (const [index, line] of lines.entries()) {
-    // In the midst of other bytes, as a chunk of a file has it.
+    // Surrounded by other bytes, as in a chunk of a file.
     const bytes = Buffer.from(`{"Id":"x"}\n${line}\n{"Id":"${ID}"}`)
     void take(bytes, 11, 11 + Buffer.byteLength(line), index + 1)
   }
@@ -110,7 +110,7 @@ it('differs among 300,000 lines that differ in little, in each half too', () => 
     low.add(digest % 2 ** 32)
   }
   expect(digests.size).toBe(300_000)
-  // As many as 300,000 draws of 2²¹ and of 2³² leave different: 280 thousand, and all but some ten.
+  // The expected numbers of distinct values among 300,000 draws of 2²¹ and of 2³²: 280,000, and all but about ten.
   expect(high.size).toBeGreaterThan(275_000)
   expect(low.size).toBeGreaterThan(299_900)
 })

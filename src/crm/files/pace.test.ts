@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import { Pace } from './pace.ts'
 
 describe('the pace of a long read', () => {
-  /** How long the slice lasts that begins after a rest of so long, so far into the read. */
+  /** The length of the time slice after a pause of `restMs`, `intoMs` into the read. */
   const sliceAfter = async (restMs: number, intoMs = 0, isFirst = false): Promise<number> => {
     let nowMs = 0
     const pace = new Pace(

@@ -12,7 +12,7 @@ if (utc === null) throw new Error('the runtime has no zones')
 const plain = { block: null, texts: null }
 const SETTINGS = { idNamespace: null, timeZone: utc, events: plain, venues: plain }
 const mapEvent = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>({ cell: jsonCell }, 'native')
-/** Of rows that may lack a column. */
+/** Maps rows that may lack a column. */
 const mapThere = listFile(EVENT_ROWS, SETTINGS, utc, new Suspicions()).mapper<CellObject>(
   { cell: jsonCell, isThere: (column) => (row) => Object.hasOwn(row, column) },
   'native',

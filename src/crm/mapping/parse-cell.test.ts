@@ -4,7 +4,7 @@ import { isList, DecimalText } from './cell.ts'
 import { parseCell, parseLargeCell } from './parse-cell.ts'
 import { JsonFault, readJson } from './read-json.ts'
 
-/** The slow way, for every text: each number by its source, a float only where that is what its source wrote. */
+/** A slow reference: parses each number from its source text. */
 function oracle(text: string): unknown {
   const keep = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
     if (typeof value !== 'number') return value
@@ -19,7 +19,7 @@ function parsed(text: string): unknown {
   return result.ok ? result.cell : result.reason
 }
 
-/** What JSON.parse makes of it but for the digits of numbers, else `syntax`. */
+/** The result of JSON.parse with exact digits, or `syntax`. */
 function expectedOf(text: string): unknown {
   try {
     return oracle(text)
@@ -28,7 +28,7 @@ function expectedOf(text: string): unknown {
   }
 }
 
-/** The same by the reader that takes any length. */
+/** The result of the parser for texts of any length. */
 function readWhole(text: string, wanted: ReadonlySet<string> | null = null): unknown {
   const reading = readJson(text, wanted)
   try {
@@ -115,7 +115,7 @@ describe('reading JSON without losing a digit', () => {
       }),
       { numRuns: 3000 },
     )
-    // What is no JSON is none to both.
+    // Neither parser accepts invalid JSON.
     const broken = fc.tuple(value, fc.nat(), fc.nat({ max: 2 }), fc.oneof(piece, space, fc.string({ maxLength: 2 })))
     fc.assert(
       fc.property(broken, ([text, at, removed, added]) => {

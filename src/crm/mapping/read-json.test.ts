@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { JsonFault, readJson } from './read-json.ts'
 
-/** Where a text ceases to be JSON; null where it does not. */
+/** The first syntax error of a text; `null` if it is valid. */
 function findJsonFault(text: string): { readonly offset: number; readonly expected: string } | null {
   const reading = readJson(text, null)
   try {

@@ -12,7 +12,7 @@ function message(type: string, bytes: number): Buffer {
   return Buffer.concat([header(type, bytes + 4), Buffer.alloc(bytes)])
 }
 
-/** Limits that have seen a server become ready. */
+/** Limits after the server has become ready. */
 function ready(byPortions: boolean): MessageLimits {
   const limits = new MessageLimits()
   limits.look(message('Z', 1))

@@ -18,7 +18,7 @@ describe('the stamp of a change', () => {
   })
 
   it('is written so that it is read as the same microsecond', () => {
-    // What a double holds exactly.
+    // The range that a double represents exactly.
     const years1700To2255 = fc.integer({ min: -8_500_000_000_000_000, max: 9_000_000_000_000_000 })
     fc.assert(fc.property(years1700To2255, (micros) => microsOf(stampOf(micros)) === micros))
   })
@@ -33,7 +33,7 @@ const SECOND = 1_000_000
 const NOW = 1_795_000_000 * SECOND
 const FEW = 200
 
-/** Where the read after one that found those stamps begins. */
+/** Where the next read begins after a read that found these times. */
 function nextAfter(stamps: Iterable<number>, before = -Infinity, now = NOW): number {
   const window = new StampWindow(before, now)
   for (const stamp of stamps) window.add(stamp)
@@ -68,7 +68,7 @@ describe('the stamps that a read of changes looks at', () => {
     expect(nextAfter(times(FEW, () => stamp))).toBe(stamp - 5 * SECOND - 1)
     expect(nextAfter(times(FEW + 1, () => stamp))).toBe(stamp)
     expect(nextAfter(times(1_000_000, () => stamp))).toBe(stamp)
-    // A few newer ones beside them change nothing of that.
+    // A few newer ones do not change that.
     expect(nextAfter([...times(1000, () => stamp), stamp + 1])).toBe(stamp)
   })
 
