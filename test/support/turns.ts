@@ -5,7 +5,7 @@ export interface Cost {
 }
 
 /** Neither more than has passed, nor more than this process worked: what the machine does besides does not count. */
-class Mutex {
+class TurnWatch {
   longestMs = 0
   #at = now()
   #watching = true
@@ -38,7 +38,7 @@ function now(): { readonly wallMs: number; readonly cpuMs: number } {
 
 export async function costOf(work: () => Promise<void> | void): Promise<Cost> {
   const begun = now()
-  const turns = new Mutex()
+  const turns = new TurnWatch()
   await work()
   turns.end()
   const ended = now()

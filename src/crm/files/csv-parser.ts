@@ -40,7 +40,7 @@ export class CsvParser implements RowParser {
   }
 
   #open(delimiter: string): Parser {
-    this.#parser = parse({
+    const parser = parse({
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
@@ -55,12 +55,16 @@ export class CsvParser implements RowParser {
       on_record: (row: CsvRow, { empty_lines }) => {
         this.#cells.length = 0
         this.#rows.push({ row, blankLines: empty_lines })
+        // Each row counts as the first one. If a row is wider or narrower than the first, csv-parse creates an error with a stack
+        // trace and a copy of the row, even with `relax_column_count`, and that takes longer than the parsing.
+        Object.assign(parser.info, { records: 0 })
         return null
       },
     })
     // Each write reports its own error, but without a listener the error would end the process.
-    this.#parser.on('error', () => {})
-    return this.#parser
+    parser.on('error', () => {})
+    this.#parser = parser
+    return parser
   }
 
   get #line(): number {

@@ -52,9 +52,10 @@ export async function* readListFile<Item>(reading: RowReading<Item>): PageStream
   return yield* readText(file, parser, rows, isGivenUp, pace, list.texts?.encoding)
 }
 
-/** Chunks are read one at a time. Those in other encodings are smaller, since decoding a chunk takes some ms. */
+/** Size of one read of the file, which the parser waits for. */
 const CHUNK_BYTES = 1024 * 1024
-const ENCODED_CHUNK_BYTES = 64 * 1024
+/** Bytes that are decoded and whose lines are counted at once. This takes a few ms, even if each byte is a line feed. */
+const PIECE_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 async function* readText<Item>(
@@ -65,9 +66,8 @@ async function* readText<Item>(
   pace: Pace,
   encoding = 'utf-8',
 ): PageStream<Item, SyntaxFault | null> {
-  const isUtf8 = encoding === 'utf-8'
-  const gate: ByteGate = isUtf8 ? new Utf8Gate() : new DecodingGate(encoding)
-  const chunk = Buffer.allocUnsafe(isUtf8 ? CHUNK_BYTES : ENCODED_CHUNK_BYTES)
+  const gate: ByteGate = encoding === 'utf-8' ? new Utf8Gate() : new DecodingGate(encoding)
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (let position = 0; !isGivenUp();) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) break
@@ -76,22 +76,25 @@ async function* readText<Item>(
       const disguise = disguiseOf(head) ?? otherThan(encoding, head)
       if (disguise !== null) return { line: 1, problem: disguise }
     }
-    position += bytesRead
-    const { bytes, broken } = gate.pass(chunk.subarray(0, bytesRead))
-    const zeroAt = bytes.indexOf(0)
-    if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
-    for (let from = 0; from < bytes.length && !isGivenUp();) {
-      const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
-      from += slice.length
-      rows.readBytes = position - bytes.length + from
-      const fed = parser.feed(slice)
-      const fault = fed instanceof Promise ? await fed : fed
-      if (fault !== null) return fault
-      if (!pace.isOver) continue
-      yield* rows.take(PAGE_ROWS)
-      await pace.rest()
+    for (let at = 0; at < bytesRead && !isGivenUp(); at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, Math.min(at + PIECE_BYTES, bytesRead))
+      const { bytes, broken } = gate.pass(piece)
+      const zeroAt = bytes.indexOf(0)
+      if (zeroAt !== -1) return { line: gate.line - breaksIn(bytes.subarray(zeroAt)), problem: ZERO }
+      for (let from = 0; from < bytes.length && !isGivenUp();) {
+        const slice = wholeLines(bytes.subarray(from, from + pace.sliceBytes))
+        from += slice.length
+        rows.readBytes = position + at + piece.length - bytes.length + from
+        const fed = parser.feed(slice)
+        const fault = fed instanceof Promise ? await fed : fed
+        if (fault !== null) return fault
+        if (!pace.isOver) continue
+        yield* rows.take(PAGE_ROWS)
+        await pace.rest()
+      }
+      if (broken) return { line: gate.line, problem: gate.problem }
     }
-    if (broken) return { line: gate.line, problem: gate.problem }
+    position += bytesRead
   }
   const endsWithin = gate.finish()
   if (endsWithin && rows.extent === 'all') return { line: gate.line, problem: gate.problem }
