@@ -109,6 +109,7 @@ export async function openOperations(
         readBy: sharing?.readBy ?? null,
         mayAnswer: (list) => mayAnswer(lists[list], freshness(), now),
         remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+        venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
       })
     },
     withheld: (query, signal) =>

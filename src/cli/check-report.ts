@@ -3,7 +3,6 @@ import { isOnPurpose } from '../domain/withheld.ts'
 import type { Configuration, CrmSettings } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { columnsRead } from '../crm/files/list-file.ts'
-import { showCell } from '../crm/mapping/cell.ts'
 import { textFound } from '../faults/remedy.ts'
 import { type WithheldWords, withheldWords } from '../faults/fault-words.ts'
 import type { ListName } from '../domain/field.ts'
@@ -94,7 +93,7 @@ export function reportOf(
   const held = LISTS.map(([kind, list]) => ({
     kind,
     list,
-    rows: inOrder(lists[list].list.withheldRows()).map((row) => asWritten(row, suspicions[list])),
+    rows: inOrder(lists[list].list.withheldRows()),
   }))
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
@@ -159,15 +158,6 @@ const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
 function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
   return diagnosis?.changes.flatMap((change) => (change.kind === 'withheld' ? [change] : [])) ?? []
-}
-
-/** A row whose id another row has, told by what stands in its cell. */
-function asWritten(row: WithheldRow, { idTexts, idColumn }: Suspicions): WithheldRow {
-  const { id, withheld } = row
-  if (id === null || withheld.fault !== 'duplicate-id') return row
-  const found = idTexts.get(id)
-  const shown = found === undefined ? withheld.found : showCell(found)
-  return { id, withheld: { ...withheld, column: idColumn, found: shown } }
 }
 
 function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {

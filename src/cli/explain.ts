@@ -8,7 +8,8 @@ import { askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
 /** What `explain --json` prints; the running instance's answer has more. */
-type Told = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
+type ToldRecord = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
+type Told = ToldRecord & { readonly also?: readonly ToldRecord[] }
 
 interface Explained {
   readonly told: Told
@@ -36,7 +37,7 @@ export async function explain(
   if (!json) print(explained, surroundings)
   else if (!(await surroundings.answer(JSON.stringify(told)))) return ANSWER_IS_NO
   if (misconfigured) return WRONG_USAGE
-  return told.shown ? FINE : ANSWER_IS_NO
+  return recordsOf(told).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
 }
 
 /** Null if no instance runs; `something-else` if what listens there gives no explanation, which is told. */
@@ -76,6 +77,7 @@ async function fromCrm(
     mayAnswer: () => true,
     idsOf,
     remarkOn: (list, row) => crm[list].remarkOn?.(row) ?? null,
+    venueText: (venue) => marquee.suspicions.events.venueTexts.get(venue)?.text ?? null,
   }
   return {
     told: onlyTold(explainId(id, options)),
@@ -84,11 +86,27 @@ async function fromCrm(
   }
 }
 
-function onlyTold({ id, kind, shown, steps }: Told): Told {
-  return { id, kind, shown, steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })) }
+/** The record that was asked for, then the others that have its id. */
+function recordsOf({ also = [], ...first }: Told): readonly ToldRecord[] {
+  return [first, ...also]
+}
+
+function onlyTold(told: Told): Told {
+  const [first, ...also] = recordsOf(told).map(({ id, kind, shown, steps }) => ({
+    id,
+    kind,
+    shown,
+    steps: steps.map(({ step, ok, detail }) => ({ step, ok, detail })),
+  }))
+  return first === undefined || also.length === 0 ? (first ?? told) : { ...first, also }
 }
 
 function isTold(body: unknown): body is Told {
+  if (typeof body !== 'object' || body === null || !isToldRecord(body)) return false
+  return !('also' in body) || (Array.isArray(body.also) && body.also.every(isToldRecord))
+}
+
+function isToldRecord(body: unknown): body is ToldRecord {
   if (typeof body !== 'object' || body === null) return false
   if (!('id' in body && 'kind' in body && 'shown' in body && 'steps' in body)) return false
   const { id, kind, shown, steps } = body
@@ -101,8 +119,10 @@ function isStep(step: unknown): boolean {
   return typeof step.step === 'string' && typeof step.ok === 'boolean' && typeof step.detail === 'string'
 }
 
-function print({ told: { id, kind, shown, steps }, from }: Explained, { out }: CommandContext): void {
-  const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
-  out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
-  for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))
+function print({ told, from }: Explained, { out }: CommandContext): void {
+  for (const { id, kind, shown, steps } of recordsOf(told)) {
+    const what = kind === null ? JSON.stringify(id) : `The ${kind} ${id}`
+    out(printable(`${what} is ${shown ? '' : 'not '}on the web (${from}).`))
+    for (const { ok, detail } of steps) out(printable(`${ok ? '  yes ' : shown ? '  but ' : '  NO  '} ${detail}`))
+  }
 }

@@ -1,3 +1,6 @@
+import type { Guid } from './guid.ts'
+import { trimWhiteSpace } from './white-space.ts'
+
 /** Why a row of the CRM is not served. */
 export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
 
@@ -20,6 +23,21 @@ export interface Withheld extends RowFault {
   readonly also?: readonly RowFault[]
   /** What it is called, cut to 80 characters, where it is called anything. CRM content, as `found` is. */
   readonly name?: string
+}
+
+/** A row whose id another row has. */
+export interface RepeatedRow {
+  readonly id: Guid
+  /** The CRM's own id, from which the id was derived; null or absent if the id is the CRM's own. */
+  readonly idText?: string | null
+}
+
+const LONGEST_SHOWN = 80
+
+/** Such a row as it is withheld, told by what stands in its cell: a derived id stands in none. */
+export function rowRepeated({ id, idText = null }: RepeatedRow, column: string, where: string): Withheld {
+  const found = idText === null ? id : JSON.stringify(trimWhiteSpace(idText).slice(0, LONGEST_SHOWN).toWellFormed())
+  return { fault: 'duplicate-id', column, where, expected: `an ${column} that no other row has`, found }
 }
 
 /** Faults that are no mistake: the CRM says that the row is not for the web. */

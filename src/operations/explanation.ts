@@ -26,6 +26,8 @@ export interface Explanation {
   readonly steps: readonly Step[]
   /** What is answered, where it is. */
   readonly representations: ReturnType<typeof represent>
+  /** Other records with this id: an event and a venue may both have it. Absent if there is none. */
+  readonly also?: readonly Explanation[]
 }
 
 export interface ExplainOptions {
@@ -38,6 +40,8 @@ export interface ExplainOptions {
   readonly readBy?: string | null
   /** What there is to say of a row that is served all the same. */
   readonly remarkOn: (list: ListName, id: Guid) => string | null
+  /** What the CRM writes for the id of a venue; null if that is the id itself, or nobody noted it. */
+  readonly venueText?: (id: Guid) => string | null
 }
 
 /** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */
@@ -46,10 +50,10 @@ export function explainId(asked: string, options: ExplainOptions): Explanation {
   const own = options.idsOf?.(asked) ?? []
   const ids = guid === null ? own : [guid, ...own]
   const { events, venues } = options.lists
-  for (const id of ids) {
-    const found = explainIn(events, id, asked, options) ?? explainIn(venues, id, asked, options)
-    if (found !== null) return found
-  }
+  const [found, ...also] = [...new Set(ids)]
+    .flatMap((id) => [explainIn(events, id, asked, options), explainIn(venues, id, asked, options)])
+    .filter((explanation) => explanation !== null)
+  if (found !== undefined) return also.length === 0 ? found : { ...found, also }
   const [first] = ids
   if (first === undefined) return explainNoId(asked, options)
   return notShown(first, null, [idStep(first, asked), notListed(options)])
@@ -205,16 +209,18 @@ function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string |
 }
 
 /** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
-function venueStep(id: Guid, { lists }: ExplainOptions): Step {
+function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions): Step {
   const venue = lists.events.list.get(id)?.VenueId ?? EMPTY_GUID
   if (venue === EMPTY_GUID) {
     return { step: 'venue', ok: true, detail: 'No venue is assigned, so its venue is answered with 404.' }
   }
   const row = lists.venues.list.inspect(venue)
-  if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${venue} is on the web too.` }
+  const text = venueText(venue)
+  const named = text === null || text === venue ? venue : `${JSON.stringify(text)} (${venue})`
+  if (row?.served === true) return { step: 'venue', ok: true, detail: `Its venue ${named} is on the web too.` }
   const why =
     row === null ? "is not in the CRM's list of venues" : 'is not on the web: have its id explained to learn why'
-  return { step: 'venue', ok: false, detail: `Its venue ${venue} ${why}. The event is shown without it.` }
+  return { step: 'venue', ok: false, detail: `Its venue ${named} ${why}. The event is shown without it.` }
 }
 
 /** The four bodies of a record and the media types that each is sent for; of a body, which is CRM content, the beginning. */

@@ -1,4 +1,5 @@
 import type { ListName } from '../domain/field.ts'
+import type { Guid } from '../domain/guid.ts'
 import type { ToldList, ToldLists } from '../sync/held-lists.ts'
 import type { Withheld } from '../domain/withheld.ts'
 import { FREE, SERVED, WITHHELD } from '../records/shard.ts'
@@ -13,6 +14,11 @@ interface FoundRecord {
   /** Null of a row that has none. */
   readonly id: string | null
   readonly name: string
+  /** When an event starts, and the name of its venue; null if there is none, or the row is withheld. */
+  readonly start: string | null
+  readonly venue: string | null
+  /** Where a withheld row stands; null if the row is served. */
+  readonly where: string | null
   /** How long it has been served as it is; 0 where it is not. */
   readonly changedAgoMs: number
   /** The first reason why it is not served, null where it is. */
@@ -64,7 +70,9 @@ async function find(
     const keepWithheld = (id: string | null, withheld: Withheld | null): void => {
       const name = withheld?.name ?? ''
       if (withheld === null || isIt?.(name) !== true) return
-      keep({ list: of, id, name, changedAgoMs: 0, reason: faultWords(withheld).reason })
+      const { where } = withheld
+      const reason = faultWords(withheld).reason
+      keep({ list: of, id, name, start: null, venue: null, where, changedAgoMs: 0, reason })
     }
     const since = isIt === null ? Math.max(now.monotonicMs - DAY_MS, loadedAtMs) : Number.NEGATIVE_INFINITY
     for (const shard of list.shards) {
@@ -79,7 +87,9 @@ async function find(
         const id = shard.guid(slot)
         const name = packing.unpack(id, shard.read(slot)).Name ?? ''
         const changedAgoMs = Math.max(0, now.monotonicMs - (shard.updatedAt[slot] ?? 0))
-        if (isIt?.(name) !== false) keep({ list: of, id, name, changedAgoMs, reason: null })
+        if (isIt?.(name) === false) continue
+        const { start, venue } = placeOfEvent(lists, of, id)
+        keep({ list: of, id, name, start, venue, where: null, changedAgoMs, reason: null })
       }
       await yieldToEventLoop()
       if (signal.aborted) return
@@ -94,6 +104,13 @@ async function find(
   await look(lists.events)
   await look(lists.venues)
   return { total, records: first(records) }
+}
+
+/** Tells events of one title apart: when it starts, and where. */
+function placeOfEvent({ events, venues }: ToldLists, list: ListName, id: Guid): Pick<FoundRecord, 'start' | 'venue'> {
+  const event = list === 'events' ? events.list.get(id) : null
+  if (event === null) return { start: null, venue: null }
+  return { start: event.Start, venue: venues.list.get(event.VenueId)?.Name ?? null }
 }
 
 /** What is withheld, then the newest. */

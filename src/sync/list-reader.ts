@@ -201,6 +201,7 @@ export class ListReader<Item> {
       nextNumber: () => ++this.#reads,
       begunAt: begun.monotonicMs,
       repeatedId: source.repeatedId,
+      idColumn: source.idColumn ?? 'Id',
       audit,
       timesChanges: this.isLoaded && !audit,
       // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
@@ -365,8 +366,7 @@ export class ListReader<Item> {
     const times = reading.takeChangeTimes()
     if (times.length === 0) return
     const { time, observe } = this.#options
-    const { wallMs } = time.now()
-    const delaysMs = delaysOf(times, wallMs)
+    const delaysMs = delaysOf(times, time.now().wallMs)
     if (delaysMs.length > 0) observe({ kind: 'changes-published', delaysMs })
   }
 

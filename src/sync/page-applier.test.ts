@@ -33,6 +33,7 @@ function scene() {
       nextNumber: () => ++reads,
       begunAt: 0,
       repeatedId: 'serves-later',
+      idColumn: 'Id',
       audit: false,
       timesChanges: false,
       postponeRemovals: false,

@@ -1,6 +1,6 @@
 import type { Guid } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
-import { type Withheld, isMeant, isOnPurpose } from '../domain/withheld.ts'
+import { type RepeatedRow, type Withheld, isMeant, isOnPurpose, rowRepeated } from '../domain/withheld.ts'
 import type { Drift } from './drift.ts'
 import type { FaultCounts } from '../records/fault-counts.ts'
 import { PackedRows } from '../records/packed-withheld.ts'
@@ -21,6 +21,8 @@ export interface PageApplierContext<Item> {
   /** When the read began, monotonic ms. */
   readonly begunAt: number
   readonly repeatedId: RepeatedId
+  /** What the CRM calls the column of the id. */
+  readonly idColumn: string
   /** A full read beside reads of changes: what it finds and they had not reported is drift. */
   readonly audit: boolean
   /** Whether the times of what it changes are of interest: not those of a first full read, nor of what an audit finds. */
@@ -149,7 +151,7 @@ export class PageApplier<Item> {
   }
 
   #applyChange(change: Change<Item>, where: () => string): void {
-    const { list, drift, audit, repeatedId } = this.#context
+    const { list, drift, audit, repeatedId, idColumn } = this.#context
     if (change.id !== null && !audit) drift.clear(change.id)
     switch (change.kind) {
       case 'record':
@@ -169,8 +171,8 @@ export class PageApplier<Item> {
         const row = list.find(change.id)
         if (row === -1) this.ignored++
         else if (this.#meetsFirst(row) || repeatedId === 'serves-later') this.#see(row)
-        else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change.id, where())
-        else this.extras.add(change.id, repeated(change.id, where()))
+        else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
+        else this.extras.add(change.id, rowRepeated(change, idColumn, where()))
         return
       }
       case 'availability':
@@ -183,7 +185,7 @@ export class PageApplier<Item> {
 
   /** The row to write the change to; -1 where it must not be written, or not yet. */
   #rowFor(change: Row<Item>, where: () => string): number {
-    const { list, tombstones, kind, repeatedId } = this.#context
+    const { list, tombstones, kind, repeatedId, idColumn } = this.#context
     const { id } = change
     const row = list.find(id)
     if (row === -1) {
@@ -195,8 +197,8 @@ export class PageApplier<Item> {
       return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
-      if (kind === 'full') this.extras.add(id, repeated(id, where()))
-      if (repeatedId === 'serves-neither') this.#withholdRepeated(row, id, where())
+      if (kind === 'full') this.extras.add(id, rowRepeated(change, idColumn, where()))
+      if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
       return -1
     }
     if (repeatedId !== 'serves-neither' || list.versionOf(row) !== REPEATED) return row
@@ -261,10 +263,16 @@ export class PageApplier<Item> {
   }
 
   /** Whatever is held of the id, and however new: two rows have it. */
-  #withholdRepeated(row: number, id: Guid, where: string): void {
-    this.#released.delete(id)
+  #withholdRepeated(row: number, change: RepeatedRow, where: string): void {
+    this.#released.delete(change.id)
     this.#see(row)
-    this.#withhold(row, id, repeated(id, where), REPEATED, Number.POSITIVE_INFINITY)
+    this.#withhold(
+      row,
+      change.id,
+      rowRepeated(change, this.#context.idColumn, where),
+      REPEATED,
+      Number.POSITIVE_INFINITY,
+    )
   }
 
   #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {
@@ -392,8 +400,4 @@ export class PageApplier<Item> {
 
 function hasId<Item>(change: AnyRow<Item>): change is Row<Item> {
   return change.id !== null
-}
-
-function repeated(id: Guid, where: string): Withheld {
-  return { fault: 'duplicate-id', column: 'Id', where, expected: 'an Id that no other row has', found: id }
 }

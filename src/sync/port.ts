@@ -44,6 +44,8 @@ export interface Source<Item> {
   /** How often TicketsAvailable and TicketCapacity are read on their own; null where the other reads carry them. */
   readonly availabilityEveryMs: number | null
   readonly repeatedId: RepeatedId
+  /** The CRM's name of the column that holds the id. */
+  readonly idColumn?: string
   /** The longest that one page may take; past it the read is given up and its late result never used. */
   readonly patienceMs: number
   /** Pages of at most `PAGE_ROWS`, then the outcome. The signal aborts: the generator must then end soon. */
@@ -142,16 +144,26 @@ export interface Page<Item> {
 
 /** One row of a page. `version` is a number that moves when the CRM reports the row as changed, NaN where there is none. */
 export type Change<Item> =
-  | { readonly kind: 'record'; readonly id: Guid; readonly record: Item; readonly version: number }
-  | { readonly kind: 'withheld'; readonly id: Guid | null; readonly withheld: Withheld; readonly version: number }
+  | ({ readonly kind: 'record'; readonly id: Guid; readonly record: Item; readonly version: number } & Named)
+  | ({
+      readonly kind: 'withheld'
+      readonly id: Guid | null
+      readonly withheld: Withheld
+      readonly version: number
+    } & Named)
   | { readonly kind: 'deleted'; readonly id: Guid }
-  | { readonly kind: 'unchanged'; readonly id: Guid }
+  | ({ readonly kind: 'unchanged'; readonly id: Guid } & Named)
   | {
       readonly kind: 'availability'
       readonly id: Guid
       readonly TicketCapacity: number
       readonly TicketsAvailable: number
     }
+
+interface Named {
+  /** The CRM's own id, from which the id was derived; null or absent if the id is the CRM's own. */
+  readonly idText?: string | null
+}
 
 export type ReadOutcome = ReadEnd | Failed
 

@@ -113,7 +113,12 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     expect(await explain(page, SHOWN)).toContain('is on the web')
     for (const summary of await page.$$('#explanation summary')) await summary.click()
     expect(await page.textContent('#explanation details:first-of-type pre')).toContain(MARKUP)
-    expect(await explain(page, MARKUP)).toContain(`"${MARKUP}" is not an id`)
+    await page.fill('#explain-id', MARKUP)
+    await page.press('#explain-id', 'Enter')
+    await page.locator('#found li', { hasText: MARKUP }).first().waitFor()
+    expect(await explain(page, `${MARKUP} of nobody`)).toContain(
+      `Nothing has the title or the id "${MARKUP} of nobody"`,
+    )
     expect(await page.$$('main img, main script')).toEqual([])
     expect(complaints).toEqual([])
     await page.context().close()
@@ -183,18 +188,59 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.click('#withheld-any')
     await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
     expect(await page.isVisible('#withheld-column')).toBe(false)
-    await explain(page, 'gala')
+    await page.fill('#explain-id', 'gala')
+    await page.press('#explain-id', 'Enter')
     await page.click('#found a:has-text("Gala")')
     await page.locator('#explanation h3', { hasText: 'is not on the web' }).waitFor()
-    await explain(page, 'event 4')
-    await page.locator('#found li', { hasText: 'Event 4 event, not on the web: it has no valid id in Id' }).waitFor()
+    await page.fill('#explain-id', 'event 4')
+    await page.press('#explain-id', 'Enter')
+    const place = '(events.json, item 4 (line 1))'
+    await page.locator('#found li', { hasText: `Event 4 event ${place}, not on the web: it has no valid id` }).waitFor()
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('tells hits of one title apart by date and venue, and says nothing of the title as an id', async () => {
+    const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
+    const rows = [1, 2].map((day) =>
+      event(day, { Name: 'Tosca', Start: `2026-07-1${day}T19:30:00Z`, VenueId: hall.Id }),
+    )
+    const running = await started(JSON.stringify(rows))
+    running.directory.write('venues', JSON.stringify([hall]))
+    const { page } = await opened(DESK, running)
+    await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
+    await page.fill('#explain-id', 'tosca')
+    await page.press('#explain-id', 'Enter')
+    await page.locator('#found-count', { hasText: '2 by that name:' }).waitFor()
+    const hits = await page.locator('#found li').allTextContents()
+    expect(hits.map((hit) => /^.*Hall/.exec(hit)?.[0]).toSorted()).toEqual([
+      'Tosca event, 2026-07-11 19:30, Hall',
+      'Tosca event, 2026-07-12 19:30, Hall',
+    ])
+    expect(await page.textContent('#explanation')).toBe('')
+    expect(await explain(page, 'toska')).toContain('Nothing has the title or the id "toska"')
+    expect(await page.textContent('#found-count')).toBe('')
+    expect(await faults(page)).toEqual([])
+    await page.context().close()
+  })
+
+  it('shows an event and a venue that have the same id of the CRM, one below the other', async () => {
+    const crm = { kind: 'files', directory: './crm', idNamespace: '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11' }
+    const running = await started(JSON.stringify([event(1, { Id: '7' })]), { crm })
+    running.directory.write('venues', JSON.stringify([{ Id: 7, Name: 'Hall' }]))
+    const { page } = await opened(DESK, running)
+    await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
+    await explain(page, '7')
+    const titles = await page.locator('#explanation h3').allTextContents()
+    expect(titles.map((title) => /^The \w+/.exec(title)?.[0])).toEqual(['The event', 'The venue'])
     expect(await faults(page)).toEqual([])
     await page.context().close()
   })
 
   it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
     const { page } = await opened(DESK, small)
-    await explain(page, 'event 1000001')
+    await page.fill('#explain-id', 'event 1000001')
+    await page.press('#explain-id', 'Enter')
     await page.locator('#found-count', { hasText: '1 by that name:' }).waitFor()
     await page.click('#found a')
     await page

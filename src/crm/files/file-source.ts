@@ -61,6 +61,10 @@ export class FileSource<Item> implements Source<Item> {
     this.#halfWritten = new HalfWritten(settings.list.name, settings.limits)
   }
 
+  get idColumn(): string {
+    return this.#settings.list.idName
+  }
+
   get patienceMs(): number {
     return patienceOf(this.#settings.limits)
   }

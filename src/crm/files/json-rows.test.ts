@@ -25,7 +25,7 @@ function read(
   const take = jsonLines<null>(
     {
       suspicions: new Suspicions(),
-      lines: { idColumn: 'Id', idColumns: ['Id'], idOf: parseGuid, seed: 0 },
+      lines: { idColumn: 'Id', idColumns: ['Id'], isDerived: false, idOf: parseGuid, seed: 0 },
       mapper:
         () =>
         (_, __, version = Number.NaN) =>

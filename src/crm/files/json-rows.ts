@@ -1,4 +1,3 @@
-import type { Guid } from '../../domain/guid.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
@@ -22,7 +21,7 @@ export function jsonLines<Item>(
   held: Held,
 ): TakeRow {
   const mapRow = list.mapper({ cell: jsonCell, isThere: jsonHas }, 'native')
-  const { seed } = list.lines
+  const { seed, idOf, isDerived } = list.lines
   function add(parsed: ParsedCell, text: string, line: number, version: number): SyntaxFault | null {
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
@@ -46,18 +45,22 @@ export function jsonLines<Item>(
     return add(parsed, text, line, version)
   }
   // On the first read no row is known, so its id need not be searched.
-  const idIn = held.size === 0 ? (): null => null : idFinder(list.lines)
+  const idTextIn = held.size === 0 ? (): null => null : idTextFinder(list.lines)
   return (bytes, from, to, line) => {
-    if (rows.isLeftOut) return rows.leaveOut(idFinder(list.lines)(bytes, from, to), line)
+    if (rows.isLeftOut) {
+      const cut = idTextFinder(list.lines)(bytes, from, to)
+      return rows.leaveOut(cut === null ? null : idOf(cut), line)
+    }
     const digest = digestOf(bytes, from, to, seed)
-    const id = idIn(bytes, from, to)
+    const idText = idTextIn(bytes, from, to)
+    const id = idText === null ? null : idOf(idText)
     if (id === null || held.version(id) !== digest) {
       const text = bytes.toString('utf8', from, to)
       return to - from > LONG_BYTES ? addLater(text, line, digest) : add(parseCell(text), text, line, digest)
     }
     columns.sawRowAgain()
     list.suspicions.skip()
-    rows.add({ kind: 'unchanged', id }, line)
+    rows.add(isDerived ? { kind: 'unchanged', id, idText } : { kind: 'unchanged', id }, line)
     return null
   }
 }
@@ -69,7 +72,9 @@ const COLON = 0x3a
  * Returns a function that finds what looks like the id of a row; `null` if nothing does. A wrong guess is harmless:
  * only the row with that id has the same bytes.
  */
-function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number, to: number) => Guid | null {
+function idTextFinder({
+  idColumn,
+}: Pick<KnownLines, 'idColumn'>): (bytes: Buffer, from: number, to: number) => string | null {
   const name = Buffer.from(JSON.stringify(idColumn))
   let searched: Buffer | null = null
   let key = -1
@@ -85,7 +90,7 @@ function idFinder({ idColumn, idOf }: KnownLines): (bytes: Buffer, from: number,
     if (isText) at++
     const end = isText ? bytes.indexOf(QUOTE, at) : numberEnd(bytes, at)
     if (end === -1 || end === at || end >= to) return null
-    return idOf(bytes.toString('utf8', at, end))
+    return bytes.toString('utf8', at, end)
   }
 }
 

@@ -16,7 +16,7 @@ import { openNamedZone } from '../mapping/dates.ts'
 import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
-import { type MappedRow, type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
 import type { Candidate } from './found-file.ts'
 
@@ -26,6 +26,8 @@ type FileSettings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 't
 /** How unchanged lines are recognized. */
 export interface KnownLines {
   readonly idColumn: string
+  /** Whether ids are derived from texts that are no GUIDs. */
+  readonly isDerived: boolean
   /** All columns that the id is derived from. */
   readonly idColumns: readonly string[]
   /** Derives the id from its text; `null` if the text is no id. */
@@ -51,6 +53,8 @@ export interface ListFile<Item> {
   /** The columns that must exist because the configuration names them, with the keys that do. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
+  /** What the id is read from, as people are told. */
+  readonly idName: string
   readonly suspicions: Suspicions
   /** Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. */
   mapper<Row>(
@@ -97,8 +101,10 @@ export function listFile<Item extends { readonly Id: Guid }>(
     columns: columnsOf(setting),
     named: block === null ? new Map() : namedColumns(table.list, setting, block),
     suspicions,
+    idName: idColumnOf(setting),
     lines: {
       idColumn: id?.kind === 'column' ? id.column : 'Id',
+      isDerived: toId !== null,
       idColumns: mappedColumns(ofIdAlone).map(({ column }) => column),
       idOf(text) {
         const named = toId === null ? parseGuid(text) : toId(text)

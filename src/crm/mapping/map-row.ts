@@ -24,6 +24,8 @@ export interface RowKind<Item> {
   readonly venueField: FieldName
   readonly venueIn: (record: Item) => Guid
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
+  /** Reads the dates of a row, which counts them. */
+  readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
   /** Returns fields that contradict each other. */
   readonly oddities: (
     record: Item,
@@ -51,6 +53,10 @@ export const EVENT_ROWS: RowKind<EventRecord> = {
   venueField: 'VenueId',
   venueIn: ({ VenueId }) => VenueId,
   titleOf: ({ Name }, row) => Name(row),
+  readDates({ Start, Finish }, row) {
+    Start(row)
+    Finish(row)
+  },
   oddities: eventOddities,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
@@ -59,6 +65,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
   venueField: 'Id',
   venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
+  readDates: () => {},
   oddities: () => NONE,
 }
 
@@ -73,7 +80,8 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly letPass: readonly LetPass<Row>[]
   readonly kind: Omit<RowKind<Item>, 'table'>
   readonly suspicions: Suspicions
-  readonly idText: (row: Row) => string | null
+  /** Reads the CRM's own id; `null` if it is the id itself. */
+  readonly idText: ((row: Row) => string | null) | null
   /** The row's value in the field that holds a venue's id. */
   readonly venueText: (row: Row) => string | null
   /** Looks for columns that no row has had yet; `null` once nothing is left to look for. */
@@ -82,6 +90,11 @@ export interface ListMapping<Row, Item> extends EventTimes {
   readonly isThere: (column: string, row: Row) => boolean
   readonly nameOf: NameOf
   readonly isHidden: ((row: Row) => boolean) | null
+}
+
+/** What the CRM calls the column of a list's id. */
+export function idColumnOf({ fields }: Pick<ListSetting, 'fields'>): string {
+  return nameOfColumn('Id', fields.Id ?? null)
 }
 
 export function listMapping<Row, Item>(
@@ -94,7 +107,6 @@ export function listMapping<Row, Item>(
   const { suspicions, lists, texts = null } = surroundings
   const { flag } = conversionsOf(lists, texts)
   suspicions.coverage.map(kind.table, setting.fields)
-  suspicions.idColumn = nameOfColumn('Id', setting.fields.Id ?? null)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
     readers: readersOf(kind.table.fields, setting, access, surroundings),
@@ -106,7 +118,7 @@ export function listMapping<Row, Item>(
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
-    idText: textReader('Id', setting, access),
+    idText: surroundings.idNamespace === null ? null : textReader('Id', setting, access),
     venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
@@ -132,12 +144,19 @@ export function mapRow<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { suspicions } = mapping
+  const { suspicions, start, finish, readers, kind } = mapping
   if (mapping.probe !== null && !mapping.probe(row)) mapping.probe = null
-  const mapped = suspicions.thorough
-    ? mapThoroughly(mapping, row, where, version)
-    : mapShortly(mapping, row, where, version)
-  return mapped.kind === 'record' ? mapped : withAllFaults(mapping, row, mapped)
+  if (suspicions.thorough) {
+    const mapped = mapThoroughly(mapping, row, where, version)
+    return mapped.kind === 'record' ? mapped : withAllFaults(mapping, row, mapped)
+  }
+  const [starts, finishes] = [start.wallTimes, finish.wallTimes]
+  const mapped = mapShortly(mapping, row, where, version)
+  if (mapped.kind === 'record') return mapped
+  // A row that is withheld was read up to its first fault: its dates count as those of any other row do.
+  ;[start.wallTimes, finish.wallTimes] = [starts, finishes]
+  kind.readDates(readers, row)
+  return withAllFaults(mapping, row, mapped)
 }
 
 function mapShortly<Row, Item extends { readonly Id: Guid }>(
@@ -146,7 +165,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, conditions, kind, suspicions, venueText, nameOf, isHidden } = mapping
+  const { readers, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
   if (suspicions.isWatching) suspicions.marks = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
@@ -161,7 +180,9 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
-  return { kind: 'record', id, record, version }
+  return idText === null
+    ? { kind: 'record', id, record, version }
+    : { kind: 'record', id, record, version, idText: idText(row) }
 }
 
 /** As `mapShortly`, for `check`, which serves nothing: also notes what is suspicious in withheld rows. */
@@ -171,16 +192,13 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   where: () => string,
   version: number,
 ): MappedRow<Item> {
-  const { readers, suspicions, letPass, countFields, idText } = mapping
+  const { readers, suspicions, letPass, countFields } = mapping
   countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
   suspicions.marks = []
   reasonsIn(readers, row)
   const { marks } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
-  if (mapped.id !== null && suspicions.idTexts.size < MOST_IDS && !suspicions.idTexts.has(mapped.id)) {
-    suspicions.idTexts.set(mapped.id, idText(row) ?? mapped.id)
-  }
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
   } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
@@ -198,7 +216,7 @@ function withAllFaults<Row, Item>(
   row: Row,
   mapped: MappedRow<never> & { readonly kind: 'withheld' },
 ): MappedRow<never> {
-  const { readers, kind, suspicions } = mapping
+  const { readers, kind, suspicions, idText } = mapping
   const { fault, column } = mapped.withheld
   const said = saidBy(mapping, row)
   const meant = meantBy(mapping, row, said)
@@ -206,9 +224,9 @@ function withAllFaults<Row, Item>(
   const also = all.length > 1 ? all.filter((other) => other.fault !== fault || other.column !== column) : []
   const title = kind.titleOf(readers, row)
   const name = typeof title === 'string' ? title.slice(0, LONGEST_NAME).toWellFormed() : ''
-  if (also.length === 0 && name === '') return mapped
   const more = { ...(name === '' ? {} : { name }), ...(also.length === 0 ? {} : { also }) }
-  return { ...mapped, withheld: { ...mapped.withheld, ...more } }
+  const withheld = { ...mapped.withheld, ...more }
+  return { ...mapped, withheld, ...(idText === null ? {} : { idText: idText(row) }) }
 }
 
 function saidBy<Row, Item>({ conditions }: ListMapping<Row, Item>, row: Row): readonly Reason[] {
@@ -230,7 +248,6 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
   return reasons
 }
 
-const MOST_IDS = 200_000
 const LONGEST_SECONDS = 7 * 86_400
 
 function eventOddities(

@@ -69,9 +69,6 @@ export class Suspicions {
    * The ids of the first thoroughly mapped rows, in order. A set, because a file that changes meanwhile is read again.
    */
   readonly firstIds = new Set<Guid>()
-  /** The ids of thoroughly mapped rows as the CRM writes them, and the CRM's name for their column. */
-  readonly idTexts = new Map<Guid, string>()
-  idColumn = 'Id'
   /** Venue ids as this list writes them. */
   readonly venueTexts = new IdTexts()
   /** What the fields are read from. */

@@ -7,7 +7,7 @@ import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import { type ListSetting, type MappingSurroundings, mappedColumns, settingOf } from '../mapping/list-setting.ts'
-import { type RowKind, listMapping, mapRow } from '../mapping/map-row.ts'
+import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 
 /** The cells of a row, in the order of the requested columns. */
 type Cells = readonly Cell[]
@@ -22,6 +22,7 @@ interface Columns {
 export interface ListTable<Item> {
   readonly name: 'events' | 'venues'
   readonly table: TableName
+  readonly idColumn: string
   /** The column that changes whenever a row changes; `null` if there is none. */
   readonly updatedAt: string | null
   /** Whether the configuration has `fields` for the list. */
@@ -53,6 +54,7 @@ export function listTable<Item extends { readonly Id: Guid }>(
   return {
     name: kind.table.list,
     table: tableName(from),
+    idColumn: idColumnOf(tableSetting(kind.table, settings, () => true)),
     updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,

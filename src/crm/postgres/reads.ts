@@ -88,7 +88,7 @@ export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Str
     const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     const { ids, texts } = compare(answer, known, held, strays, wanted)
-    const changes = ids.map((id): Change<Item> => ({ kind: 'unchanged', id }))
+    const changes = ids.map((id, index): Change<Item> => ({ kind: 'unchanged', id, idText: texts[index] ?? null }))
     if (changes.length > 0) yield known.pageOfIds(snapshot, changes, (index) => texts[index] ?? null, PASS)
     if (wanted.length >= MOST_WANTED || (answer === null && wanted.length > 0)) {
       const unread = yield* readRows(opened, wanted)

@@ -49,6 +49,7 @@ const PARTIAL = { ...COMPLETE, complete: false, confirms: false } as const
  */
 export class TableSource<Item> implements Source<Item> {
   readonly reportsChanges: boolean
+  readonly idColumn: string
   readonly availabilityEveryMs = null
   readonly repeatedId: RepeatedId = 'serves-neither'
   readonly #settings: TableSourceSettings<Item>
@@ -67,6 +68,7 @@ export class TableSource<Item> implements Source<Item> {
     this.#schedule = new IdScanSchedule(idScansEveryMs)
     this.#notices = new StrayNotices(idScansEveryMs, notice)
     this.reportsChanges = list.updatedAt !== null
+    this.idColumn = list.idColumn
   }
 
   get patienceMs(): number {

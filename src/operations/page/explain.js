@@ -3,19 +3,28 @@ import { numberText, spanText } from './words.js'
 
 /** Has an id explained, and leads the keyboard and the eye there. */
 export async function explain(id) {
+  await show(id, () => fetchJson(`explain/${encodeURIComponent(id)}`).then((answer) => explanations(id, answer)))
+}
+
+/** Shows what is said of a text that somebody put in. */
+async function show(text, partsOf) {
   const target = byId('explanation')
-  byId('explain-id').value = id
+  byId('explain-id').value = text
   // The address of the page is one to send.
-  history.replaceState(null, '', `?explain=${encodeURIComponent(id)}`)
+  history.replaceState(null, '', `?explain=${encodeURIComponent(text)}`)
   target.replaceChildren(element('p', {}, 'Asking…'))
   try {
-    const response = await fetch(`explain/${encodeURIComponent(id)}`)
-    if (!response.ok) throw new Error(await response.text())
-    target.replaceChildren(...explanation(await response.json()))
+    target.replaceChildren(...(await partsOf()))
   } catch {
     target.replaceChildren(element('p', {}, 'The service did not answer that.'))
   }
   target.scrollIntoView({ block: 'nearest' })
+}
+
+async function fetchJson(path) {
+  const response = await fetch(path)
+  if (!response.ok) throw new Error(await response.text())
+  return response.json()
 }
 
 export function startExplain() {
@@ -34,14 +43,22 @@ const GUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i
 async function look(text) {
   const [id = null] = GUID.exec(text) ?? []
   showFound({ total: 0, records: [] })
-  await explain(id ?? text)
-  if (id !== null) return
-  try {
-    const response = await fetch(`find?q=${encodeURIComponent(text)}`)
-    if (response.ok) showFound(await response.json())
-  } catch {
-    say(byId('found-count'), 'The service did not answer the search for a title.')
-  }
+  if (id !== null) return explain(id)
+  await show(text, async () => {
+    const [answer, found] = await Promise.all([
+      fetchJson(`explain/${encodeURIComponent(text)}`),
+      fetchJson(`find?q=${encodeURIComponent(text)}`).catch(() => null),
+    ])
+    if (found === null) say(byId('found-count'), 'The service did not answer the search for a title.')
+    else showFound(found)
+    // A title is no id: what has it stands above.
+    return found !== null && found.total > 0 && isUnknown(answer) ? [] : explanations(text, answer)
+  })
+}
+
+/** Whether no row of the CRM has this id, or this text where its id should be. */
+function isUnknown({ kind, steps }) {
+  return kind === null && (steps.length === 1 || steps[0].ok)
 }
 
 function showFound({ total, records }) {
@@ -51,10 +68,15 @@ function showFound({ total, records }) {
 }
 
 /** A record or a withheld row by its name, which leads to its explanation. */
-export function recordRow({ list, id, name, changedAgoMs, reason }) {
+export function recordRow({ list, id, name, start, venue, where, changedAgoMs, reason }) {
   const kind = list === 'events' ? 'event' : 'venue'
+  const moment = start === null ? '' : `, ${start.slice(0, 16).replace('T', ' ')}`
+  const place = venue === null ? [] : [', ', crmText(venue)]
+  const row = where === null ? [] : [' (', crmText(where), ')']
   const standing =
-    reason === null ? [`, as it is for ${spanText(changedAgoMs)}`] : [', not on the web: it ', crmText(reason)]
+    reason === null
+      ? [moment, ...place, `; as it is for ${spanText(changedAgoMs)}`]
+      : [...row, ', not on the web: it ', crmText(reason)]
   if (id === null) return element('li', {}, crmText(name), ` ${kind}`, ...standing)
   const link = element('a', { href: `?explain=${id}` }, crmText(name === '' ? id : name))
   link.addEventListener('click', (clicked) => {
@@ -64,14 +86,20 @@ export function recordRow({ list, id, name, changedAgoMs, reason }) {
   return element('li', {}, link, ` ${kind}`, ...standing)
 }
 
+/** @param text what was asked for, which may be a title, or an id of the CRM's own */
+function explanations(text, { also = [], ...first }) {
+  const { kind, steps } = first
+  if (kind !== null || GUID.test(text)) return [first, ...also].flatMap(explanation)
+  const [head, ...rest] = steps
+  const told = head.ok ? steps : rest
+  const heading = element('h3', {}, 'Nothing has the title or the id ', crmText(`"${text}"`))
+  return [
+    isUnknown(first) ? heading : element('h3', {}, crmText(`"${text}"`), ' is not an id'),
+    told.length === 0 ? '' : stepList(told, false),
+  ]
+}
+
 function explanation({ id, kind, shown, steps, representations }) {
-  const [first] = steps
-  if (kind === null && first.step === 'id' && !first.ok) {
-    return [
-      element('h3', {}, crmText(`"${id}"`), ' is not an id'),
-      steps.length > 1 ? stepList(steps.slice(1), false) : '',
-    ]
-  }
   const name = kind === null ? 'The record' : kind === 'event' ? 'The event' : 'The venue'
   const verdict = shown ? 'is on the web' : 'is not on the web'
   return [
