@@ -264,15 +264,11 @@ export class PageApplier<Item> {
 
   /** Whatever is held of the id, and however new: two rows have it. */
   #withholdRepeated(row: number, change: RepeatedRow, where: string): void {
-    this.#released.delete(change.id)
+    const { id } = change
+    this.#released.delete(id)
     this.#see(row)
-    this.#withhold(
-      row,
-      change.id,
-      rowRepeated(change, this.#context.idColumn, where),
-      REPEATED,
-      Number.POSITIVE_INFINITY,
-    )
+    const withheld = rowRepeated(change, this.#context.idColumn, where)
+    this.#withhold(row, id, withheld, REPEATED, Number.POSITIVE_INFINITY)
   }
 
   #withhold(row: number, id: Guid, withheld: Withheld, version: number, readAt: number = this.#readAt): void {

@@ -202,9 +202,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
 
   it('tells hits of one title apart by date and venue, and says nothing of the title as an id', async () => {
     const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
-    const rows = [1, 2].map((day) =>
-      event(day, { Name: 'Tosca', Start: `2026-07-1${day}T19:30:00Z`, VenueId: hall.Id }),
-    )
+    const times = { Start: '2026-07-11T19:30:00Z', VenueId: hall.Id }
+    const rows = [event(1, { Name: 'Tosca', ...times }), event(2, { Name: 'Tosca', VenueId: hall.Id })]
     const running = await started(JSON.stringify(rows))
     running.directory.write('venues', JSON.stringify([hall]))
     const { page } = await opened(DESK, running)
@@ -213,7 +212,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.press('#explain-id', 'Enter')
     await page.locator('#found-count', { hasText: '2 by that name:' }).waitFor()
     const hits = await page.locator('#found li').allTextContents()
-    expect(hits.map((hit) => /^.*Hall/.exec(hit)?.[0]).toSorted()).toEqual([
+    expect(hits.map((hit) => /^.*Hall/.exec(hit)?.[0] ?? hit).toSorted()).toEqual([
       'Tosca event, 2026-07-11 19:30, Hall',
       'Tosca event, 2026-07-12 19:30, Hall',
     ])

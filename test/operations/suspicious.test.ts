@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
-import { serve } from '../support/marquee-process.ts'
+import { marquee, serve } from '../support/marquee-process.ts'
 import { askOperations } from '../support/operations-client.ts'
 
 function event(index: number, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
@@ -26,6 +26,30 @@ function linesOf(text: string): readonly Line[] {
 }
 
 describe('a service whose data is most likely wrong says so (SURFACE: Suspicious)', () => {
+  it.each(['bun', 'node'] as const)('%s: counts dates without an offset as check does', async (runtime) => {
+    const events = [
+      event(1),
+      event(2, { ShowOnWeb: false }),
+      event(3, { Active: false, Finish: '2026-07-12T21:30:00Z' }),
+      event(4, { TicketCapacity: 'many' }),
+      event(5, { Id: 'none' }),
+      event(6, { Start: 'soon', Price: 'x' }),
+      event(1),
+    ]
+    const lists = { events: JSON.stringify(events), venues: '[]' }
+    const directory = new FilesDirectory({ operations: { port: 0 } }, lists)
+    const args = ['check', '--json', '--config', directory.configuration]
+    const { stdout } = await marquee(runtime, args)
+    expect((JSON.parse(stdout) as { zone: object }).zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 12 })
+    const { child, listening } = await serve(runtime, directory.configuration)
+    const line = await child.line((text) => text.includes('"wall-times"'))
+    expect(line).toContain('"count":12')
+    const status = await askOperations(`${listening.operations ?? ''}status`)
+    expect(status?.text).toContain('"datesWithoutOffset":12')
+    await child.stop()
+    directory.remove()
+  })
+
   it.each(['bun', 'node'] as const)('%s: in the log, once a kind, and in /status', async (runtime) => {
     const freshness = { maxAge: '2s', refreshEvery: '100ms', shrinkGuard: 'off' }
     const events = [
@@ -47,7 +71,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     expect(begun.map(({ message }) => message)).toEqual([
       'suspicious in the events: TicketsAvailable is above TicketCapacity (1 row, first at events.json, item 1 (line 1))',
       'suspicious in the events: Finish is before Start (1 row, first at events.json, item 2 (line 1))',
-      '4 dates of the events have no offset and are read in UTC, as timeZone was never set: set it, such as Europe/London',
+      '6 dates of the events have no offset and are read in UTC, as timeZone was never set: set it, such as Europe/London',
     ])
     expect((await status()).lists.events.suspicious.map(({ column }) => column)).toEqual(['TicketsAvailable', 'Finish'])
 
