@@ -27,6 +27,8 @@ A file that sets only \`listen\`, \`operations\` or both serves the sample too.
   marquee.yaml:5: listen.port is "http"; it must be a whole number from 0 to 65535
   \`\`\`
 
+- Editors complete and check the keys by [marquee.schema.json](marquee.schema.json), a JSON Schema: \`init\` writes the line that names it,
+  which VS Code (with the YAML extension) and JetBrains read. \`check\` knows more, such as whether a variable is set.
 - Durations are a whole number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`2h\`; at most 576h (24 days). \`0\` needs no unit.
 - Sizes are a whole number and a unit: \`KB\`, \`MB\`, \`GB\`, \`TB\` count in thousands, \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\` in 1024s.
 - Relative paths are relative to the configuration file.

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Guid } from '../domain/guid.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { printable } from '../observe/printable.ts'
@@ -56,7 +58,7 @@ export async function init(
     const general = kind === 'files' ? GENERAL.replace(/^ {2}staleIfError:.*$/m, STALE_FILES) : GENERAL
     // The zone of the dates in these files is still unknown.
     const begin = proposed === null ? general : general.replace(/^timeZone:.*$/m, ZONE_TO_SAY)
-    const text = `${begin}${proposed === null ? template[0] : proposed.text}`
+    const text = `${schemaLine(cwd)}${begin}${proposed === null ? template[0] : proposed.text}`
     if (replaced === null) await writeFile(path, text, { flag: 'wx' })
     else await replaceFile(replaced, text)
   } catch (cause) {
@@ -74,6 +76,17 @@ export async function init(
   }
   out(`Next: ${template[1]}, then ${check} tells what would be served.`)
   return FINE
+}
+
+/** Tells editors where the schema of the file is; empty in the executable, which has no files beside it. */
+function schemaLine(folder: string): string {
+  const path = fileURLToPath(new URL('../../docs/marquee.schema.json', import.meta.url))
+  if (!existsSync(path)) return ''
+  const inside = relative(folder, path)
+  const isInside = !inside.startsWith('..') && !isAbsolute(inside)
+  // Editors read the line up to the first blank.
+  const named = /\s/.test(path) ? pathToFileURL(path).href : isInside ? `./${inside}` : path
+  return `# yaml-language-server: $schema=${named.replaceAll('\\', '/')}\n`
 }
 
 /** Proposes how to read the files, or explains why they cannot be examined. */

@@ -1,11 +1,15 @@
 import { isIP } from 'node:net'
 import { type Key, leaf, Wrong } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
+import { textSchema } from './values.ts'
 
 /** An address to listen on. Brackets around an IPv6 address are removed. */
 export function host(): Key<string> {
   return leaf(
     'an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port',
+    textSchema(
+      /^(?:\[.*\]|(?=.*:.*:)[0-9A-Fa-f:.]+(?:%\S+)?|(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}|(?![\d.]+$)[\w-]+(?:\.[\w-]+)*)$/,
+    ),
     ({ value }) => {
       if (typeof value !== 'string') return null
       const bare = /^\[.*\]$/.test(value) ? value.slice(1, -1) : value
@@ -48,9 +52,11 @@ function isLocal(address: string): boolean {
   return address === 'localhost' || address === '127.0.0.1'
 }
 
+const BASE_PATH = /^(?=\/)(?:\/(?!(?:\.|%2[Ee]){1,2}(?:\/|$))(?:[^/?#\\\p{Cc}%]|%[0-9A-Fa-f]{2})+)*\/?$/u
+
 /** A base path, normalized as browsers do (contract §1): `/`, or `/a/b` without a trailing slash. */
 export function basePath(): Key<string> {
-  return leaf('a path such as / or /events-service', ({ value }) => {
+  return leaf('a path such as / or /events-service', { ...textSchema(BASE_PATH), maxLength: 1000 }, ({ value }) => {
     if (typeof value !== 'string') return null
     if (!value.startsWith('/')) return new Wrong('must begin with /, such as / or /events-service')
     if (/[?#]/.test(value)) return new Wrong('must be a path alone, without ? or #')
@@ -73,10 +79,12 @@ function pathname(segments: readonly string[]): string | Wrong {
   return url === null ? new Wrong('must be a path as URLs have it') : url.pathname.replaceAll(' ', '%20')
 }
 
+const WEB_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:[^@]+$/
+
 /** The origin of a web server: `scheme://host:port` without a path. */
 export function webOrigin(example: string): Key<string> {
   const allowed = `a URL without a path, such as ${example}`
-  return leaf(allowed, ({ value }) => {
+  return leaf(allowed, textSchema(WEB_URL), ({ value }) => {
     if (typeof value !== 'string') return null
     const url = URL.parse(value.trim())
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
@@ -93,9 +101,11 @@ export function isPlain(origin: string): boolean {
   )
 }
 
+const PROXY_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?!.*:[^/@]+@)/
+
 /** The URL of a forward proxy. It is a secret, because it may contain a password. */
 export function proxyUrl(): Key<Secret> {
-  return leaf('a URL such as http://proxy.example:3128', ({ value, reference }) => {
+  return leaf('a URL such as http://proxy.example:3128', textSchema(PROXY_URL), ({ value, reference }) => {
     const url = typeof value === 'string' ? URL.parse(value.trim()) : null
     if (typeof value !== 'string' || url === null || url.hostname === '') return null
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return null

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { isLoopback } from './addresses.ts'
-import { leaf, Wrong } from './key.ts'
+import { type ValueSchema, leaf, Wrong } from './key.ts'
 import { IN_THE_FILE, Secret } from './secret.ts'
 import { section } from './section.ts'
-import { duration, flag, path, secretText, text } from './values.ts'
+import { duration, flag, path, secretText, text, textSchema } from './values.ts'
 
 const URL_ALLOWED = 'a URL such as rediss://user@host:6379/0, with its password only by { env: NAME } or { file: PATH }'
 
@@ -11,23 +11,29 @@ function isStore({ hostname, protocol }: URL): boolean {
   return hostname !== '' && (protocol === 'rediss:' || protocol === 'redis:')
 }
 
-const url = leaf(URL_ALLOWED, ({ value, reference }) => {
-  const given = typeof value === 'string' ? URL.parse(value.trim()) : null
-  if (typeof value !== 'string' || given === null || !isStore(given)) return null
-  if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
-    return new Wrong('must end with the number of a database, such as /0', true)
-  if (given.search !== '' || given.hash !== '')
-    return new Wrong(
-      'must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
-      true,
-    )
-  if (/%(?![\da-f]{2})/i.test(given.username + given.password))
-    return new Wrong('holds a % without two hex digits; write %25', true)
-  // A secret, because it usually contains a password.
-  return new Secret(value.trim(), reference ?? IN_THE_FILE)
-})
+const url = leaf(
+  URL_ALLOWED,
+  textSchema(/^\s*[Rr][Ee][Dd][Ii][Ss]{1,2}:\/\/(?!.*:[^/@]+@)(?:[^/?#%]|%[0-9A-Fa-f]{2})+(?:\/\d{0,4})?\s*$/),
+  ({ value, reference }) => {
+    const given = typeof value === 'string' ? URL.parse(value.trim()) : null
+    if (typeof value !== 'string' || given === null || !isStore(given)) return null
+    if (!/^(?:\/\d{0,4})?$/.test(given.pathname))
+      return new Wrong('must end with the number of a database, such as /0', true)
+    if (given.search !== '' || given.hash !== '')
+      return new Wrong(
+        'must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+        true,
+      )
+    if (/%(?![\da-f]{2})/i.test(given.username + given.password))
+      return new Wrong('holds a % without two hex digits; write %25', true)
+    // A secret, because it usually contains a password.
+    return new Secret(value.trim(), reference ?? IN_THE_FILE)
+  },
+)
 
-const readers = leaf('a whole number from 1 on, or all', ({ value }) => {
+const MANY: ValueSchema = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'all' }] }
+
+const readers = leaf('a whole number from 1 on, or all', MANY, ({ value }) => {
   if (value === 'all') return Number.POSITIVE_INFINITY
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : null
 })
@@ -48,7 +54,7 @@ export const cluster = section({
     .says(
       'Signs what is in the store, and is part of the name of the log: instances with another key cluster nothing with this one.',
     ),
-  name: text('letters, digits, _ and -, such as marquee', (given) => /^[\w-]{1,64}$/.test(given))
+  name: text('letters, digits, _ and -, such as marquee', /^[\w-]{1,64}$/)
     .default('marquee')
     .says('Keeps several Marquees in one store apart.'),
   ca: path('the path of a PEM file').optional('the certificates of the system').says('Certificates to trust.'),

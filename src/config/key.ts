@@ -13,7 +13,17 @@ export class Wrong {
   }
 }
 
-/** What the documentation says about a key. */
+/** What a value may be as far as an editor can check it, in the words of JSON Schema. */
+export type ValueSchema = Readonly<Record<string, unknown>>
+
+/** `{ env: NAME }` or `{ file: PATH }`; docs/marquee.schema.json has its definition. */
+export const REFERENCE: ValueSchema = { $ref: '#/definitions/reference' }
+
+export function orReference(schema: ValueSchema): ValueSchema {
+  return { anyOf: [schema, REFERENCE] }
+}
+
+/** What the page about the configuration, and the schema for editors, say of a key. */
 interface Notes {
   /** The rest of the sentence `must be …`. */
   readonly allowed: string
@@ -22,6 +32,10 @@ interface Notes {
   readonly fallback: string | null
   readonly isNullable: boolean
   readonly inside: Inside | null
+  /** The schema of the value; null for a key with keys inside, whose schema is made of theirs. */
+  readonly schema: ValueSchema | null
+  /** The default as it would be written; undefined if it depends on something. */
+  readonly written: Scalar['value'] | null | undefined
 }
 
 type Inside =
@@ -65,7 +79,7 @@ export class Key<out Value, out Unit extends string = ''> {
   default(written: string | number | boolean | null): Key<Value, Unit> {
     const tree: Tree = { kind: 'scalar', line: 0, value: written }
     const fallback = `\`${String(written)}\``
-    return new Key((node, place) => this.read(node ?? tree, place), { ...this.notes, fallback }, this.unit)
+    return new Key((node, place) => this.read(node ?? tree, place), { ...this.notes, fallback, written }, this.unit)
   }
 
   /** If absent, the setting is null; `fallback` documents what that means. */
@@ -111,6 +125,7 @@ export class Key<out Value, out Unit extends string = ''> {
  */
 export function wholeKey<Value>(
   allowed: string,
+  schema: ValueSchema,
   read: (node: Tree, place: Place) => Value | Wrong | typeof BAD | null,
 ): Key<Value> {
   const readNode: Read<Value> = (node, place) => {
@@ -122,7 +137,16 @@ export function wholeKey<Value>(
     if (value === null) return place.refuse(node, `must be ${allowed}`)
     return value instanceof Wrong ? place.refuse(node, value.message, value.isHidden) : value
   }
-  return new Key(readNode, { allowed, description: '', fallback: null, isNullable: false, inside: null }, '')
+  const notes = {
+    allowed,
+    description: '',
+    fallback: null,
+    isNullable: false,
+    inside: null,
+    schema,
+    written: undefined,
+  }
+  return new Key(readNode, notes, '')
 }
 
 /** Finds a `'?'`, which `init` writes for what it cannot decide; `null` if there is none. */
@@ -143,9 +167,13 @@ export interface Scalar {
   readonly reference: ReferenceTree | null
 }
 
-/** A key with a single value. */
-export function leaf<Value>(allowed: string, read: (scalar: Scalar, place: Place) => Value | Wrong | null): Key<Value> {
-  return wholeKey(allowed, (node, place) => {
+/** A key that takes one value; `schema` is for one that is written in the file itself. */
+export function leaf<Value>(
+  allowed: string,
+  schema: ValueSchema,
+  read: (scalar: Scalar, place: Place) => Value | Wrong | null,
+): Key<Value> {
+  return wholeKey(allowed, orReference(schema), (node, place) => {
     const scalar = scalarOf(node)
     return scalar === null ? null : read(scalar, place)
   })

@@ -50,8 +50,7 @@ export function section<const Given extends Keys>(keys: Given): Key<SettingsOf<G
   }
 
   const fallback = isRequired ? null : '`{}`'
-  const notes = { allowed, description: '', fallback, isNullable: false, inside: { kind: 'section', keys } } as const
-  return new Key(read, notes, '')
+  return new Key(read, { ...notesOf(allowed, { kind: 'section', keys }), fallback }, '')
 }
 
 /** A list of any number of items. */
@@ -70,8 +69,13 @@ export function list<Value>(item: Key<Value>): Key<readonly Value[]> {
     return values.length === node.items.length ? values : BAD
   }
 
-  const inside = { kind: 'list', item } as const
-  return new Key(read, { allowed, description: '', fallback: '`[]`', isNullable: false, inside }, '')
+  return new Key(read, { ...notesOf(allowed, { kind: 'list', item }), fallback: '`[]`' }, '')
+}
+
+type Notes = AnyKey['notes']
+
+function notesOf(allowed: string, inside: NonNullable<Notes['inside']>): Notes {
+  return { allowed, description: '', fallback: null, isNullable: false, inside, schema: null, written: undefined }
 }
 
 /** A mapping whose other keys depend on its key `kind`. @param hint what to do if the section is missing */
@@ -95,8 +99,7 @@ export function byKind<Value>(known: Readonly<Record<string, Key<Value>>>, hint:
     return inside.refuse(kind, `must be ${hinted}`)
   }
 
-  const inside = { kind: 'kinds', kinds: known } as const
-  return new Key(read, { allowed, description: '', fallback: null, isNullable: false, inside }, '')
+  return new Key(read, notesOf(allowed, { kind: 'kinds', kinds: known }), '')
 }
 
 const MOST_HINTS = 100

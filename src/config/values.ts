@@ -1,36 +1,46 @@
 import { resolve } from 'node:path'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { type Zone, openZone } from '../domain/zone.ts'
-import { type Key, leaf, Wrong } from './key.ts'
+import { type Key, type ValueSchema, leaf, REFERENCE, scalarOf, wholeKey, Wrong } from './key.ts'
 import { nearestName } from './nearest-name.ts'
 import { Secret } from './secret.ts'
 
-/** A text that `accepts` allows. Numbers and booleans must be quoted, so `007` and `on` stay unchanged. */
-export function text(allowed: string, accepts: (text: string) => boolean): Key<string> {
-  return leaf(allowed, ({ value }) => {
+/** Text of this pattern; numbers and booleans must be quoted: `007` and `on` stay what they are. */
+export function text(allowed: string, pattern: RegExp, accepts: (text: string) => boolean = () => true): Key<string> {
+  return leaf(allowed, textSchema(pattern), ({ value }) => {
     if (typeof value !== 'string') return new Wrong(`must be ${allowed}, in quotes`)
-    return accepts(value) ? value : null
+    return pattern.test(value) && accepts(value) ? value : null
   })
 }
 
-/** Whether a text can be the name of a file, column or table. */
+/** The schema of a text of this pattern, which has no flag but `u`: JSON Schema knows none. */
+export function textSchema(pattern: RegExp): ValueSchema {
+  return { type: 'string', pattern: pattern.source }
+}
+
+/** What a file, a column, a table can be called. */
+export const NAME = /^[^\u0000]+$/
+
 export function isName(name: string): boolean {
-  return name !== '' && !name.includes('\0')
+  return NAME.test(name)
 }
 
 /** A path, resolved against the configuration file's directory. */
 export function path(allowed: string): Key<string> {
-  return text(allowed, isName).map((given, { findings }) => resolve(findings.folder, given))
+  return text(allowed, NAME).map((given, { findings }) => resolve(findings.folder, given))
 }
 
 /** One fixed word, which identifies a section's kind. */
 export function word<const Word extends string>(expected: Word): Key<Word> {
-  return leaf(expected, ({ value }) => (String(value).trim() === expected ? expected : null))
+  return leaf(expected, { const: expected }, ({ value }) => (String(value).trim() === expected ? expected : null))
 }
 
 /** A secret, which must not be written in the file itself. */
 export function secretText(allowed: string, accepts: (text: string) => boolean): Key<Secret> {
-  return leaf(`${allowed}, given as { env: NAME } or { file: PATH }`, ({ reference }) => {
+  return wholeKey(`${allowed}, given as { env: NAME } or { file: PATH }`, REFERENCE, (node) => {
+    const scalar = scalarOf(node)
+    if (scalar === null) return null
+    const { reference } = scalar
     if (reference === null) {
       return new Wrong('must not be written in the file; give { env: NAME } or { file: PATH }', true)
     }
@@ -38,14 +48,18 @@ export function secretText(allowed: string, accepts: (text: string) => boolean):
   })
 }
 
+const UUID = /^\s*(?=.*[1-9A-Fa-f])[{(]?[0-9A-Fa-f]{8}-?(?:[0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}[)}]?\s*$/
+
 export function guid(): Key<Guid> {
-  return leaf('a UUID that is not all zeros', ({ value }) => (typeof value === 'string' ? parseGuid(value) : null))
+  return leaf('a UUID that is not all zeros', textSchema(UUID), ({ value }) =>
+    typeof value === 'string' ? parseGuid(value) : null,
+  )
 }
 
 const ZONE = 'an IANA time zone such as UTC or Europe/London'
 
 export function timeZone(): Key<Zone> {
-  return leaf(ZONE, ({ value, reference }) => {
+  return leaf(ZONE, textSchema(/^\s*[A-Za-z][\w+/-]*\s*$/), ({ value, reference }) => {
     if (typeof value !== 'string') return null
     const zone = openZone(value.trim())
     if (zone !== null) return zone
@@ -65,7 +79,7 @@ function nearestZone(given: string): string | null {
 /** A whole number within limits. References only yield text, so their digits are parsed. */
 export function wholeNumber(least: number, most: number): Key<number> {
   const allowed = `a whole number from ${least} to ${most}`
-  return leaf(allowed, ({ value, reference }) => {
+  return leaf(allowed, { type: 'integer', minimum: least, maximum: most }, ({ value, reference }) => {
     if (typeof value === 'string' && reference === null && isDigits(value)) {
       return new Wrong(`must be ${allowed}, without quotes`)
     }
@@ -78,9 +92,17 @@ function isDigits(written: string): boolean {
   return /^\d{1,15}$/.test(written.trim())
 }
 
+// The usual spellings first: editors propose them.
+const FLAG: ValueSchema = {
+  anyOf: [
+    { enum: ['on', 'off', true, false] },
+    textSchema(/^\s*(?:[Oo][Nn]|[Oo][Ff][Ff]|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])\s*$/),
+  ],
+}
+
 /** A switch. YAML 1.2 treats `on` and `off` as text, so both forms are parsed here. */
 export function flag(): Key<boolean> {
-  return leaf('on, off, true or false', ({ value }) => {
+  return leaf('on, off, true or false', FLAG, ({ value }) => {
     const written = String(value).trim().toLowerCase()
     if (written === 'on' || written === 'true') return true
     return written === 'off' || written === 'false' ? false : null
@@ -92,10 +114,14 @@ const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ ms: 1, s: 10
 /** The longest duration, 24 days: a longer timer would fire at once, because timers take at most 2³¹-1 ms. */
 const LONGEST_MS = 576 * 3_600_000
 
+const POSITIVE = /^\s*(?=0*[1-9])\d{1,15} ?(?:ms|s|m|h)\s*$/
+const DURATION: ValueSchema = { anyOf: [textSchema(/^\s*(?:0+|\d{1,15} ?(?:ms|s|m|h))\s*$/), { const: 0 }] }
+
 /** A duration with a unit, in milliseconds. */
 export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number, 'Ms'> {
   const least = leastMs === 0 ? '' : `, at least ${leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`}`
-  const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, ({ value }) => {
+  const schema = leastMs === 0 ? DURATION : textSchema(POSITIVE)
+  const key = leaf(`a duration such as 500ms, 30s, 15m or 2h${least}`, schema, ({ value }) => {
     const ms = millisecondsOf(value)
     return typeof ms === 'number' && ms < leastMs ? null : ms
   })
@@ -104,7 +130,9 @@ export function duration({ leastMs = 0 }: { leastMs?: number } = {}): Key<number
 
 /** A duration in milliseconds; `null` for `off`. */
 export function durationOrOff(example: string): Key<number | null, 'Ms'> {
-  const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, ({ value }) => {
+  const off = { anyOf: [{ enum: ['off', false] }, textSchema(/^\s*(?:[Oo][Ff][Ff]|[Ff][Aa][Ll][Ss][Ee])\s*$/)] }
+  const schema = { anyOf: [DURATION, off] }
+  const key = leaf<number | 'off'>(`a duration such as ${example}, or off`, schema, ({ value }) => {
     const written = String(value).trim().toLowerCase()
     return written === 'off' || written === 'false' ? 'off' : millisecondsOf(value)
   })
@@ -125,7 +153,8 @@ const SIZES: ReadonlyMap<string, number> = new Map(
 
 /** A size with a unit, in bytes: `2GB` is 2·10⁹, `2GiB` is 2³¹. */
 export function size(): Key<number, 'Bytes'> {
-  const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', ({ value }) => {
+  const schema = textSchema(/^\s*(?=0*[1-9])\d{1,15} ?(?:[KMGTkmgt][Ii]?)?[Bb]\s*$/)
+  const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', schema, ({ value }) => {
     const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
     if (bytes === null) return needsUnit(value, ['MB', 'GB'])
     return bytes >= 1000 && Number.isSafeInteger(bytes) ? bytes : null

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { kinds } from '../../src/cli/init.ts'
 import { KEYS } from '../../src/config/configuration.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import { renderProblem } from '../../src/config/config-problem.ts'
 import { readSmallFile } from '../../src/config/read-text.ts'
+import { markedByEditor, SCHEMA_TEXT } from '../config/editor-schema.ts'
 import { runCommand } from './run-command.ts'
 import { WorkFolder } from './work-folder.ts'
 
@@ -34,9 +36,18 @@ describe('marquee init (SURFACE: Commands)', () => {
         const env = { ...ENV, MARQUEE_OPERATIONS_TOKEN: 'token' }
         const loaded = await loadConfiguration({ path, text: given, env, readFile: readSmallFile })
         expect(loaded.ok ? [] : loaded.problems.map(renderProblem)).toEqual([])
+        expect(markedByEditor(given)).toEqual([])
       }
     },
   )
+
+  it('names the schema for editors, by a path that leads there', async () => {
+    using folder = new WorkFolder()
+    expect((await runCommand(['init'], { cwd: folder.path })).status).toBe(0)
+    const [first = ''] = readFileSync(folder.at('marquee.yaml'), 'utf8').split('\n')
+    const path = /^# yaml-language-server: \$schema=(\S+)$/.exec(first)?.[1]
+    expect(readFileSync(resolve(folder.path, path ?? ''), 'utf8')).toBe(SCHEMA_TEXT)
+  })
 
   it('without a kind it is for files; never over an existing file', async () => {
     using folder = new WorkFolder()

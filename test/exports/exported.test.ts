@@ -10,6 +10,7 @@ import { openFilesCrm } from '../../src/crm/files/files-crm.ts'
 import { idsOf } from '../../src/crm/mapping/ids.ts'
 import { openZone } from '../../src/domain/zone.ts'
 import { systemTime } from '../../src/time/time.ts'
+import { markedByEditor } from '../config/editor-schema.ts'
 
 const NAMESPACE = '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11'
 const zone = openZone('UTC')
@@ -39,6 +40,7 @@ async function configured(crm: string, venues = VENUES): Promise<Configuration> 
   const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
   const loaded = await loadConfiguration({ path: join(folder, 'm.yaml'), text, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  expect(markedByEditor(text)).toEqual([])
   return loaded.configuration
 }
 

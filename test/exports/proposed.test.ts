@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { readCrm } from '../../src/app/assemble.ts'
 import { loadConfiguration } from '../../src/config/load-configuration.ts'
 import type { EventRecord } from '../../src/domain/event.ts'
+import { markedByEditor } from '../config/editor-schema.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { serial, workbook } from '../support/workbook-file.ts'
 
@@ -35,6 +36,7 @@ async function served(text: string, ...answers: readonly string[]): Promise<read
   const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
   const loaded = await loadConfiguration({ path: join(folder, 'marquee.yaml'), text: answered, env: {}, readFile })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  expect(markedByEditor(answered)).toEqual([])
   const { marquee, failures } = await readCrm(loaded.configuration)
   expect(failures).toEqual([])
   const { list } = marquee.replica.events

@@ -57,5 +57,8 @@ export function faultSeconds(essentials: number, everything: number): number {
 /** `limits.idle` of the services that are waited for: the default one takes its time. */
 export const IDLE_S: readonly number[] = either([2, 4], [2, 4, 8, 75])
 
+/** Of the values that are tried at each key of the configuration, one in so many. */
+export const CONFIGURED_VALUES: number = either(5, 1)
+
 /** How long the soak of 100,000 events lasts. */
 export const SOAK_S: number = either(10, 60)

@@ -7,10 +7,10 @@ import { section } from '../section.ts'
 import { condition, fieldSources } from './sources.ts'
 
 // Names and ids are used in URLs without escaping.
-const isSet = (name: string): boolean => /^[a-z_]\w*$/i.test(name)
-const isId = (id: string): boolean => /^[\w.-]+$/.test(id)
+const SET = /^[A-Za-z_]\w*$/
+const ID = /^[\w.-]+$/
 
-const from = text('the name of an entity set, such as msevtmgt_events', isSet).says(
+const from = text('the name of an entity set, such as msevtmgt_events', SET).says(
   'The entity set that is read: the plural in the addresses of the Web API.',
 )
 const active = condition('Which rows are active; stock: `{ statecode: [0] }`. Null: all are.')
@@ -19,8 +19,8 @@ const active = condition('Which rows are active; stock: `{ statecode: [0] }`. Nu
 export const dataverse = section({
   kind: word('dataverse'),
   url: webOrigin('https://example.crm11.dynamics.com').says('The environment.'),
-  tenant: text('the Directory (tenant) ID, a GUID or a domain', isId).says('The directory of the app registration.'),
-  clientId: text('the Application (client) ID, a GUID', isId).says('The app registration.'),
+  tenant: text('the Directory (tenant) ID, a GUID or a domain', ID).says('The directory of the app registration.'),
+  clientId: text('the Application (client) ID, a GUID', ID).says('The app registration.'),
   clientSecret: secretText('the secret’s value', (secret) => secret !== '' && secret === secret.trim()).says(
     'A client secret of the app registration. A file is read again when the secret is refused.',
   ),

@@ -1,9 +1,10 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
-import { type Key, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Key, type ValueSchema, REFERENCE, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
-import { guid, isName, path, timeZone, word } from '../values.ts'
+import { guid, isName, path, textSchema, timeZone, word } from '../values.ts'
+import { mappingOf } from './source-schemas.ts'
 import { condition, fieldSources } from './sources.ts'
 import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
@@ -15,7 +16,21 @@ export interface FileName {
 
 const FILE = 'the name of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook'
 
-const from: Key<FileName> = wholeKey(FILE, (node) => {
+const LIST_FILE = textSchema(
+  /\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
+)
+
+const FROM: ValueSchema = {
+  anyOf: [
+    LIST_FILE,
+    mappingOf({ file: orReference(LIST_FILE), sheet: orReference({ type: ['string', 'number', 'boolean'] }) }, [
+      'file',
+    ]),
+    REFERENCE,
+  ],
+}
+
+const from: Key<FileName> = wholeKey(FILE, FROM, (node) => {
   const entries = node.kind === 'map' ? node.entries : null
   if (entries?.keys().some((key) => key !== 'file' && key !== 'sheet') === true) return null
   const file = scalarOf(entries === null ? node : entries.get('file'))?.value

@@ -2,16 +2,17 @@ import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
 import { leaf, Wrong } from '../key.ts'
-import { duration, guid, isName, path, text, timeZone, word } from '../values.ts'
+import { duration, guid, NAME, path, text, textSchema, timeZone, word } from '../values.ts'
 import { parsePostgresUrl } from '../postgres-address.ts'
 import { IN_THE_FILE, Secret } from '../secret.ts'
 import { section } from '../section.ts'
 import { condition, fieldSources } from './sources.ts'
 
-const isTable = (from: string): boolean => from.split('.').length <= 2 && from.split('.').every(isName)
+const TABLE = /^[^.\u0000]+(?:\.[^.\u0000]+)?$/
 
 const url = leaf(
   'a URL such as postgres://user@host:5432/database?sslmode=verify-full, with its password only by { env: NAME } or { file: PATH }',
+  textSchema(/^\s*[Pp][Oo][Ss][Tt][Gg][Rr][Ee][Ss](?:[Qq][Ll])?:\/\/(?![^/?#]*:[^/?#]+@)[^#]*$/),
   ({ value, reference }) => {
     if (typeof value !== 'string') return null
     const address = parsePostgresUrl(value)
@@ -22,10 +23,10 @@ const url = leaf(
 )
 
 const table = {
-  from: text('the name of a table or view, or schema.name', isTable).says(
+  from: text('the name of a table or view, or schema.name', TABLE).says(
     'What is read, as `name` or `schema.name`; case-sensitive. A view is best: see docs/crm/postgres.md.',
   ),
-  updatedAt: text('the name of a column', isName)
+  updatedAt: text('the name of a column', NAME)
     .orNull()
     .default('updated_at')
     .says('The `timestamptz` that moves when a row changes; without it every refresh is a full read.'),
@@ -39,7 +40,7 @@ const table = {
 export const postgres = section({
   kind: word('postgres'),
   url: url.says('Where the database is. `sslmode`, `sslrootcert`, `sslcert` and `sslkey` are as in libpq.'),
-  listen: text('the name of a channel, of at most 63 bytes', (name) => isName(name) && Buffer.byteLength(name) <= 63)
+  listen: text('the name of a channel, of at most 63 bytes', NAME, (name) => Buffer.byteLength(name) <= 63)
     .optional()
     .says('The NOTIFY channel that says read now.'),
   idScanEvery: duration()

@@ -7,6 +7,7 @@ import { type Key, Wrong, isNull, scalarOf, wholeKey } from '../key.ts'
 import { type BAD, type Place, showName } from '../config-problem.ts'
 import { section } from '../section.ts'
 import { isName } from '../values.ts'
+import { CONDITION_SCHEMA, sourceSchema, idSchema } from './source-schemas.ts'
 import type { MapTree, Tree } from '../tree.ts'
 
 /** The source of a field's value. */
@@ -92,7 +93,7 @@ const HELD =
 
 /** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
 export function condition(description: string): Key<Condition | null | undefined> {
-  return wholeKey(HELD, conditionOf).orNull().override('the stock condition').says(description)
+  return wholeKey(HELD, CONDITION_SCHEMA, conditionOf).orNull().override('the stock condition').says(description)
 }
 
 function conditionOf(node: Tree, place: Place): Condition | typeof BAD | null {
@@ -133,7 +134,7 @@ const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'
 
 function idKey(joins: boolean): Key<FieldSource> {
-  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', (node) => {
+  return wholeKey(joins ? `a column, or ${JOIN}` : 'a column', idSchema(joins), (node) => {
     if (node.kind !== 'map') return columnOf(node, [], false)
     const joined = joins ? joinOf(node, [], false) : null
     return joined?.whenBlank === null ? joined : null
@@ -151,6 +152,7 @@ function fieldKey(name: string, type: FieldType, labels: boolean): Key<FieldSour
   }
   return wholeKey(
     allowed[type] ?? `${COLUMN}, or ${JOIN}`,
+    sourceSchema({ type, labels, lasts }),
     (node, place) =>
       (lasts ? refuseLasting(node, place) : null) ??
       (constant === undefined ? null : refuseWord(node, place, constant)) ??

@@ -1,6 +1,6 @@
 import { type DateFormat, BadDateFormat, parseDateFormat } from '../../domain/date-format.ts'
 import { openDecoder } from '../../domain/encoding.ts'
-import { type Key, leaf, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { type Key, type ValueSchema, leaf, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
 import { section } from '../section.ts'
 import { wholeNumber } from '../values.ts'
 
@@ -45,20 +45,27 @@ export function textsOf(all: SaidTexts, own: SaidTexts): TextSettings {
   return { ...DEFAULTS, ...all, ...own }
 }
 
-const delimiter = leaf<string>("one of ',', ';', '|' and tab", ({ value }) => {
+const delimiter = leaf<string>("one of ',', ';', '|' and tab", { enum: [',', ';', '|', 'tab', '\t'] }, ({ value }) => {
   if (value === 'tab') return '\t'
   return typeof value === 'string' && [',', ';', '|', '\t'].includes(value) ? value : null
 })
 
-const encoding = leaf('an encoding such as utf-8, windows-1252 or utf-16le', ({ value }) =>
+const encoding = leaf('an encoding such as utf-8, windows-1252 or utf-16le', { type: 'string' }, ({ value }) =>
   typeof value === 'string' ? (openDecoder(value)?.encoding ?? null) : null,
 )
 
-const decimal = leaf<'.' | ','>("'.' or ','", ({ value }) => (value === '.' || value === ',' ? value : null))
+const decimal = leaf<'.' | ','>("'.' or ','", { enum: ['.', ','] }, ({ value }) =>
+  value === '.' || value === ',' ? value : null,
+)
+
+/** One or more of these, or of references. */
+function listOf(item: ValueSchema): ValueSchema {
+  return { type: 'array', minItems: 1, items: orReference(item) }
+}
 
 const DATES = 'a list of formats such as DD.MM.YYYY hh:mm, made of YYYY, M, D, h, m, s and A, single or doubled'
 
-const dates = wholeKey<readonly DateFormat[]>(DATES, (node) => {
+const dates = wholeKey<readonly DateFormat[]>(DATES, listOf({ type: 'string', pattern: '^(?!\\?$)' }), (node) => {
   if (node.kind !== 'list' || node.items.length === 0) return null
   const formats: DateFormat[] = []
   for (const item of node.items) {
@@ -74,7 +81,8 @@ const dates = wholeKey<readonly DateFormat[]>(DATES, (node) => {
 
 /** A list of texts. Numbers and booleans of YAML count as texts. */
 function words(allowed: string): Key<readonly string[]> {
-  return wholeKey(allowed, (node) => {
+  const schema = listOf({ type: ['string', 'number', 'boolean'], minLength: 1 })
+  return wholeKey(allowed, { ...schema, minItems: 0 }, (node) => {
     if (node.kind !== 'list') return null
     const found = node.items.map((item) => scalarOf(item)?.value)
     return found.every((value) => value !== undefined && value !== '') ? found.map(String) : null

@@ -1,0 +1,62 @@
+import type { FieldType } from '../../domain/field.ts'
+import { type ValueSchema, orReference, REFERENCE } from '../key.ts'
+import { NAME, textSchema } from '../values.ts'
+
+/** A mapping of these keys and no others. */
+export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, required: readonly string[]): ValueSchema {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /\S/.source }
+const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
+
+/** Columns, and what each must hold. */
+export const CONDITION_SCHEMA: ValueSchema = {
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: { anyOf: [{ const: 'blank' }, VALUES, mappingOf({ not: VALUES }, ['not']), REFERENCE] },
+}
+
+// `'?'` is the open question of `init`; a column of that name is `{ column: '?' }`.
+const COLUMN = orReference(textSchema(/^(?!\?$)[^\u0000]+$/))
+const COLUMNS: ValueSchema = { type: 'array', minItems: 2, items: COLUMN }
+const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?\s*$/)
+const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
+
+/** What a text that stands for a value must hold at least; blank is no value. */
+const CONSTANTS: Partial<Record<FieldType, ValueSchema>> = {
+  int32: textSchema(/\d|^\s*$/),
+  decimal: textSchema(/\d|^\s*$/),
+  'date-time': textSchema(/\d{4}.*\d|^\s*$/),
+}
+
+/** Where an id comes from. */
+export function idSchema(joins: boolean): ValueSchema {
+  return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
+}
+
+interface FieldKind {
+  readonly type: FieldType
+  readonly labels: boolean
+  readonly lasts: boolean
+}
+
+/** Where any other field comes from. */
+export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
+  const value = orReference(CONSTANTS[type] ?? { type: 'string' })
+  const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }
+  const zone = { wallTimeIn: { anyOf: [COLUMN, mappingOf({ column: COLUMN }, ['column'])] } }
+  const rest = { whenBlank, ...(type === 'date-time' ? zone : {}) }
+  const label = labels ? { label: { type: ['boolean', 'null'] } } : {}
+  return {
+    anyOf: [
+      COLUMN,
+      mappingOf({ column: orReference(textSchema(NAME)), ...label, ...rest }, ['column']),
+      mappingOf({ value }, ['value']),
+      type === 'int32'
+        ? mappingOf({ subtract: COLUMNS }, ['subtract'])
+        : mappingOf({ join: COLUMNS, ...rest }, ['join']),
+      ...(lasts ? [LASTING] : []),
+    ],
+  }
+}
