@@ -1,5 +1,6 @@
-// Own arithmetic on the proleptic Gregorian calendar: Date reads the years 0 to 99 as 1900 to 1999, and costs an object.
-// The method is Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March, in eras of 400.
+// Hand-written arithmetic on the proleptic Gregorian calendar: Date reads the years 0 to 99 as 1900 to 1999 and
+// allocates an object. The method is Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in
+// March, in eras of 400.
 
 const DAYS_PER_ERA = 146_097
 /** Days from 0000-03-01 to 1970-01-01. */
@@ -11,7 +12,7 @@ interface CivilDate {
   readonly day: number
 }
 
-/** Days since 1970-01-01 of a date that exists, years 1 to 9999. */
+/** Returns the days from 1970-01-01 to an existing date of the years 1 to 9999. */
 export function daysFromCivil(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year
   const era = Math.floor(shifted / 400)
@@ -20,7 +21,7 @@ export function daysFromCivil(year: number, month: number, day: number): number 
   return era * DAYS_PER_ERA + daysBefore(yearOfEra) + dayOfYear - EPOCH_SHIFT
 }
 
-/** The date that is so many days after 1970-01-01. */
+/** Returns the date that lies `days` after 1970-01-01. */
 export function civilFromDays(days: number): CivilDate {
   const shifted = days + EPOCH_SHIFT
   const era = Math.floor(shifted / DAYS_PER_ERA)

@@ -2,21 +2,24 @@ import { daysFromCivil, daysInMonth } from './civil.ts'
 import { type Wall, isDigit } from './date-time.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
-/** How people write dates, such as `DD.MM.YYYY hh:mm`, taken apart. */
+/** A parsed date format, for example `DD.MM.YYYY hh:mm`. */
 export interface DateFormat {
   readonly written: string
   readonly parts: readonly DatePart[]
   readonly hasTime: boolean
 }
 
-/** A text that stands there as it is, or a number, by the place of its letter among all: a single letter takes one or two digits, a doubled one exactly two. */
+/**
+ * A literal text, or a number in the order of `NUMBER_LETTERS`. A single letter takes one or two digits, a doubled one
+ * exactly two.
+ */
 type DatePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'number'; readonly at: number; readonly least: number; readonly most: number }
   /** AM or PM, in any case. */
   | { readonly kind: 'half' }
 
-/** The rest of a sentence that begins with the format, such as `has no year`. */
+/** `problem` completes a sentence that begins with the format: `has no year`. */
 export class BadDateFormat {
   readonly problem: string
 
@@ -25,7 +28,7 @@ export class BadDateFormat {
   }
 }
 
-/** Letters that other programs take and this one does not, and what is meant by them. */
+/** Letters of other programs' formats, with what to write instead. */
 const STRANGE: ReadonlyMap<string, string> = new Map([
   ['H', 'hours are h or hh, also where they go to 23'],
   ['y', 'the year is YYYY'],
@@ -34,7 +37,7 @@ const STRANGE: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Takes a format apart. A letter counts once; what comes after, or is no such letter, stands for itself.
+ * Parses a date format. Each letter counts once; a repeated letter and any other text are literals.
  *
  * @example parseDateFormat('DD.MM.YYYY hh.mm Uhr')
  */
@@ -87,16 +90,19 @@ function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadD
     return new BadDateFormat('has a month in words, which is not read; it is M or MM')
   const width = letter === 'Y' ? 4 : Math.min(letters.length, 2)
   parts.push({ kind: 'number', at: NUMBER_LETTERS.indexOf(letter), least: width, most: Math.max(width, 2) })
-  // As in 19h30, which is hhhmm.
+  // `19h30` is written `hhhmm`: the third h is a literal.
   if (letters.length > width) parts.push({ kind: 'text', text: letters.slice(width) })
   return null
 }
 
 const NUMBER_LETTERS: readonly string[] = ['Y', 'M', 'D', 'h', 'm', 's']
-/** What was read of each, used again for each text. */
+/** Scratch space for `parseByFormat`, reused for every text. */
 const NUMBERS = new Int32Array(NUMBER_LETTERS.length)
 
-/** What a text writes in a format, null where it does not fit; a date without a time is its midnight. */
+/**
+ * Returns the wall time of a text in a given format. A date without a time is midnight. `null` if the text does not fit
+ * the format.
+ */
 export function parseByFormat(text: string, { parts }: DateFormat): Wall | null {
   const bare = trimWhiteSpace(text)
   NUMBERS.fill(0)

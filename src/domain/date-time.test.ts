@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
 import { clockText, parseDateTimeText } from './date-time.ts'
 
-/** The instant or the wall seconds, and the ticks, of a text; null where it is refused. */
+/** Returns the instant or the wall seconds of a text, and the ticks; `null` if the text is refused. */
 function read(text: string): readonly [kind: string, seconds: number, ticks: number] | null {
   const parsed = parseDateTimeText(text)
   if (parsed === null) return null

@@ -12,21 +12,21 @@ export interface Instant {
   readonly ticks: number
 }
 
-/** What a clock on a wall reads; `seconds` are counted from 1970-01-01T00:00:00 on that same wall. */
+/** The reading of a wall clock. `seconds` are counted from 1970-01-01T00:00:00 on the same clock. */
 export interface Wall {
   readonly seconds: number
   readonly ticks: number
 }
 
-/** What a text says: a point in time, or what a clock on some wall read. */
+/** A parsed date-time: an instant if the text has an offset, else the reading of a wall clock. */
 export type DateTimeText =
   | { readonly kind: 'instant'; readonly instant: Instant }
   | { readonly kind: 'wall'; readonly wall: Wall }
 
 /**
- * Reads ISO 8601's extended format, never by guess: a full date, `T` or one space, hours and minutes, then seconds, a
- * fraction after `.` or `,`, and an offset where there is one; null for all else. Letters are upper-case. Fraction
- * digits beyond the seventh are cut (contract §2).
+ * Parses ISO 8601's extended format strictly: a full date, `T` or one space, hours and minutes, then optionally
+ * seconds, a fraction after `.` or `,`, and an offset. Letters are upper-case. Fraction digits beyond the seventh are
+ * cut (contract §2). `null` for any other text.
  *
  * @example parseDateTimeText('2026-07-12 19:30+01:00') // an instant; without the offset a wall time
  */
@@ -49,7 +49,8 @@ export function parseDateTimeText(text: string): DateTimeText | null {
 }
 
 /**
- * A canonical date-time as HAL XML shows it: the wall clock as `M/d/yyyy h:mm:ss tt`, fraction dropped (contract §3).
+ * Returns a canonical date-time as HAL XML shows it: the wall clock as `M/d/yyyy h:mm:ss tt`, without the fraction
+ * (contract §3).
  *
  * @example clockText('0001-01-01T00:00:00+00:00') // '1/1/0001 12:00:00 AM'
  */
@@ -70,11 +71,11 @@ const SPACE = 0x20
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
-// No clock has ever been further from UTC than Manila's 15:56; a larger offset is a slip of the pen, so the row says so.
-// .NET's own limit of 14:00 would refuse local mean times that were in use.
+// No zone has been further from UTC than Manila's 15:56, so a larger offset is a typing error. .NET's own limit of
+// 14:00 would refuse historical local mean times.
 const MAX_OFFSET_MINUTES = 18 * 60
 
-/** The wall's seconds up to the minute, `YYYY-MM-DD?hh:mm` at the start of the text. */
+/** Returns the wall-clock seconds of `YYYY-MM-DD?hh:mm` at the start of the text. */
 function secondsToMinute(text: string): number | null {
   const separator = text.charCodeAt(10)
   if (separator !== LETTER_T && separator !== SPACE) return null
@@ -89,7 +90,7 @@ function secondsToMinute(text: string): number | null {
   return daysFromCivil(year, month, day) * 86_400 + hour * 3600 + minute * 60
 }
 
-/** Where the fraction at `at` ends, `at` itself without one; null where its digits are missing. */
+/** Returns the end of the fraction at `at`; `at` itself if there is no fraction, `null` if its digits are missing. */
 function fractionEnd(text: string, at: number): number | null {
   const mark = text.charCodeAt(at)
   if (mark !== 0x2e && mark !== 0x2c) return at
@@ -103,7 +104,7 @@ function ticksAt(text: string, from: number, end: number): number {
   return digitsAt(text, from, digits) * 10 ** (7 - digits)
 }
 
-/** The offset `Z`, `±hh:mm`, `±hhmm` or `±hh` that the text ends in; the second form is what Salesforce writes. */
+/** Parses the offset at the end of a text: `Z`, `±hh:mm`, `±hhmm` (Salesforce) or `±hh`. */
 function offsetSecondsAt(text: string, at: number): number | null {
   const sign = text.charCodeAt(at)
   const length = text.length - at
@@ -118,7 +119,7 @@ function offsetSecondsAt(text: string, at: number): number | null {
   return sign === HYPHEN ? -seconds : seconds
 }
 
-/** The number that `count` digits write; -1 where one of them is not a digit. */
+/** Returns the number of `count` digits; -1 if one of them is not a digit. */
 function digitsAt(text: string, from: number, count: number): number {
   let number = 0
   for (let index = from; index < from + count; index++) {
@@ -137,7 +138,7 @@ const SECONDS_PER_DAY = 86_400
 const FIRST_SECOND = -62_135_596_800 // 0001-01-01T00:00:00
 const LAST_SECOND = 253_402_300_799 // 9999-12-31T23:59:59
 
-/** The canonical text of a wall time and its offset; null where the year is not one of 1 to 9999 (contract §2). */
+/** Returns the canonical text of a wall time with its offset; `null` outside the years 1 to 9999 (contract §2). */
 export function writeDateTime(wall: Wall, offsetMinutes: number): DateTime | null {
   const { seconds, ticks } = wall
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return null

@@ -1,4 +1,7 @@
-/** A decoder that refuses what is not of the encoding, or where it is lenient replaces it by U+FFFD; null where the runtime does not know the label. */
+/**
+ * Returns a decoder that throws on malformed input if `fatal`, and else replaces it by U+FFFD; `null` if the runtime
+ * does not know the label.
+ */
 export function openDecoder(label: string, fatal = true): TextDecoder | null {
   try {
     // oxlint-disable-next-line typescript/consistent-type-assertions, typescript/no-unsafe-type-assertion -- the runtime knows more labels than its types do

@@ -1,9 +1,9 @@
-// The room of what is served: records and the values of their fields, in canonical text (contract §2). It imports nothing of ours.
-// In: texts as a CRM has them. Out: a `Guid`, `Decimal`, `DateTime` … or null for what is not one; the parsers never guess.
-// The tables here and in venue.ts say each field once.
+// Records and their field values in canonical text (contract §2). This room imports no other.
+// In: texts as the CRM has them. Out: a `Guid`, `Decimal`, `DateTime` and so on; `null` for a text that is not one. The
+// parsers never guess. The tables here and in venue.ts are the only list of the fields.
 import type { RecordOf, RecordTable } from './field.ts'
 
-// The examples are the sample's, in which the event takes place at the venue of the other table.
+// The examples come from the sample data; this event takes place at the venue of the other table.
 const FIELDS = [
   { name: 'Id', type: 'guid', description: 'The event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
   { name: 'Name', type: 'text', description: 'What it is called.', example: '"Rope & Reel: an evening of sea songs"' },
@@ -28,5 +28,5 @@ const FIELDS = [
 
 export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable
 
-/** An event that may be shown, its values canonical (contract §2). `VenueId` is the empty GUID where none is assigned yet. */
+/** A served event with canonical values (contract §2). `VenueId` is the empty GUID if no venue is assigned yet. */
 export type EventRecord = RecordOf<typeof FIELDS>

@@ -5,7 +5,7 @@ import { EMPTY_GUID, parseGuid, parseGuidOrEmpty } from './guid.ts'
 const CANONICAL = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 const DIGITS = CANONICAL.replaceAll('-', '')
 
-/** .NET's char.IsWhiteSpace, listed (contract §1.1). */
+/** The white space of .NET's char.IsWhiteSpace (contract §1.1). */
 const WHITE_SPACE = [
   ...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 ]
@@ -62,7 +62,7 @@ describe('parseGuid (contract §1.1)', () => {
     },
   )
 
-  it.each(WHITE_SPACE)('drops %j around, as .NET does', (space) => {
+  it.each(WHITE_SPACE)('removes surrounding %j, as .NET does', (space) => {
     expect<string | null>(parseGuid(`${space}${CANONICAL}${space}`)).toBe(CANONICAL)
   })
 
@@ -88,7 +88,7 @@ describe('parseGuid (contract §1.1)', () => {
     )
   })
 
-  it('agrees with an independent expression on near misses', () => {
+  it('agrees with an independent regular expression on near misses', () => {
     const nearMiss = fc.string({ unit: fc.constantFrom(...'0aAfFg-{}() '), minLength: 30, maxLength: 40 })
     const broken = fc.tuple(fc.nat(35), fc.constantFrom(...'0aAgG-{} \u0661')).map(([at, character]) => {
       return CANONICAL.slice(0, at) + character + CANONICAL.slice(at + 1)

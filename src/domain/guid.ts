@@ -2,7 +2,7 @@ import { trimWhiteSpace } from './white-space.ts'
 
 declare const guid: unique symbol
 
-/** A GUID as it is always written: 36 characters, lower-case, hyphenated (contract §1.1). */
+/** A GUID in its canonical form: 36 characters, lower-case, hyphenated (contract §1.1). */
 export type Guid = string & { readonly [guid]: true }
 
 const EMPTY = '00000000-0000-0000-0000-000000000000'
@@ -10,7 +10,7 @@ const EMPTY = '00000000-0000-0000-0000-000000000000'
 export const EMPTY_GUID: Guid = asGuid(EMPTY)
 
 /**
- * The GUID of an id, in any of the forms .NET reads (contract §1.1); null for anything else, and for the empty GUID.
+ * Parses a GUID in any of the forms that .NET reads (contract §1.1). `null` for any other text and for the empty GUID.
  *
  * @example parseGuid('{5F6C2A3E-8D0B-4C57-9E21-0A4B7D9C1E34}') // '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
  */
@@ -19,9 +19,9 @@ export function parseGuid(text: string): Guid | null {
   return parsed === EMPTY ? null : parsed
 }
 
-/** The GUID of a text, as `parseGuid`, but the empty GUID is itself: an event's venue may be none assigned yet. */
+/** Like `parseGuid`, but accepts the empty GUID: an event's venue may not be assigned yet. */
 export function parseGuidOrEmpty(text: string): Guid | null {
-  // Nearly every id arrives canonical, as our own links write it, so this is looked at first and allocates nothing.
+  // Nearly every id arrives canonical, because our links are. Checking for that first allocates nothing.
   if (text.length === 36 && isHyphenated(text, LOWER_CASE)) return asGuid(text)
   const bare = trimWhiteSpace(text)
   switch (bare.length) {
@@ -50,7 +50,8 @@ function hyphenated(digits: string): string {
 
 const HYPHEN = 0x2d
 
-// Tables, because whether a hex digit is a letter is what no branch predictor can guess: about twice as fast.
+// Lookup tables are about twice as fast as comparisons: a branch predictor cannot guess whether a hex digit is a
+// letter.
 const LOWER_CASE = markers('0123456789abcdef')
 const ANY_CASE = markers('0123456789abcdefABCDEF')
 

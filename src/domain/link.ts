@@ -1,4 +1,4 @@
-/** A link of a record as the contract's §2 lists it; `Href` is kept as the CRM or the operator wrote it (`~/…` is the service's root). */
+/** A link of a record (contract §2). `Href` is kept as the CRM or the operator wrote it; `~/` is the service's root. */
 export interface Link {
   readonly Rel: string
   readonly Href: string
@@ -9,7 +9,9 @@ export function untitled(Rel: string, Href: string): Link {
   return { Rel, Href, Title: null }
 }
 
-/** Tells whether `href` holds `{…}`, by the reference's pattern `{.+}`: something between braces on one line. */
+/**
+ * Returns true if `href` is templated: it matches the reference's pattern `{.+}`, which needs both braces on one line.
+ */
 export function isTemplated(href: string): boolean {
   const opened = href.indexOf('{')
   if (opened === -1) return false

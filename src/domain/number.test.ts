@@ -5,7 +5,7 @@ import { parseDecimal, parseInt32, ZERO } from './number.ts'
 const MAX = '79228162514264337593543950335'
 
 /**
- * An oracle of its own: an exact fraction of two BigInts, and every scale tried from 28 down until the value, rounded
+ * An independent oracle: an exact fraction of two BigInts. It tries every scale from 28 down until the value, rounded
  * once half to even, is below 2^96.
  */
 function oracle(text: string): string | null {
@@ -79,7 +79,7 @@ describe('parseDecimal (contract §2)', () => {
       'the largest coefficient at the largest scale',
     ],
     ['7.92281625142643375935439503345', '7.9228162514264337593543950334', 'a tie beside the largest coefficient'],
-    // 28 places do not fit; rounded to them all the same (…55) and then again it would be …6.
+    // 28 places do not fit. Rounded to 28 places first (…55) and then again, the result would be …6.
     ['8.00000000000000000000000000549', '8.000000000000000000000000005', 'never rounded twice'],
     ['1e-28', '0.0000000000000000000000000001', 'the smallest'],
     ['1e-29', '0.0000000000000000000000000000', 'below the smallest'],
@@ -143,7 +143,7 @@ describe('parseDecimal (contract §2)', () => {
     )
   })
 
-  it('agrees with exact fractions on what is hardly a number', () => {
+  it('agrees with exact fractions on texts that are hardly numbers', () => {
     const scribble = fc.string({ unit: fc.constantFrom(...'0159.-+eE '), maxLength: 9 })
     fc.assert(
       fc.property(scribble, (text) => expect<string | null>(parseDecimal(text)).toBe(oracle(text))),
@@ -151,7 +151,7 @@ describe('parseDecimal (contract §2)', () => {
     )
   })
 
-  it('leaves alone what it has written', () => {
+  it('leaves its own output unchanged', () => {
     fc.assert(
       fc.property(numeral, (text) => {
         const canonical = parseDecimal(text)
@@ -214,7 +214,7 @@ describe('parseInt32', () => {
     '1n',
     'true',
     '\u0661',
-    // A decimal would be rounded to 1; an integer is never rounded.
+    // A decimal would be rounded to 1. An integer is never rounded.
     `1.${'0'.repeat(40)}1`,
     `0.${'9'.repeat(40)}`,
   ])('refuses %j', (text) => expect(parseInt32(text)).toBeNull())

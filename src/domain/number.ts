@@ -2,7 +2,10 @@ import { trimWhiteSpace } from './white-space.ts'
 
 declare const decimal: unique symbol
 
-/** A decimal number in canonical text: its digits and scale as sent, no exponent, no needless zero or sign (contract §2). */
+/**
+ * A decimal number in canonical text: the digits and scale as sent, without an exponent, leading zeros or a plus sign
+ * (contract §2).
+ */
 export type Decimal = string & { readonly [decimal]: true }
 
 export const ZERO: Decimal = asDecimal('0')
@@ -13,8 +16,8 @@ const MAX_DIGITS = MAX_COEFFICIENT.length
 const MAX_SCALE = 28
 
 /**
- * The decimal a text writes, surplus fraction digits rounded once, half to even; null for what is not a number and for
- * one beyond .NET's decimal (contract §2).
+ * Parses a decimal number. Fraction digits that do not fit are rounded once, half to even. `null` for a text that is
+ * not a number or is outside the range of .NET's decimal (contract §2).
  *
  * @example parseDecimal(' 1.50e1 ') // '15.0'
  */
@@ -26,15 +29,15 @@ export function parseDecimal(text: string): Decimal | null {
   if (digits === '') return asDecimal(written('', Math.min(Math.max(scanned.scale, 0), MAX_SCALE), false))
   const integerDigits = digits.length - scanned.scale
   if (integerDigits > MAX_DIGITS) return null
-  // The most fraction digits that fit are kept; one fewer where the 29th digit brings the whole beyond 96 bits.
+  // As many fraction digits are kept as fit; one fewer if a coefficient of 29 digits exceeds 96 bits.
   const scale = Math.min(Math.max(scanned.scale, 0), MAX_SCALE, MAX_DIGITS - integerDigits)
   const coefficient = coefficientAt(digits, integerDigits + scale)
   if (fits(coefficient)) return asDecimal(written(coefficient, scale, negative))
-  // Rounded again from the digits as sent: never twice.
+  // Round again from the original digits: rounding twice would be wrong.
   return scale === 0 ? null : asDecimal(written(coefficientAt(digits, integerDigits + scale - 1), scale - 1, negative))
 }
 
-/** The first `kept` of `digits`, rounded by the rest half to even, or filled up with zeros; empty for zero. */
+/** Returns the first `kept` digits, rounded half to even by the others, or padded with zeros; empty for zero. */
 function coefficientAt(digits: string, kept: number): string {
   if (kept >= digits.length) return digits.padEnd(kept, '0')
   if (kept < 0) return ''
@@ -68,11 +71,11 @@ function written(coefficient: string, scale: number, negative: boolean): string 
   return negative && coefficient !== '' ? `-${plain}` : plain
 }
 
-/** Tells whether a short text is already what `parseDecimal` would write; most numbers of a CRM are. */
+/** Returns true if the text already is what `parseDecimal` would write. Most numbers in a CRM are. */
 function isPlainCanonical(text: string): boolean {
   const negative = text.charCodeAt(0) === 0x2d
   const start = negative ? 1 : 0
-  // 28 digits are below 2^96 wherever the point stands.
+  // A number of 28 digits is below 2^96 wherever its decimal point is.
   if (text.length === start || text.length - start > MAX_SCALE) return false
   if (text.charCodeAt(start) === 0x30 && text.length > start + 1 && text.charCodeAt(start + 1) !== 0x2e) return false
   let point = -1
@@ -95,7 +98,8 @@ const MIN = -2_147_483_648
 const MAX = 2_147_483_647
 
 /**
- * The 32-bit integer a text writes: signed, blanks around, an integral fraction or an exponent; null for all else.
+ * Parses a 32-bit integer. Signs, surrounding white space, an integral fraction and an exponent are allowed. `null` for
+ * any other text.
  *
  * @example parseInt32(' 1e3 ') // 1000
  */
@@ -107,7 +111,7 @@ export function parseInt32(text: string): number | null {
   const { digits, negative } = scanned
   if (digits === '') return 0
   const integerDigits = digits.length - scanned.scale
-  // Ten digits hold every int32, and none of a number's significant digits may be behind the point.
+  // Every int32 fits into ten digits, and no significant digit may follow the decimal point.
   if (integerDigits < 1 || integerDigits > 10) return null
   for (let index = integerDigits; index < digits.length; index++) if (digits.charCodeAt(index) !== 0x30) return null
   const size = Number(digits.slice(0, integerDigits).padEnd(integerDigits, '0'))
@@ -115,7 +119,7 @@ export function parseInt32(text: string): number | null {
   return value >= MIN && value <= MAX ? value : null
 }
 
-/** The number that one to nine digits and nothing else write, as most do; -1 for any other text. */
+/** Returns the number of a text of one to nine digits, the most common form; -1 for any other text. */
 function plainNumber(text: string): number {
   if (text.length === 0 || text.length > 9) return -1
   let number = 0
@@ -127,21 +131,22 @@ function plainNumber(text: string): number {
   return number
 }
 
-/** A decimal number as it was written: `digits` (no leading zeros, empty for zero) times ten to the minus `scale`. */
+/** A number as written: `digits` (without leading zeros, empty for zero) times ten to the minus `scale`. */
 interface ScannedNumber {
   readonly negative: boolean
   readonly digits: string
-  /** Below zero where the exponent asks for more zeros than there are digits. */
+  /** Negative if the exponent adds zeros beyond the digits. */
   readonly scale: number
 }
 
-// Far beyond the length of any string, so a clamped exponent still decides as the whole one would; and exact in a float.
+// Larger than the length of any string, so a clamped exponent has the same effect as the original one. Exact as a
+// float.
 const EXPONENT_LIMIT = 1e12
 
-// No digit can be matched in two places, so the time is linear in the length.
+// No digit can match in two places, so matching takes linear time.
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 
-/** Reads `12.50`, `+.5`, `5.`, `1.5e-3` with blanks around, exactly; null for anything else. */
+/** Parses `12.50`, `+.5`, `5.` or `1.5e-3`, with surrounding white space, without loss. `null` for any other text. */
 function scanNumber(text: string): ScannedNumber | null {
   const match = NUMBER.exec(trimWhiteSpace(text))
   if (match === null) return null

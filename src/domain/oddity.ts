@@ -1,11 +1,11 @@
-/** Something that can be served and is most likely a mistake all the same. */
+/** A value that is served but is most likely a mistake. */
 export interface Oddity {
   readonly column: string
-  /** A sentence without its beginning, and without a CRM value but an id: `is before Start`. */
+  /** A predicate without CRM values other than ids: `is before Start`. */
   readonly what: string
   readonly count: number
-  /** What was found first, and where: CRM content, for people only. */
+  /** The first value found, or the reason for the suspicion. CRM content: for people only, never for a log. */
   readonly example: string
-  /** Where that is; null for the column as a whole. */
+  /** The row of the example; `null` for the column as a whole. */
   readonly where: string | null
 }

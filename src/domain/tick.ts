@@ -1,12 +1,11 @@
 import { type DateTime, type Instant, parseDateTimeText } from './date-time.ts'
 
-/** A point in time as two numbers that compare at once: epoch milliseconds, and ten-thousandths of one. */
+/** A point in time as two comparable numbers: epoch milliseconds, and units of 100 ns within the millisecond. */
 export interface Tick {
   readonly ms: number
   readonly ticks: number
 }
 
-/** Date-times have units of 100 ns. */
 export const TICKS_PER_MS = 10_000
 
 export function tickOf({ epochSeconds, ticks }: Instant): Tick {
@@ -14,7 +13,6 @@ export function tickOf({ epochSeconds, ticks }: Instant): Tick {
   return { ms: epochSeconds * 1000 + ms, ticks: ticks - ms * TICKS_PER_MS }
 }
 
-/** The point in time that a canonical text names. */
 export function tickOfDateTime(canonical: DateTime): Tick {
   const read = parseDateTimeText(canonical)
   if (read?.kind !== 'instant') throw new Error('a canonical date-time has an offset')

@@ -30,5 +30,5 @@ const FIELDS = [
 
 export const VENUES = { list: 'venues', kind: 'venue', fields: FIELDS } as const satisfies RecordTable
 
-/** A venue that may be shown, its values canonical (contract §2). */
+/** A served venue with canonical values (contract §2). */
 export type VenueRecord = RecordOf<typeof FIELDS>

@@ -1,13 +1,13 @@
-/** Tells whether a UTF-16 code unit is white space as .NET's char.IsWhiteSpace sees it (contract §1.1). */
+/** Returns true for a UTF-16 code unit that .NET's char.IsWhiteSpace accepts (contract §1.1). */
 function isWhiteSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d)
-  // JavaScript's own trim() differs from .NET in two of these: it keeps U+0085 and drops U+FEFF.
+  // JavaScript's trim() differs from .NET in two characters: it keeps U+0085 and removes U+FEFF.
   if (code < 0x1680) return code === 0x85 || code === 0xa0
   if (code >= 0x2000 && code <= 0x200a) return true
   return code === 0x1680 || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f || code === 0x3000
 }
 
-/** `text` without the white space around it; the very same string where there was nothing to cut. */
+/** Returns `text` without surrounding white space, by .NET's definition. */
 export function trimWhiteSpace(text: string): string {
   let start = 0
   let end = text.length

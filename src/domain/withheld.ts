@@ -1,31 +1,31 @@
 import type { Guid } from './guid.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
-/** Why a row of the CRM is not served. */
+/** Why Marquee withholds a row of the CRM. */
 export type WithheldFault = 'no-id' | 'duplicate-id' | 'unreadable' | 'missing' | 'inactive' | 'not-shown'
 
-/** What keeps a row from being served. */
+/** One fault of a row. */
 export interface RowFault {
   readonly fault: WithheldFault
-  /** The column at fault, as the CRM names it; null where the row as a whole is meant. */
+  /** The column, or `null` for the whole row. */
   readonly column: string | null
-  /** What was expected, as the end of a sentence; null where nothing is wrong but the row's state. */
+  /** The expected value, as the end of a sentence; `null` if only the row's state is the reason. */
   readonly expected: string | null
-  /** What was found, cut to some 80 characters. CRM content: for `check` and `explain` only, never for a log. */
+  /** The value found, cut to about 80 characters. CRM content: for `check` and `explain` only, never for a log. */
   readonly found: string | null
 }
 
-/** A row that is not served, and what an admin needs to correct it. */
+/** A withheld row, with all that an admin needs to correct it. */
 export interface Withheld extends RowFault {
-  /** Where the row stands, such as `events.json, row 3` or `crm.public_events, id 17`. */
+  /** The position of the row: `events.json, row 3` or `crm.public_events, id 17`. */
   readonly where: string
-  /** What else is wrong with it. */
+  /** Further faults of the same row. */
   readonly also?: readonly RowFault[]
-  /** What it is called, cut to 80 characters, where it is called anything. CRM content, as `found` is. */
+  /** The record's name, cut to 80 characters, if it has one. CRM content, like `found`. */
   readonly name?: string
 }
 
-/** A row whose id another row has. */
+/** A row with the id of another row. */
 export interface RepeatedRow {
   readonly id: Guid
   /** The CRM's own id, from which the id was derived; null or absent if the id is the CRM's own. */
@@ -34,18 +34,18 @@ export interface RepeatedRow {
 
 const LONGEST_SHOWN = 80
 
-/** Such a row as it is withheld, told by what stands in its cell: a derived id stands in none. */
+/** Withholds a row with a duplicate id. It shows the cell's own text, because a derived id occurs in no cell. */
 export function rowRepeated({ id, idText = null }: RepeatedRow, column: string, where: string): Withheld {
   const found = idText === null ? id : JSON.stringify(trimWhiteSpace(idText).slice(0, LONGEST_SHOWN).toWellFormed())
   return { fault: 'duplicate-id', column, where, expected: `an ${column} that no other row has`, found }
 }
 
-/** Faults that are no mistake: the CRM says that the row is not for the web. */
+/** Returns true for faults that are the CRM's intention, not a mistake. */
 export function isOnPurpose({ fault }: Pick<RowFault, 'fault'>): boolean {
   return fault === 'inactive' || fault === 'not-shown'
 }
 
-/** Whether the CRM says that the row is not for the web, whatever else is wrong with it. */
+/** Returns true if any of the row's faults is on purpose. */
 export function isMeant({ also = [], ...first }: Withheld): boolean {
   return [first, ...also].some(isOnPurpose)
 }

@@ -10,7 +10,7 @@ function zoneOf(id: string): Zone {
   return zone
 }
 
-/** What a text is shown as in a zone; a text without an offset is that zone's wall time. */
+/** Shows a text in a zone. A text without an offset is a wall time of that zone. */
 function shown(text: string, id: string): string | null {
   const parsed = parseDateTimeText(text)
   if (parsed === null) throw new Error(`no date-time ${text}`)
@@ -76,7 +76,7 @@ describe('offsetSecondsAt', () => {
     }
   })
 
-  it('agrees with Temporal on both sides of each change, whatever was asked before', () => {
+  it('agrees with Temporal on both sides of each change, in any order of lookups', () => {
     const question = fc.record({
       id: fc.constantFrom(...ZONES),
       start: fc.integer({ min: -3_000_000_000, max: 4_500_000_000 }),
@@ -96,7 +96,7 @@ describe('offsetSecondsAt', () => {
     )
   })
 
-  it('learns each span once, so that a load of a million dates asks Temporal a few dozen times', () => {
+  it('looks up each span once: a million dates ask Temporal a few dozen times', () => {
     const zone = zoneOf('Europe/London')
     const summer = zone.spanAt(1_774_746_000)
     const winter = zone.spanAt(1_774_745_999)
@@ -108,8 +108,9 @@ describe('offsetSecondsAt', () => {
     expect(zone.spanAt(winter.from)).toBe(winter)
   })
 
-  // Node 24 has only the polyfill. Compared up to 2025: the runtimes ship different releases of the zone database.
-  it('would be the same by the polyfill', () => {
+  // Node 24 has only the polyfill. The comparison ends in 2025, because the runtimes ship different releases of the
+  // zone database.
+  it('gives the same results with the polyfill', () => {
     const seconds = fc.integer({ min: -4_000_000_000, max: 1_735_689_600 })
     const id = fc.constantFrom(
       'Europe/London',
@@ -207,7 +208,7 @@ describe('showInstant (contract §2)', () => {
     expect(shown(text, id)).toBe(canonical)
   })
 
-  it('names the very instant it was given, and agrees with Temporal on wall and offset', () => {
+  it('names the given instant, and agrees with Temporal on wall time and offset', () => {
     const question = fc.record({
       id: fc.constantFrom(...ZONES),
       epochSeconds: fc.integer({ min: FIRST + 86_400, max: LAST - 86_400 }),

@@ -1,18 +1,18 @@
 import { type DateTime, type Instant, type Wall, writeDateTime } from './date-time.ts'
 
-/** From `from` on, and until before `until`, a zone's offset is this; both are infinite at the ends of time. */
+/** A period with one UTC offset, from `from` to before `until`, in epoch seconds. Either end may be infinite. */
 interface Span {
   readonly from: number
   readonly until: number
   readonly offsetSeconds: number
 }
 
-/** The zone of an IANA name, in any case, aliases too; null for any other text, a bare offset too. */
+/** Returns the zone of an IANA name or alias, in any case. `null` for any other text, including a bare offset. */
 export function openZone(id: string): Zone | null {
-  // Temporal takes `+01:00` for a zone; an operator who writes it has most likely forgotten about summer time.
+  // Temporal accepts `+01:00` as a zone, but an operator who writes it has most likely forgotten summer time.
   if (!/^[a-z]/i.test(id)) return null
   try {
-    // Temporal's own spelling: `europe/london` becomes `Europe/London`.
+    // Temporal normalizes the spelling: `europe/london` becomes `Europe/London`.
     return new Zone(new Temporal.ZonedDateTime(0n, id).timeZoneId)
   } catch (cause) {
     if (cause instanceof RangeError) return null
@@ -21,11 +21,11 @@ export function openZone(id: string): Zone | null {
 }
 
 /**
- * The instant a wall time means in a zone: of two, where clocks went back, the earlier; where they went forward over
- * it, the one by the offset before (RFC 5545 §3.3.5, Temporal's `compatible`).
+ * Returns the instant of a wall time in a zone. A time that occurs twice means the earlier instant; a skipped time
+ * takes the offset before the gap (RFC 5545 §3.3.5, Temporal's `compatible`).
  */
 export function instantOfWall(wall: Wall, zone: Zone): Instant {
-  // No offset reaches a day, so this span is not after the one sought.
+  // Every offset is shorter than a day, so this span is never later than the right one.
   let span = zone.spanAt(wall.seconds - SECONDS_PER_DAY)
   for (;;) {
     const epochSeconds = wall.seconds - span.offsetSeconds
@@ -37,26 +37,26 @@ export function instantOfWall(wall: Wall, zone: Zone): Instant {
   }
 }
 
-/** An instant as a zone's clocks show it; null where the year there is not one of 1 to 9999 (contract §2). */
+/** Returns an instant as the zone's clocks show it; `null` outside the years 1 to 9999 (contract §2). */
 export function showInstant(instant: Instant, zone: Zone): DateTime | null {
-  // Whole minutes, cut, and the wall time follows: the text still names the very same instant (contract §2).
+  // The offset is cut to whole minutes and the wall time is computed from it, so the text names the same instant
+  // (contract §2).
   const offsetMinutes = Math.trunc(zone.offsetSecondsAt(instant.epochSeconds) / 60)
   return writeDateTime({ seconds: instant.epochSeconds + offsetMinutes * 60, ticks: instant.ticks }, offsetMinutes)
 }
 
 const SECONDS_PER_DAY = 86_400
 
-// Node 24 does not have Temporal, and elsewhere loading the polyfill would cost 30 ms for nothing.
+// Node 24 has no Temporal. Where it exists, loading the polyfill would waste 30 ms.
 const { Temporal } = 'Temporal' in globalThis ? globalThis : await import('temporal-polyfill')
 
 /**
- * A time zone of the IANA database as the runtime knows it. Temporal is asked once for each span that is met, which is
- * remembered: a question costs up to a millisecond, a span nothing.
+ * A time zone of the runtime's IANA database. It caches each span: a question to Temporal takes up to a millisecond.
  */
 export class Zone {
-  /** As the runtime spells it; an alias stays the alias. */
+  /** The runtime's spelling; an alias stays an alias. */
   readonly id: string
-  /** Sorted, with holes where nobody has asked yet. At most two for each year that a CRM's dates reach. */
+  /** Sorted, with gaps where no date has been looked up yet. At most two spans for each year that occurs in the CRM. */
   readonly #spans: Span[] = []
   #last: Span
 
@@ -65,12 +65,12 @@ export class Zone {
     this.#last = this.#learn(0)
   }
 
-  /** What its clocks are ahead of UTC, to the second: local mean times are whole minutes only by chance. */
+  /** Returns the offset ahead of UTC, exact to the second: local mean times are rarely whole minutes. */
   offsetSecondsAt(epochSeconds: number): number {
     return this.spanAt(epochSeconds).offsetSeconds
   }
 
-  /** The stretch of unchanged offset that holds a second. */
+  /** Returns the span that contains a second. */
   spanAt(epochSeconds: number): Span {
     const last = this.#last
     if (epochSeconds >= last.from && epochSeconds < last.until) return last
@@ -79,7 +79,7 @@ export class Zone {
     return this.#last
   }
 
-  /** How many of the spans begin at or before a second. */
+  /** Returns the number of spans that begin at or before a second. */
   #countFrom(epochSeconds: number): number {
     let low = 0
     let high = this.#spans.length
@@ -94,7 +94,7 @@ export class Zone {
   #learn(epochSeconds: number): Span {
     const nanoseconds = BigInt(epochSeconds) * 1_000_000_000n
     const at = new Temporal.ZonedDateTime(nanoseconds, this.id)
-    // A nanosecond later, because `previous` is strictly before and the change may be this very second's.
+    // One nanosecond later: `previous` is exclusive, and the change may be at this very second.
     const before = new Temporal.ZonedDateTime(nanoseconds + 1n, this.id).getTimeZoneTransition('previous')
     const after = at.getTimeZoneTransition('next')
     const span: Span = {

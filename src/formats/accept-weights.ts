@@ -1,4 +1,4 @@
-/** The weight of a range that no member of the header names. */
+/** The weight of a range that the header does not name. */
 export const UNNAMED = -1
 
 const FULL_WEIGHT = 1000
@@ -25,18 +25,18 @@ for (const tchar of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH
 }
 
 /**
- * The weight, in thousandths, that an Accept header gives each of `ranges` (lower-case); null if any member is malformed.
- * One pass and one array, whatever the header holds: it is a text that every caller fills as they please.
+ * Returns the weight in thousandths that an Accept header gives to each of `ranges` (lower-case); `null` if any member
+ * is malformed. It takes one pass and allocates one array, because callers control the header's length.
  *
- * Every parameter named `q` is a weight, wherever it stands (RFC 9110 §12.5.1), and a member has one weight at most, so a
- * second `q` is malformed: nothing says which of the two is meant. Other parameters are read past (contract §1.4).
+ * Every parameter named `q` is a weight, at any position (RFC 9110 §12.5.1). A second `q` makes the member malformed,
+ * because nothing says which one counts. Other parameters are ignored (contract §1.4).
  *
  * @example readWeights('text/*;q=0.3, image/png', ['text/*', 'text/xml']) // Int16Array [300, UNNAMED]
  */
 export function readWeights(accept: string, ranges: readonly string[]): Int16Array | null {
   const weights = new Int16Array(ranges.length).fill(UNNAMED)
   for (let at = skipBlanks(accept, 0); at < accept.length; at = skipBlanks(accept, at + 1)) {
-    // RFC 9110 §5.6.1.2: a recipient reads past the empty members of a list.
+    // Empty list members are ignored (RFC 9110 §5.6.1.2).
     if (codeAt(accept, at) === COMMA) continue
     const rangeEnd = skipRange(accept, at)
     if (rangeEnd === MALFORMED) return null
@@ -46,7 +46,7 @@ export function readWeights(accept: string, ranges: readonly string[]): Int16Arr
   return weights
 }
 
-/** Reads all that follows a media range, notes its weight, and returns the end of the member. */
+/** Parses the parameters of a media range, records its weight, and returns the end of the list member. */
 function readParameters(text: string, from: number, weights: Int16Array, range: number): number {
   let weight = UNNAMED
   let at = skipBlanks(text, from)
@@ -54,7 +54,7 @@ function readParameters(text: string, from: number, weights: Int16Array, range: 
     const name = skipBlanks(text, at + 1)
     const equals = skipToken(text, name)
     at = equals
-    // RFC 9110 §5.6.6: nothing need stand between two semicolons.
+    // Empty parameters are allowed (RFC 9110 §5.6.6).
     if (equals === name) continue
     if (codeAt(text, equals) !== EQUALS) return MALFORMED
     const valueEnd = skipValue(text, equals + 1)
@@ -71,7 +71,7 @@ function readParameters(text: string, from: number, weights: Int16Array, range: 
   return at
 }
 
-/** Of several members that name one range the highest weight counts (contract §1.4). */
+/** If several members name the same range, the highest weight counts (contract §1.4). */
 function note(weights: Int16Array, range: number, weight: number): void {
   const noted = weights[range]
   if (noted !== undefined && weight > noted) weights[range] = weight
@@ -81,7 +81,7 @@ function skipRange(text: string, from: number): number {
   const slash = skipToken(text, from)
   const end = skipToken(text, slash + 1)
   if (slash === from || codeAt(text, slash) !== SLASH || end === slash + 1) return MALFORMED
-  // RFC 9110 §12.5.1: any type goes only with any subtype, though `*` is a token too.
+  // `*` is also a token character, but `*/subtype` is malformed (RFC 9110 §12.5.1).
   const anyType = slash === from + 1 && codeAt(text, from) === STAR
   return anyType && !(end === from + 3 && codeAt(text, from + 2) === STAR) ? MALFORMED : end
 }
@@ -96,7 +96,7 @@ function indexOfRange(text: string, from: number, until: number, ranges: readonl
 
 function matches(text: string, from: number, range: string): boolean {
   for (let index = 0; index < range.length; index++) {
-    // Bit 0x20 folds the letters; no other character of a range has a twin that a token may hold.
+    // Bit 0x20 folds letters to lower case. It maps no other token character to a character of a range.
     if ((codeAt(text, from + index) | 0x20) !== range.charCodeAt(index)) return false
   }
   return true
@@ -116,20 +116,20 @@ function qvalue(text: string, from: number, until: number): number {
   return weight > FULL_WEIGHT ? MALFORMED : weight
 }
 
-/** The end of the parameter value at `from`, a token or a quoted string (RFC 9110 §5.6.6). */
+/** Returns the end of the parameter value at `from`, a token or a quoted string (RFC 9110 §5.6.6). */
 function skipValue(text: string, from: number): number {
   if (codeAt(text, from) === QUOTE) return skipQuoted(text, from + 1)
   const end = skipToken(text, from)
   return end === from ? MALFORMED : end
 }
 
-// RFC 9110 §5.6.4. What lies beyond ASCII is obs-text, however the runtime decoded its bytes.
+// RFC 9110 §5.6.4. Characters beyond ASCII are obs-text in every decoding a runtime may use.
 function skipQuoted(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     let code = codeAt(text, at)
     if (code === QUOTE) return at + 1
     if (code === BACKSLASH) code = codeAt(text, ++at)
-    // Past the end this is 0, a control character, and so malformed too.
+    // `codeAt` returns 0 past the end, which is a control character and therefore malformed.
     if (!(code >= SPACE || code === HTAB) || code === DELETE) return MALFORMED
   }
   return MALFORMED

@@ -1,17 +1,17 @@
 const JSON_SPECIAL = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/
-/** What JSON.stringify leaves as it is. */
+/** Characters that JSON.stringify does not escape and the reference does. */
 const JSON_BREAKS = ['\u0085', '\u2028', '\u2029'].map((character) => ({
   character,
   written: `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
 }))
 
-/** The JSON string of `text`, quotes included, with the reference's escapes and no others (contract §3.2). */
+/** Returns the JSON string of `text` with its quotes, with the same escapes as the reference (contract §3.2). */
 export function jsonString(text: string): string {
   if (!JSON_SPECIAL.test(text)) return `"${text}"`
   return withoutBreaks(JSON.stringify(text.toWellFormed()))
 }
 
-/** The JSON array of texts: where they are many, a call for each would take long. */
+/** Returns the JSON array of texts. Many texts are escaped together, which is faster than one call each. */
 export function jsonStrings(texts: readonly string[]): string {
   if (texts.length < MANY || !texts.every((text) => text.isWellFormed())) return `[${texts.map(jsonString).join(',')}]`
   return withoutBreaks(JSON.stringify(texts))
@@ -21,7 +21,7 @@ const MANY = 1000
 
 function withoutBreaks(json: string): string {
   let text = json
-  // Each at once: a call for each would take a hundred times as long.
+  // One character at a time: a callback for each match takes a hundred times as long.
   for (const { character, written } of JSON_BREAKS)
     if (text.includes(character)) text = text.split(character).join(written)
   return text
@@ -32,7 +32,10 @@ const XML_ATTRIBUTE_SPECIAL = /[&<>"\u0000-\u001f\ud800-\udfff\ufffe\uffff]/
 
 type Entities = readonly (string | undefined)[]
 
-/** By character code. What XML 1.0 cannot carry, not even as a character reference (XML 1.0 §2.2, Char), becomes U+FFFD. */
+/**
+ * Returns a table by character code. Characters that XML 1.0 cannot represent even as references (§2.2, Char) become
+ * U+FFFD.
+ */
 function entitiesOf(entities: Readonly<Record<string, string>>): Entities {
   const carried = [0x09, 0x0a, 0x0d]
   const table = Array.from({ length: 0x40 }, (_, code): string | undefined =>
@@ -46,12 +49,14 @@ const IN_TEXT = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' }
 const TEXT_ENTITIES = entitiesOf(IN_TEXT)
 const ATTRIBUTE_ENTITIES = entitiesOf({ ...IN_TEXT, '"': '&quot;', '\t': '&#x9;', '\n': '&#xA;' })
 
-/** `text` as the content of an XML element; what XML cannot carry becomes U+FFFD (contract §3.2). */
+/**
+ * Returns `text` as the content of an XML element. Characters that XML cannot represent become U+FFFD (contract §3.2).
+ */
 export function xmlText(text: string): string {
   return XML_TEXT_SPECIAL.test(text) ? escaped(text, TEXT_ENTITIES) : text
 }
 
-/** Texts as the content of elements, each between `open` and `close`. */
+/** Returns one XML element for each text, each between `open` and `close`. Many texts are escaped together. */
 export function xmlTexts(texts: readonly string[], open: string, close: string): string {
   if (texts.length >= MANY) {
     const escapedTexts = xmlText(texts.join(SEPARATOR)).split(SEPARATOR)
@@ -62,15 +67,15 @@ export function xmlTexts(texts: readonly string[], open: string, close: string):
   return elements
 }
 
-/** Without a meaning, so that hardly any text has it. */
+/** A private-use character, which real texts hardly ever contain. */
 const SEPARATOR = '\ue000'
 
-/** `text` as the value of a double-quoted XML attribute, quotes not included (contract §3.2). */
+/** Returns `text` as the value of a double-quoted XML attribute, without the quotes (contract §3.2). */
 export function xmlAttribute(text: string): string {
   return XML_ATTRIBUTE_SPECIAL.test(text) ? escaped(text, ATTRIBUTE_ENTITIES) : text
 }
 
-/** In one pass, without a call for each character: a text may hold nothing else than what is escaped. */
+/** One pass without callbacks, because a text may consist of nothing but escaped characters. */
 function escaped(text: string, entities: Entities): string {
   const possible = text.toWellFormed()
   const pieces: string[] = []

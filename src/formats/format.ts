@@ -1,6 +1,6 @@
-// The room of the formats: a record becomes bytes, and an Accept header a media type (contract §1.3, §1.4, §3).
-// In: a record and a shape. Out: a text, the same for the same record; body.ts makes bytes and the ETag of it.
-// Nothing here knows requests or the replica.
+// Turns records into bytes, and an Accept header into a media type (contract §1.3, §1.4, §3).
+// In: a record and a shape. Out: a text, always the same for the same record; body.ts makes the bytes and the ETag.
+// This room knows neither requests nor the replica.
 import type { EventRecord } from '../domain/event.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { VenueRecord } from '../domain/venue.ts'
@@ -12,16 +12,16 @@ import { plainJson } from './plain-json.ts'
 import { plainXml } from './plain-xml.ts'
 import { type ConfiguredLinks, type Resource, eventResource, venueResource } from './resource.ts'
 
-/** What the operator settles for all representations. */
+/** The operator's settings for all representations. */
 export interface FormatSettings {
-  /** `/` for the root, else without a slash at its end. */
+  /** `/` for the root; any other path has no trailing slash. */
   readonly basePath: string
-  /** The last but one part of the version 1 XML namespace. */
+  /** The second-to-last part of the version 1 XML namespace. */
   readonly namespace: string
   readonly links: ConfiguredLinks
 }
 
-/** Turns records into bodies: a pure function of record, shape and settings. */
+/** Formats records as bodies, as a pure function of record, shape and settings. */
 export class Formatter {
   readonly #settings: FormatSettings
   readonly #prefix: string
@@ -39,12 +39,12 @@ export class Formatter {
     return this.#format(venueResource(venue, this.#settings.links.venue), shape)
   }
 
-  /** What stands around the records of a page. */
+  /** Returns the text before and after the records of a page. */
   frame(outline: PageOutline, shape: Shape): Pick<PageFrame, 'before' | 'middle' | 'after'> {
     return pageFrame(shape, outline, this.#settings.namespace, this.#prefix)
   }
 
-  /** Where a link of ours leads, from the root of the host (contract §2.1). */
+  /** Returns the path of one of Marquee's own links, from the root of the host (contract §2.1). */
   pathOf(href: string): string {
     return resolveHref(href, this.#prefix)
   }

@@ -3,7 +3,10 @@ import { jsonString } from './escape.ts'
 import { jsonFields } from './plain-json.ts'
 import type { Resource } from './resource.ts'
 
-/** `application/hal+json`: as plain JSON, but `_links` keyed by Rel in order of first appearance (contract §3). */
+/**
+ * `application/hal+json`: like plain JSON, but `_links` is an object by Rel, in order of first appearance (contract
+ * §3).
+ */
 export function halJson(resource: Resource, basePath: string): string {
   const links = haveDistinctRels(resource.links)
     ? linkMembers(resource.links, basePath)
@@ -19,9 +22,9 @@ function linkMembers(links: readonly Link[], basePath: string): string {
   return members
 }
 
-/** Where one Rel has several links, they are an array in the place of the first. */
+/** Several links with the same Rel become an array at the position of the first. */
 function groupedLinks(links: readonly Link[], basePath: string): string {
-  // A Map, since an object would sort `10` first and lose `__proto__`.
+  // A Map, because an object would sort `10` first and lose `__proto__`.
   const byRel = new Map<string, string[]>()
   for (const link of distinctLinks(links)) {
     const objects = byRel.get(link.Rel)
@@ -41,9 +44,9 @@ export function linkObject(link: Link, basePath: string): string {
   return `{"href":${jsonString(resolveHref(link.Href, basePath))}${templated}${title}}`
 }
 
-/** Whether no two links share a Rel, as nearly always: then none is equal to another and none needs an array. */
+/** Returns true if no two links share a Rel, the usual case: none is then a duplicate and none needs an array. */
 function haveDistinctRels(links: readonly Link[]): boolean {
-  // Few are compared pair by pair, which allocates nothing.
+  // Short lists are compared pair by pair, which allocates nothing.
   if (links.length > FEW) return new Set(links.map((link) => link.Rel)).size === links.length
   for (let later = 1; later < links.length; later++) {
     for (let earlier = 0; earlier < later; earlier++) if (links[earlier]?.Rel === links[later]?.Rel) return false
@@ -53,7 +56,10 @@ function haveDistinctRels(links: readonly Link[]): boolean {
 
 const FEW = 8
 
-/** The links HAL shows: those of equal Rel and Href, compared ordinally as given, once, the first one (contract §3). */
+/**
+ * Returns the links that HAL shows: the first of those with equal Rel and Href, compared ordinally as given (contract
+ * §3).
+ */
 export function distinctLinks(links: readonly Link[]): readonly Link[] {
   if (haveDistinctRels(links)) return links
   const seen = new Map<string, Set<string>>()
@@ -69,7 +75,7 @@ export function distinctLinks(links: readonly Link[]): readonly Link[] {
   })
 }
 
-/** `href` as HAL writes it: `~/` becomes `/` after the configured base path (contract §2.1). */
+/** Returns `href` as HAL writes it: `~/` becomes `/` after the base path (contract §2.1). */
 export function resolveHref(href: string, basePath: string): string {
   return href.startsWith('~/') ? `${basePath}${href.slice(1)}` : href
 }

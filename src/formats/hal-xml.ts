@@ -3,10 +3,13 @@ import { xmlAttribute, xmlText } from './escape.ts'
 import { distinctLinks, resolveHref } from './hal-json.ts'
 import type { Resource } from './resource.ts'
 
-/** The first line, which a record within a list leaves out (contract §4.2). */
+/** The first line. A record within a list omits it (contract §4.2). */
 export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
-/** `application/hal+xml`: indented, links but `self` as elements, then the scalar fields in declaration order (contract §3). */
+/**
+ * `application/hal+xml`: indented; links except `self` as elements, then the scalar fields in declaration order
+ * (contract §3).
+ */
 export function halXml(resource: Resource, basePath: string): string {
   const self = resolveHref(resource.href, basePath)
   let lines = `${XML_DECLARATION}<resource rel="${resource.rel}" href="${xmlAttribute(self)}" name="${resource.rel}">\n`

@@ -1,4 +1,4 @@
-/** The six types a record is served as, in order of preference (contract §1.4). */
+/** The six media types of a record, in order of preference (contract §1.4). */
 export const MEDIA_TYPES = [
   'application/json',
   'text/json',
@@ -10,12 +10,11 @@ export const MEDIA_TYPES = [
 
 export type MediaType = (typeof MEDIA_TYPES)[number]
 
-/** The four ways to write a record, each one body and one ETag (contract §1.3, §3). */
+/** The four ways to write a record. Each has its own body and ETag (contract §1.3, §3). */
 export const SHAPES = ['json', 'xml', 'hal-json', 'hal-xml'] as const
 
 export type Shape = (typeof SHAPES)[number]
 
-/** The shape of the bodies of a media type (contract §3). */
 export const shapeOf: Readonly<Record<MediaType, Shape>> = {
   'application/json': 'json',
   'text/json': 'json',
@@ -25,7 +24,10 @@ export const shapeOf: Readonly<Record<MediaType, Shape>> = {
   'application/hal+xml': 'hal-xml',
 }
 
-/** The `Content-Type` of a media type, written out: a response builds no string (contract §1.3). */
+/**
+ * The `Content-Type` of each media type, precomputed: building the string for each response would be slower (contract
+ * §1.3).
+ */
 export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` } = {
   'application/json': 'application/json; charset=utf-8',
   'text/json': 'text/json; charset=utf-8',
@@ -35,7 +37,7 @@ export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` }
   'application/hal+xml': 'application/hal+xml; charset=utf-8',
 }
 
-/** Whether a client that gets this type is an XML one, and so gets its problems as XML (contract §1.5). */
+/** Returns true for the XML types, whose clients also get problems as XML (contract §1.5). */
 export function isXml(mediaType: MediaType): boolean {
   return IS_XML[shapeOf[mediaType]]
 }

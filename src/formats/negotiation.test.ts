@@ -162,26 +162,26 @@ const MALFORMED: readonly string[] = [
 ]
 
 describe('negotiate, by example (contract §1.4)', () => {
-  it.each([...NOTHING_ASKED])('answers %p with %s, for it asks for nothing we have', (accept, answer) => {
+  it.each([...NOTHING_ASKED])('answers %p with %s, because no type matches', (accept, answer) => {
     expect(negotiate(accept)).toBe(answer)
   })
-  it.each([...ASKED])('answers %p with %s, which it asks for', (accept, answer) => {
+  it.each([...ASKED])('answers %p with %s, which matches', (accept, answer) => {
     expect(negotiate(accept)).toBe(answer)
   })
   it.each([...WEIGHED])('answers %p with %s, by weight and precedence', (accept, answer) => {
     expect(negotiate(accept)).toBe(answer)
   })
-  it.each([...TIED])('answers %p with %s, where the weights are equal', (accept, answer) => {
+  it.each([...TIED])('answers %p with %s, although the weights are equal', (accept, answer) => {
     expect(negotiate(accept)).toBe(answer)
   })
   it.each([...CLIENTS])('answers %p, as clients send it, with %s', (accept, answer) => {
     expect(negotiate(accept)).toBe(answer)
   })
-  it.each([...WELL_FORMED])('lets %p stand beside a type it knows', (member) => {
+  it.each([...WELL_FORMED])('accepts %p beside a known type', (member) => {
     expect(negotiate(`text/xml, ${member}`)).toBe('text/xml')
     expect(negotiate(`${member}, text/xml`)).toBe('text/xml')
   })
-  it.each([...MALFORMED])('answers application/json to any list that holds %p', (member) => {
+  it.each([...MALFORMED])('answers application/json to any list that contains %p', (member) => {
     expect(negotiate(`text/xml, ${member}`)).toBe(JSON_TYPE)
     expect(negotiate(`${member}, text/xml`)).toBe(JSON_TYPE)
   })
@@ -196,7 +196,7 @@ const RANGES = [...MEDIA_TYPES, 'application/*', 'text/*', '*/*', 'image/png', '
 
 const member: fc.Arbitrary<Member> = fc.record({
   range: fc.constantFrom(...RANGES),
-  // Few values, so that ties are common.
+  // Few values, to make ties common.
   thousandths: fc.constantFrom(0, 1, 200, 500, 999, 1000),
 })
 const members = fc.array(member, { maxLength: 8 })
@@ -209,7 +209,7 @@ function listOf(list: readonly Member[]): string {
   return list.map(written).join(', ')
 }
 
-/** The rule as the contract words it: sort what is allowed by weight, then specificity, then preference. */
+/** The rule as the contract words it: sort the allowed types by weight, then specificity, then preference. */
 function byTheContract(list: readonly Member[]): MediaType {
   const offers = MEDIA_TYPES.map((mediaType, preference) => {
     const matching = [mediaType, `${mediaType.split('/')[0]}/*`, '*/*']
@@ -223,7 +223,7 @@ function byTheContract(list: readonly Member[]): MediaType {
   return allowed[0]?.mediaType ?? JSON_TYPE
 }
 
-// Pieces of headers, so that noise is often nearly right. No letters that could spell one of the six types.
+// Fragments of headers, to make random headers often nearly right. No letters that could spell one of the six types.
 // oxfmt-ignore
 const PIECES = [
   'a/b', '*/*', 'a', '*', '/', ';', ';', ',', '=', 'q=', ';Q=', '0', '1', '0.5', '.', '000', '2',
@@ -231,7 +231,7 @@ const PIECES = [
 ]
 const noise = fc.string({ maxLength: 24, unit: fc.constantFrom(...PIECES) })
 
-// RFC 9110 §12.5.1 and §5.6, letter by letter; a weight may stand among the parameters, but only one.
+// RFC 9110 §12.5.1 and §5.6, transcribed. A weight may stand anywhere among the parameters, but only once.
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"`
 const OTHER = `[ \\t]*;[ \\t]*(?:(?!q=)${TOKEN}=(?:${TOKEN}|${QUOTED}))?`
@@ -240,7 +240,7 @@ const RANGE = String.raw`(?:\*/\*|(?!\*/)${TOKEN}/${TOKEN})`
 const MEMBER = `(?:${RANGE}(?:${OTHER})*(?:${WEIGHT}(?:${OTHER})*)?)?`
 const GRAMMAR = new RegExp(`^[ \\t]*${MEMBER}(?:[ \\t]*,[ \\t]*${MEMBER})*[ \\t]*$`, 'i')
 
-describe('negotiate, whatever it is given', () => {
+describe('negotiate, for any header', () => {
   it('answers as the contract words it (contract §1.4)', () => {
     fc.assert(fc.property(members, (list) => expect(negotiate(listOf(list))).toBe(byTheContract(list))))
   })
@@ -250,7 +250,7 @@ describe('negotiate, whatever it is given', () => {
     fc.assert(fc.property(text, (accept) => expect(MEDIA_TYPES).toContain(negotiate(accept))))
   })
 
-  it('tells malformed lists from others as the grammar of RFC 9110 does', () => {
+  it('recognizes malformed lists exactly as the grammar of RFC 9110 does', () => {
     fc.assert(
       fc.property(noise, (list) => {
         expect(negotiate(`text/xml,${list}`)).toBe(GRAMMAR.test(list) ? 'text/xml' : JSON_TYPE)
@@ -259,19 +259,19 @@ describe('negotiate, whatever it is given', () => {
     )
   })
 
-  it('does not mind the order of the ranges', () => {
+  it('ignores the order of the ranges', () => {
     const shuffled = members.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
     )
     fc.assert(fc.property(shuffled, ([list, other]) => expect(negotiate(listOf(other))).toBe(negotiate(listOf(list)))))
   })
 
-  it('does not mind the case of types and of q', () => {
+  it('ignores the case of types and of q', () => {
     const cased = members.chain((list) => fc.tuple(fc.constant(listOf(list)), fc.mixedCase(fc.constant(listOf(list)))))
     fc.assert(fc.property(cased, ([accept, other]) => expect(negotiate(other)).toBe(negotiate(accept))))
   })
 
-  it('does not mind parameters, blanks, empty members and ranges of other types', () => {
+  it('ignores parameters, blanks, empty members and ranges of other types', () => {
     const extra = fc.constantFrom(';', ' ; a=b', ';\tqs=1', ';a="q=0, */*;\\""', ';level=1;x=y')
     const between = fc.constantFrom(',', ' ,\t', ',,', ', image/png, ', ',a/b;c="d,e";q=0.7,', ', application/jso, ')
     const decorated = fc.array(fc.tuple(member, extra, between, fc.boolean()), { maxLength: 8 })
@@ -289,7 +289,7 @@ describe('negotiate, whatever it is given', () => {
 })
 
 describe('negotiate, beside the negotiator package', () => {
-  it('answers the same where every range has a weight of its own, so that RFC 9110 leaves no tie open', () => {
+  it('gives the same answer if all weights differ, which rules out ties', () => {
     const distinct = fc.uniqueArray(
       fc.record({ range: fc.constantFrom(...RANGES), thousandths: fc.integer({ min: 0, max: 1000 }) }),
       { maxLength: 10, selector: (each) => each.thousandths },
@@ -321,9 +321,9 @@ describe('negotiate, against hostile headers', () => {
     'a fault at the very end': (length) => `${'*/*;q=0.1,'.repeat(length / 10)}*`,
   }
 
-  it.each(Object.entries(hostile))('reads %s in time that grows with the length alone', (_, write) => {
+  it.each(Object.entries(hostile))('reads %s in linear time', (_, write) => {
     const [short, long] = [write(16_384), write(16 * 16_384)]
-    // Sixteen times the length: some sixteenfold for one pass, 256-fold where any part of it is read again and again.
+    // 16 times the length: about 16-fold for one pass, 256-fold if any part is read repeatedly.
     expect(fastest(long) / fastest(short)).toBeLessThan(100)
   })
 
@@ -368,7 +368,7 @@ describe('createNegotiator', () => {
     )
   })
 
-  it('decides once for a header that comes again', () => {
+  it('decides once for a repeated header', () => {
     const { ask, asked } = counting(8)
     for (let time = 0; time < 3; time++) expect(ask('application/hal+xml')).toBe('application/hal+xml')
     expect(asked).toEqual(['application/hal+xml'])
@@ -410,7 +410,7 @@ describe('createNegotiator', () => {
     expect(ask('text/xm\u016c')).toBe('application/json')
   })
 
-  it('keeps no text alive that a header was cut from', () => {
+  it('keeps no text alive that a header is a slice of', () => {
     const ask = createNegotiator(256)
     const megabyte = 1_000_000
     const before = heldBytes()
@@ -419,7 +419,7 @@ describe('createNegotiator', () => {
       ask(request.slice(0, 300))
     }
     expect(heldBytes() - before).toBeLessThan(10 * megabyte)
-    // Asked once more, so that what it remembers is in use until here.
+    // Used once more, to keep the negotiator itself alive until here.
     expect(ask('text/xml')).toBe('text/xml')
   })
 

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 
 const FALLBACK: MediaType = 'application/json'
 
-// Every range that can match one of our types, and for each type the indexes of those that match it, the most specific first.
+// All ranges that match one of our types; and for each type the indexes of its ranges, the most specific first.
 const RANGES: readonly string[] = [...new Set(MEDIA_TYPES.flatMap(rangesOf))]
 const OFFERS = MEDIA_TYPES.map((mediaType) => ({
   mediaType,
@@ -16,8 +16,8 @@ function rangesOf(mediaType: MediaType): readonly string[] {
 }
 
 /**
- * The media type to answer with, for any Accept header at all (contract §1.4; RFC 9110 §12.5.1). A header that is absent,
- * malformed or matches nothing gets `application/json`: the service never answers 406.
+ * Returns the media type to answer with, for any Accept header (contract §1.4; RFC 9110 §12.5.1). A header that is
+ * absent, malformed or matches nothing gets `application/json`: the service never answers 406.
  *
  * @example negotiate('text/html,application/xml;q=0.9,*' + '/*;q=0.8') // 'application/xml'
  */
@@ -28,7 +28,7 @@ export function negotiate(accept: string | null): MediaType {
   let bestRank = 0
   for (const { mediaType, ranges } of OFFERS) {
     const rank = rankOf(ranges, weights)
-    // Equal ranks keep the earlier one: the order of MEDIA_TYPES is the order of preference.
+    // On equal ranks the earlier type wins: MEDIA_TYPES is in order of preference.
     if (rank > bestRank) {
       best = mediaType
       bestRank = rank
@@ -37,26 +37,27 @@ export function negotiate(accept: string | null): MediaType {
   return best
 }
 
-/** Ranks by weight, then by how specific the range is; 0 for a type that nothing names, or that `q=0` excludes. */
+/** Ranks by weight, then by specificity. 0 for a type that the header does not name or excludes by `q=0`. */
 function rankOf(ranges: readonly number[], weights: Int16Array): number {
   let specificity = ranges.length
   for (const range of ranges) {
     const weight = weights[range] ?? UNNAMED
-    // The most specific range that matches decides, also where a wider one weighs more (RFC 9110 §12.5.1).
+    // The most specific matching range decides, even if a wider one has a higher weight (RFC 9110 §12.5.1).
     if (weight !== UNNAMED) return weight === 0 ? 0 : weight * (ranges.length + 1) + specificity
     specificity--
   }
   return 0
 }
 
-/** Longer headers are negotiated each time: browsers send some 150 characters, and a key must stay small. */
+/** Longer headers are not cached. Browsers send about 150 characters. */
 export const LONGEST_KEPT = 512
 
 /**
- * A `negotiate` that remembers its answers, at most `ceiling` of them, for clients send the same few headers.
+ * Returns a `negotiate` with a cache of at most `ceiling` answers, because clients send the same few headers.
  *
- * It keeps two generations of half the ceiling each. When the young one is full the old one is dropped whole, and a header
- * met in the old one moves to the young one: so a header in use outlives a flood of random ones, and nothing is sorted.
+ * The cache has two generations of half the ceiling each. When the young generation is full, it replaces the old one; a
+ * header found in the old generation moves to the young one. A header in use therefore survives a flood of random ones,
+ * without sorting.
  */
 export function createNegotiator(
   ceiling: number = 512,
@@ -67,7 +68,7 @@ export function createNegotiator(
   let old = new Map<string, MediaType>()
   return (accept) => {
     if (accept === null) return negotiate(null)
-    // Looked at first, since a lookup hashes the whole of the text.
+    // Checked before the lookup, which hashes the whole text.
     if (accept.length > LONGEST_KEPT) return decide(accept)
     const known = young.get(accept)
     if (known !== undefined) return known
@@ -84,11 +85,11 @@ export function createNegotiator(
 }
 
 /**
- * An equal text that shares no memory: a slice of a request's text would keep all of that text alive. Null for one that
- * Latin-1 cannot hold, which no header does whose bytes were read as RFC 9110 §5.5 has them.
+ * Returns an equal string that shares no memory: a slice of a request's text would keep all of that text alive. `null`
+ * if Latin-1 cannot represent the text, which never happens to a header decoded as RFC 9110 §5.5 requires.
  */
 function ownCopy(text: string): string | null {
-  // By way of bytes: of a concatenation and its slice JavaScriptCore makes the first slice again.
+  // Copied through bytes: JavaScriptCore optimizes a slice of a concatenation back into the original slice.
   const copy = Buffer.from(text, 'latin1').toString('latin1')
   return copy === text ? copy : null
 }

@@ -8,18 +8,18 @@ import type { Shape } from './media-types.ts'
 import { linkJson } from './plain-json.ts'
 import { namespaceOf } from './plain-xml.ts'
 
-/** A page of a list less its records. The hrefs are as plain JSON writes them, `~/events?limit=2`. */
+/** A page of a list without its records. The hrefs are those of plain JSON, `~/events?limit=2`. */
 export interface PageOutline {
   readonly list: ListName
   readonly self: string
-  /** Null on the last page. */
+  /** `null` on the last page. */
   readonly next: string | null
   readonly isEmpty: boolean
   /** How many venues follow the events of the page; null if the page holds none by its query (contract §4.4). */
   readonly venues: number | null
 }
 
-/** What stands around the records of a page; each of them is its own representation, less its first `skip` bytes. */
+/** The text around the records of a page. Each record is its own representation without the first `skip` bytes. */
 export interface PageFrame {
   readonly before: string
   readonly between: string
@@ -29,7 +29,7 @@ export interface PageFrame {
   readonly skip: number
 }
 
-/** Which of its bytes a record leaves out within a list, and what divides it from the next (contract §4.2). */
+/** Returns the bytes that a record omits within a list, and the text between two records (contract §4.2). */
 export function recordsOf(shape: Shape): Pick<PageFrame, 'between' | 'skip'> {
   return RECORDS[shape]
 }
@@ -41,13 +41,16 @@ const RECORDS: Readonly<Record<Shape, Pick<PageFrame, 'between' | 'skip'>>> = {
   'hal-xml': { between: '\n', skip: XML_DECLARATION.length },
 }
 
-/** What the pages of each list are made of is called. */
+/** The names in the pages of each list. */
 export const PAGE_WORDS = {
   events: { member: 'Events', rel: 'event', root: 'ArrayOfEventRepresentation' },
   venues: { member: 'Venues', rel: 'venue', root: 'ArrayOfVenueRepresentation' },
 } as const
 
-/** The four shapes of a page (contract §4.2). `basePath` is empty for the root. */
+/**
+ * Returns the text before and after the records, for each of the four shapes (contract §4.2). `basePath` is empty for
+ * the root.
+ */
 export function pageFrame(
   shape: Shape,
   outline: PageOutline,

@@ -3,7 +3,10 @@ import { jsonString, jsonStrings } from './escape.ts'
 import type { Resource } from './resource.ts'
 import type { FieldType, FieldValue } from '../domain/field.ts'
 
-/** `application/json`: one line, fields in declaration order, `_links` an array, `_embedded` null last (contract §3). */
+/**
+ * `application/json`: one line, fields in declaration order, `_links` an array, `_embedded` last and always null
+ * (contract §3).
+ */
 export function plainJson(resource: Resource): string {
   let links = ''
   for (const link of resource.links) links += links === '' ? linkJson(link) : `,${linkJson(link)}`
@@ -15,7 +18,9 @@ export function linkJson(link: Link): string {
   return `{"Rel":${jsonString(link.Rel)},"Href":${jsonString(link.Href)},"Title":${title},"IsTemplated":${isTemplated(link.Href)}}`
 }
 
-/** The members both JSON shapes share: every field in declaration order, nulls written, no braces. */
+/**
+ * Returns the members that both JSON shapes share: every field in declaration order, nulls included, without braces.
+ */
 export function jsonFields({ fields, values }: Resource): string {
   let members = ''
   for (let index = 0; index < fields.length; index++) {
@@ -32,7 +37,7 @@ function jsonValue(value: FieldValue, type: FieldType): string {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'object') return jsonStrings(value)
   if (type === 'text') return jsonString(value)
-  // An integral decimal gets `.0` in JSON, and only there (contract §3.2).
+  // An integral decimal gets `.0` in JSON only (contract §3.2).
   if (type === 'decimal') return value.includes('.') ? value : `${value}.0`
   return `"${value}"`
 }

@@ -4,10 +4,12 @@ import type { Resource } from './resource.ts'
 
 export const HAL_NAMESPACE = 'http://schemas.datacontract.org/2004/07/WebApi.Hal'
 export const ARRAYS_NAMESPACE = 'http://schemas.microsoft.com/2003/10/Serialization/Arrays'
-/** The root elements. */
 export const ROOTS = { event: 'EventRepresentation', venue: 'VenueRepresentation' } as const
 
-/** `application/xml`, as DataContractSerializer writes it: one line, base members first, fields in ordinal order (contract §3). */
+/**
+ * `application/xml`, as DataContractSerializer writes it: one line, inherited members first, fields in ordinal order
+ * (contract §3).
+ */
 export function plainXml(resource: Resource, namespace: string): string {
   const root = ROOTS[resource.rel]
   return (
@@ -18,7 +20,7 @@ export function plainXml(resource: Resource, namespace: string): string {
   )
 }
 
-/** The version 1 namespace, as an attribute's value. */
+/** Returns the version 1 namespace as an attribute value. */
 export function namespaceOf(part: string): string {
   return xmlAttribute(`http://schemas.datacontract.org/2004/07/${part}.Representations.V1`)
 }
@@ -34,7 +36,7 @@ function linkElements(links: readonly Link[]): string {
 
 const orders = new WeakMap<Resource['fields'], readonly number[]>()
 
-/** The positions of the fields in ordinal alphabetical order, the data contract's. */
+/** Returns the positions of the fields in ordinal alphabetical order, as the data contract requires. */
 function ordinalOrder(fields: Resource['fields']): readonly number[] {
   let order = orders.get(fields)
   if (order === undefined) {

@@ -3,9 +3,9 @@ import type { Field, FieldType, FieldValue } from '../domain/field.ts'
 import { type Link, untitled } from '../domain/link.ts'
 import { type VenueRecord, VENUES } from '../domain/venue.ts'
 
-/** A record as a format sees it: what its fields are, what they hold, and all its links (contract §2.1). */
+/** A record as the formats see it: its fields, their values and all its links (contract §2.1). */
 export interface Resource {
-  /** The base members Rel and LinkName, and HAL XML's `rel` and `name`. */
+  /** Written as Rel and LinkName in plain XML, and as `rel` and `name` in HAL XML. */
   readonly rel: 'event' | 'venue'
   readonly href: string
   readonly fields: readonly WrittenField[]
@@ -13,7 +13,7 @@ export interface Resource {
   readonly links: readonly Link[]
 }
 
-/** The links the operator configured, appended after all others (contract §2.1). */
+/** The operator's links, appended after all others (contract §2.1). */
 export interface ConfiguredLinks {
   readonly event: readonly LinkTemplate[]
   readonly venue: readonly LinkTemplate[]
@@ -52,14 +52,14 @@ function resourceOf<Name extends string>(
   return { rel: kind, href, fields: written, values, links }
 }
 
-/** A field with what stands around its value in each format, built once. */
+/** A field with the text around its value in each format, built once. */
 interface WrittenField {
   readonly name: string
   readonly type: FieldType
   readonly jsonKey: string
   readonly open: string
   readonly close: string
-  /** The element of a null, and of nothing, as XML. */
+  /** The XML elements of a null and of an empty value. */
   readonly nil: string
   readonly empty: string
 }
@@ -76,7 +76,7 @@ function writtenFields(fields: readonly Field[]): readonly WrittenField[] {
   }))
 }
 
-/** A link the operator configured; `{Field}` in its href is filled in from each record. */
+/** A link that the operator configured. `{Field}` in its href is replaced by each record's value. */
 export interface LinkTemplate {
   readonly rel: string
   readonly href: string
@@ -84,8 +84,8 @@ export interface LinkTemplate {
 }
 
 /**
- * The link of one record: each `{Field}` becomes the field's percent-encoded value, null nothing, tags joined by commas
- * (RFC 6570 §3.2.2); a name that is not a field stays, as a template for the reader.
+ * Returns the link of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined by
+ * commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
  */
 function expandLink<Name extends string>(
   template: LinkTemplate,
@@ -107,7 +107,7 @@ function encodeValue(value: FieldValue): string {
   return percentEncode(String(value))
 }
 
-/** Everything but RFC 3986 §2.3's unreserved characters, which is stricter than encodeURIComponent by `!'()*`. */
+/** Encodes everything except RFC 3986 §2.3's unreserved characters: `!'()*` in addition to encodeURIComponent. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

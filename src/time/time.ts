@@ -1,21 +1,24 @@
-// The clock that is passed in, waiting with a limit, the mutex, yielding to the event loop. Every room may use it.
+// The clock that is passed in, waits with a limit, the mutex, and yielding to the event loop. Every room may use these.
 
-/** A point in time by both clocks: the monotonic one orders, the wall one notices a machine that slept. */
+/**
+ * A point in time on both clocks. The monotonic clock orders events; the wall clock reveals that the machine was
+ * asleep.
+ */
 export interface Moment {
   readonly monotonicMs: number
   readonly wallMs: number
 }
 
-/** Time and chance, passed in: tests own both. */
+/** Time and randomness, passed in so tests can control both. */
 export interface Time {
   now(): Moment
-  /** Calls `then` once after `delayMs`, unless the returned function was called before. */
+  /** Calls `then` once after `delayMs`. The returned function cancels it. */
   after(delayMs: number, then: () => void): () => void
   /** A number from 0 (included) to 1 (excluded). */
   random(): number
 }
 
-/** Elapsed milliseconds, by whichever clock says more: a paused machine errs towards reading again. Never below 0. */
+/** Returns the elapsed milliseconds by the clock that shows more, at least 0. A machine that slept then reads again. */
 export function elapsedMs(from: Moment, to: Moment): number {
   return Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs, 0)
 }
@@ -24,7 +27,7 @@ export function earlierBy(moment: Moment, ms: number): Moment {
   return ms === 0 ? moment : { monotonicMs: moment.monotonicMs - ms, wallMs: moment.wallMs - ms }
 }
 
-/** The moment that a wall clock showed, as of now; one that lies ahead is now. */
+/** Converts a wall-clock time into a moment; a time in the future becomes `now`. */
 export function momentAt(wallMs: number, now: Moment): Moment {
   return earlierBy(now, Math.max(0, now.wallMs - wallMs))
 }
@@ -35,7 +38,10 @@ export function laterOf(left: Moment | null, right: Moment): Moment {
 
 const LONGEST_DELAY_MS = 24 * 3_600_000
 
-/** Clocks that differ, and rows that show only now, such as those of another view, make times that tell of no delay. */
+/**
+ * Returns the delays in ms of change times, without the implausible ones: times in the future (clocks differ) and
+ * delays over a day (rows that an older view reveals only now).
+ */
 export function delaysOf(times: readonly number[], wallMs: number): readonly number[] {
   return times.map((at) => wallMs - at).filter((ms) => ms >= 0 && ms <= LONGEST_DELAY_MS)
 }
@@ -43,7 +49,7 @@ export function delaysOf(times: readonly number[], wallMs: number): readonly num
 export const systemTime: Time = {
   now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
   after(delayMs, then) {
-    // A delay past 2³¹-1 ms would fire at once (the timers' int32).
+    // Timers are int32: a delay beyond 2³¹-1 ms would fire at once.
     const timer = setTimeout(then, Math.min(delayMs, 0x7fffffff))
     return () => clearTimeout(timer)
   },

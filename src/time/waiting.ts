@@ -1,9 +1,12 @@
-// How the service waits: never without a limit, and in turn where two must not work at once.
+// Waits, which always have a limit, and a mutex.
 import type { Time } from './time.ts'
 
 export const TIMED_OUT: unique symbol = Symbol('timed out')
 
-/** The promise's value; `TIMED_OUT` where it has none after `limitMs`, or where the signal comes first. What becomes of it later is ignored. */
+/**
+ * Resolves with the promise's value, or with `TIMED_OUT` after `limitMs` or when the signal aborts. A later result or
+ * rejection is ignored.
+ */
 export async function withTimeout<Value>(
   time: Time,
   limitMs: number,
@@ -24,21 +27,21 @@ export async function withTimeout<Value>(
   }
 }
 
-/** Resolves after `ms`, or as soon as the signal says so. */
+/** Resolves after `ms`, or when the signal aborts. */
 export async function sleep(ms: number, time: Time, signal: AbortSignal): Promise<void> {
   await withTimeout(time, ms, new Promise(() => {}), signal)
 }
 
-/** Lets requests pass. */
+/** Lets pending requests run before the caller continues. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A lock that is handed over in the order it was asked for. */
+/** A lock that is granted in the order of requests. */
 export class Mutex {
   #last: Promise<void> = Promise.resolve()
 
-  /** Resolves when all who asked before have let go; call what it gives to let go. */
+  /** Resolves when the lock is granted. The caller unlocks by calling the returned function. */
   async lock(): Promise<() => void> {
     const before = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -47,7 +50,7 @@ export class Mutex {
     return resolve
   }
 
-  /** Runs `work` in its turn. */
+  /** Runs `work` while holding the lock. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const unlock = await this.lock()
     try {
