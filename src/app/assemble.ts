@@ -193,8 +193,8 @@ export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   for (const list of ['events', 'venues'] as const) {
     const read = reads[list]
     if (read.ok) {
-      const { size, extras } = marquee.replica[list].list
-      marquee.suspicions[list].judge(size + extras.length)
+      const { size, unidentified } = marquee.replica[list].list
+      marquee.suspicions[list].judge(size + unidentified.length)
       continue
     }
     failures.push({ list, failure: read.failure })

@@ -212,8 +212,8 @@ function ignoredColumns(
 
 /** A renamed column takes all rows down, and the rows' own faults do not say that. */
 function nothingServed({ events, venues }: ToldLists): readonly string[] {
-  return [events.list, venues.list].flatMap(({ kind, served, withheld, extras }) => {
-    const count = withheld + extras.length
+  return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
+    const count = withheld + unidentified.length
     return served > 0 || count === 0 ? [] : [`no ${kind.name} at all would be served: every row is withheld`]
   })
 }

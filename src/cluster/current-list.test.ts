@@ -17,7 +17,7 @@ const WHOLE: ListState = {
   whole: true,
   served: 0,
   withheld: 0,
-  extras: [],
+  unidentified: [],
   shrunk: null,
   lost: 0,
   accepting: false,
@@ -88,10 +88,10 @@ it('tells of the list that is served what its leader told', () => {
   const current = new CurrentList(() => swap.served.events, true)
   expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
   const next = followed(true)
-  next.events.tell({ ...WHOLE, extras: [0, 2, 1], lastError: 'the CRM is down' })
+  next.events.tell({ ...WHOLE, unidentified: [0, 2, 1], lastError: 'the CRM is down' })
   swap.offer(next)
   expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
-  expect(Array.from(current.extraCounts)).toEqual([0, 2, 1])
+  expect(Array.from(current.unidentifiedCounts)).toEqual([0, 2, 1])
   expect(current.lastFailure).toEqual({ message: 'the CRM is down' })
   next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
   expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])

@@ -69,8 +69,8 @@ export class CurrentList<Item> implements ToldList<Item> {
     return this.#served().loadedAtMs
   }
 
-  get extraCounts(): ArrayLike<number> {
-    return this.#served().extraCounts
+  get unidentifiedCounts(): ArrayLike<number> {
+    return this.#served().unidentifiedCounts
   }
 
   get drift(): ToldList<Item>['drift'] {

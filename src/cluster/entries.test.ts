@@ -15,7 +15,7 @@ const READ = {
   whole: true,
   served: 2,
   withheld: 1,
-  extras: [0, 1],
+  unidentified: [0, 1],
   shrunk: null,
   lost: 0,
   accepting: false,

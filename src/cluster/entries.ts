@@ -30,7 +30,7 @@ export interface ListState {
   readonly served: number
   readonly withheld: number
   /** How many rows have no place of their own, in the order of the faults. */
-  readonly extras: readonly number[]
+  readonly unidentified: readonly number[]
   /** What the shrink guard does not believe, and for how long it has not; null while the list is believed. */
   readonly shrunk: ToldShrunk | null
   /** How many records have left the web as unreadable since the last full read that was believed. */
@@ -183,7 +183,7 @@ export function listStateOf(value: unknown): ListState {
     whole: given['whole'] === true,
     served: numberAt(given, 'served'),
     withheld: numberAt(given, 'withheld'),
-    extras: texts(given, 'extras').map(Number),
+    unidentified: texts(given, 'unidentified').map(Number),
     shrunk: shrunkOf(given['shrunk']),
     lost: given['lost'] === undefined ? 0 : numberAt(given, 'lost'),
     accepting: given['accepting'] === true,

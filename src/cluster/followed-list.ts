@@ -36,7 +36,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#time = time
     this.#told = this.#heardAt = time.now()
     this.#heartbeat = heartbeat
-    list.extras = PackedRows.counted(state.extras)
+    list.unidentified = PackedRows.counted(state.unidentified)
   }
 
   get state(): ListState {
@@ -45,7 +45,7 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   tell(state: ListState): void {
     this.#state = state
-    this.list.extras = PackedRows.counted(state.extras)
+    this.list.unidentified = PackedRows.counted(state.unidentified)
     this.#told = this.#time.now()
   }
 
@@ -76,19 +76,19 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
   }
 
-  get extraCounts(): readonly number[] {
-    return this.#state.extras
+  get unidentifiedCounts(): readonly number[] {
+    return this.#state.unidentified
   }
 
   /** What a leader goes on from that begins with these rows. */
   get carried(): ResumeState {
-    const { whole, cursor, extras, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
+    const { whole, cursor, unidentified, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
     const sinceToldMs = elapsedMs(this.#told, this.#time.now())
     return {
       freshness: this.freshness,
       isLoaded: whole,
       cursor: cursor === null ? null : cursorOf(cursor),
-      extras,
+      unidentified,
       lost,
       shrunk: shrunk === null ? null : { ...shrunk, forMs: shrunk.forMs + sinceToldMs },
       accepting,

@@ -15,7 +15,7 @@ const WELL: ListState = {
   whole: true,
   served: 0,
   withheld: 0,
-  extras: [],
+  unidentified: [],
   shrunk: null,
   lost: 0,
   accepting: false,

@@ -15,7 +15,7 @@ const UNREAD: ListState = {
   whole: false,
   served: 0,
   withheld: 0,
-  extras: [],
+  unidentified: [],
   shrunk: null,
   lost: 0,
   accepting: false,

@@ -13,7 +13,7 @@ export function stateOf(replica: Replica, name: ListName, now: Moment): ListStat
     whole: reader.isLoaded,
     served: list.served,
     withheld: list.withheld,
-    extras: [...list.extras.counts],
+    unidentified: [...list.unidentified.counts],
     shrunk:
       shrunk === null
         ? null

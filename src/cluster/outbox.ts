@@ -36,7 +36,7 @@ export class Outbox {
   }
 
   get count(): number {
-    return LISTS.reduce((sum, name) => sum + (this.#dirtyRows[name]?.owed ?? 0), this.#states.size)
+    return LISTS.reduce((sum, name) => sum + (this.#dirtyRows[name]?.size ?? 0), this.#states.size)
   }
 
   /** From when a list was read in full, what changes is told; what it had by then is for a snapshot. True where that is new. */
@@ -47,7 +47,7 @@ export class Outbox {
       if (!reader.isLoaded) continue
       if (this.#dirtyRows[name] === undefined) isNew = true
       const dirtyRows = (this.#dirtyRows[name] ??= new DirtyRows(list))
-      dirtyRows.onOwed = () => this.#wake()
+      dirtyRows.onDirty = () => this.#wake()
     }
     return isNew
   }
@@ -87,7 +87,7 @@ export class Outbox {
 
   /** What was sent is not in the log that there is now. */
   again({ head, body }: LogEntry): void {
-    if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.owe(id)
+    if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.putBack(id)
   }
 
   /** Takes what is to be told next; null where nothing is owed. */

@@ -66,13 +66,13 @@ function because(column: string | null, shown: string): string {
   return column === null ? '' : ` (${column}${shown})`
 }
 
-type HeldFaults = Pick<RecordList<unknown>, 'faults' | 'extras'>
+type HeldFaults = Pick<RecordList<unknown>, 'faults' | 'unidentified'>
 
 /** Counts the faults of a list's withheld rows: mistakes first, then by number of rows. */
-export function faultCounts({ faults, extras }: HeldFaults): readonly FaultCount[] {
+export function faultCounts({ faults, unidentified }: HeldFaults): readonly FaultCount[] {
   const all = new FaultCounts()
   all.addAll(faults)
-  all.addAll(extras.faults)
+  all.addAll(unidentified.faults)
   return [...all].toSorted(
     (left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)) || right.count - left.count,
   )

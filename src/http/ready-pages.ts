@@ -30,7 +30,7 @@ export class ReadyPages {
   read(key: string, changes: number, nowMs: number): ReadyPage | null {
     const page = this.#pages.get(key)
     if (page === undefined) return null
-    this.#letGo(key, page)
+    this.#drop(key, page)
     if (page.changes !== changes || nowMs < page.goodFromMs || nowMs > page.goodUntilMs) return null
     this.#add(key, page)
     return page
@@ -38,12 +38,12 @@ export class ReadyPages {
 
   keep(key: string, page: ReadyPage): void {
     const before = this.#pages.get(key)
-    if (before !== undefined) this.#letGo(key, before)
+    if (before !== undefined) this.#drop(key, before)
     if (page.body.length > this.#ceilingBytes * LARGEST_SHARE) return
     this.#add(key, page)
     for (const [oldest, kept] of this.#pages) {
       if (this.#bytes <= this.#ceilingBytes) return
-      this.#letGo(oldest, kept)
+      this.#drop(oldest, kept)
     }
   }
 
@@ -52,7 +52,7 @@ export class ReadyPages {
     this.#bytes += sizeOf(key, page)
   }
 
-  #letGo(key: string, page: ReadyPage): void {
+  #drop(key: string, page: ReadyPage): void {
     this.#pages.delete(key)
     this.#bytes -= sizeOf(key, page)
   }

@@ -78,7 +78,7 @@ function explainNoId(asked: string, { lists }: ExplainOptions): Explanation {
   const steps: Step[] = [{ step: 'id', ok: false, detail }]
   for (const { list } of [lists.events, lists.venues]) {
     for (const found of [quoted, asked]) {
-      for (const { withheld } of list.extras.holding(found)) {
+      for (const { withheld } of list.unidentified.holding(found)) {
         if (withheld.fault !== 'no-id' || withheld.found !== found) continue
         const { reason, remedy } = withheldWords(withheld)
         steps.push({ step: 'listed', ok: false, detail: `A row of the CRM (${withheld.where}) ${reason}. ${remedy}` })
@@ -137,7 +137,7 @@ function kindOf<Item>({ list }: ToldList<Item>): ExplainedKind {
 /** Other rows with the same id: they are left out, and the admin may have meant one of them. */
 function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
   const steps: Step[] = []
-  for (const extra of list.extras.holding(id)) {
+  for (const extra of list.unidentified.holding(id)) {
     if (extra.id !== id) continue
     const detail = `A second row (${extra.withheld.where}) has the same id and is left out: remove one of the two, or give one of them another id.`
     steps.push({ step: 'listed', ok: false, detail })

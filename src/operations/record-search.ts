@@ -95,7 +95,7 @@ async function find(
       if (signal.aborted) return
     }
     if (isIt === null) return
-    for (const { id, withheld } of list.extras) {
+    for (const { id, withheld } of list.unidentified) {
       if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
       if (signal.aborted) return
       keepWithheld(id, withheld)

@@ -1,55 +1,55 @@
 import type { TagSets } from './tag-sets.ts'
 
-/** So many entries a block holds at most: to move half of them aside for another takes under a microsecond. */
+/** The capacity of a block. Moving half of them to make room for one takes less than a microsecond. */
 export const BLOCK_ENTRIES = 512
-/** Columns grow and shrink by so many entries, so that little of them is empty. */
+/** Columns grow and shrink by this many entries, to keep the unused part small. */
 const STEP = 32
-/** Start and end 8 each, handle, venue and mark 4 each, ticks 2. */
+/** Start and end 8 bytes each; handle, venue and tag code 4 each; ticks 2. */
 const ENTRY_BYTES = 30
-/** What a block takes besides, roughly: its object, the buffer, the six views, and its bits. */
+/** An estimate of the other memory of a block: the object, the buffer, the six views and the bits. */
 const BLOCK_BYTES = 1200
 
-/** A block has so many bits for what its entries name: about a fifth of them are set. */
+/** Each block has a Bloom filter of this many bits; about a fifth of them are set. */
 const BITS = 4096
 const UNUSED_BITS = 32 - Math.log2(BITS)
 
-/** What stands for any venue, and for any tag. */
+/** Stands for any venue or any tag in `bitOf`. */
 export const ANY = -1
 
-/** The bit of a venue with a tag, of rows that have tickets or of all; either may be `ANY`. */
+/** Returns the bit of a venue with a tag, for rows with tickets available or for all rows. Either may be `ANY`. */
 export function bitOf(venue: number, word: number, available: boolean): number {
   const mixed = Math.imul(Math.imul(venue, 0x9e3779b1) ^ (word + 1), 0xc2b2ae35) + (available ? 0x27d4eb2f : 0)
   return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> UNUSED_BITS
 }
 
-/** What an index holds of a row. Times are epoch milliseconds. */
+/** A row in the index. Times are epoch milliseconds. */
 export interface Entry {
   startMs: number
-  /** What `startMs` leaves out: tenths of a microsecond, below 10,000. */
+  /** The fraction of `startMs`, in units of 100 ns, below 10,000. */
   startTicks: number
-  /** When it ends, rounded down to whole milliseconds. */
+  /** The row's end, rounded down to whole milliseconds. */
   endMs: number
   handle: number
   venue: number
-  /** The number of the set of tags twice, and 1 where tickets can be had. */
-  mark: number
+  /** Twice the number of the tag set, plus 1 if tickets are available. */
+  tagCode: number
 }
 
-/** Some entries of an index that follow one another in its order, a column for each number. */
+/** Consecutive entries of an index, with a column for each property. */
 export class IndexBlock {
   count = 0
-  /** No entry's end is later; it may itself be too late. */
+  /** No entry ends later. Replacing an entry does not lower it, so it may be too late. */
   latestEndMs = -Infinity
   starts: Float64Array = new Float64Array(0)
   ends: Float64Array = new Float64Array(0)
   handles: Uint32Array = new Uint32Array(0)
   venues: Uint32Array = new Uint32Array(0)
-  marks: Uint32Array = new Uint32Array(0)
+  tagCodes: Uint32Array = new Uint32Array(0)
   ticks: Uint16Array = new Uint16Array(0)
-  #columns: Columns = [this.starts, this.ends, this.handles, this.venues, this.marks, this.ticks]
-  /** 1 for each venue, tag and pair of them that an entry has, and some that one had. */
+  #columns: Columns = [this.starts, this.ends, this.handles, this.venues, this.tagCodes, this.ticks]
+  /** A 1 for each venue, tag and pair of them in the entries, and for some of earlier entries. */
   readonly #bits = new Uint32Array(BITS / 32)
-  /** How many entries were replaced or removed since those were set. */
+  /** Replacements and removals since the bits were last computed. */
   #outdated = 0
   readonly #tags: TagSets
 
@@ -61,7 +61,7 @@ export class IndexBlock {
     return this.starts.length * ENTRY_BYTES + BLOCK_BYTES
   }
 
-  /** Whether any of these bits is set; where not, no entry has what they stand for. */
+  /** Returns false if no entry has any of these bits' properties. */
   mayHold(any: readonly number[]): boolean {
     for (const bit of any) if (((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0) return true
     return false
@@ -78,7 +78,7 @@ export class IndexBlock {
     this.#write(at, entry)
   }
 
-  /** Writes what does not decide where the entry stands. */
+  /** Overwrites the columns that do not determine the entry's position. */
   replace(at: number, entry: Entry): void {
     this.#write(at, entry)
     this.#outdate()
@@ -93,7 +93,7 @@ export class IndexBlock {
     this.#outdate()
   }
 
-  /** Takes the later half of the entries out, into a block that follows. */
+  /** Moves the later half of the entries into a new block and returns it. */
   split(): IndexBlock {
     const later = new IndexBlock(this.#tags)
     const half = this.count >>> 1
@@ -104,7 +104,7 @@ export class IndexBlock {
     return later
   }
 
-  /** Takes over the entries of the block that follows, from the one at `from` on. */
+  /** Appends the entries of the next block, beginning with the one at `from`. */
   append(next: IndexBlock, from = 0): void {
     const at = this.count
     this.count += next.count - from
@@ -113,18 +113,18 @@ export class IndexBlock {
     this.#summarize()
   }
 
-  #write(at: number, { endMs, venue, mark }: Entry): void {
+  #write(at: number, { endMs, venue, tagCode }: Entry): void {
     this.ends[at] = endMs
     this.venues[at] = venue
-    this.marks[at] = mark
+    this.tagCodes[at] = tagCode
     if (endMs > this.latestEndMs) this.latestEndMs = endMs
-    this.#note(venue, mark)
+    this.#note(venue, tagCode)
   }
 
-  #note(venue: number, mark: number): void {
-    const words = this.#tags.membersOf(mark >>> 1)
+  #note(venue: number, tagCode: number): void {
+    const words = this.#tags.membersOf(tagCode >>> 1)
     this.#noteVenue(venue, words, false)
-    if ((mark & 1) === 1) this.#noteVenue(venue, words, true)
+    if ((tagCode & 1) === 1) this.#noteVenue(venue, words, true)
   }
 
   #noteVenue(venue: number, words: readonly number[], available: boolean): void {
@@ -147,7 +147,7 @@ export class IndexBlock {
   #summarize(): void {
     this.#outdated = 0
     this.#bits.fill(0)
-    for (let at = 0; at < this.count; at++) this.#note(this.venues[at] ?? 0, this.marks[at] ?? 0)
+    for (let at = 0; at < this.count; at++) this.#note(this.venues[at] ?? 0, this.tagCodes[at] ?? 0)
     this.#findLatestEnd()
   }
 
@@ -165,15 +165,15 @@ export class IndexBlock {
   #resize(capacity: number): void {
     if (capacity === this.starts.length) return
     const before = this.#columns
-    // One buffer for all: a small one of its own for each column would cost more than what lies in it.
+    // One buffer for all columns: small separate buffers would cost more than their contents.
     const buffer = new ArrayBuffer(capacity * ENTRY_BYTES)
     this.starts = new Float64Array(buffer, 0, capacity)
     this.ends = new Float64Array(buffer, capacity * 8, capacity)
     this.handles = new Uint32Array(buffer, capacity * 16, capacity)
     this.venues = new Uint32Array(buffer, capacity * 20, capacity)
-    this.marks = new Uint32Array(buffer, capacity * 24, capacity)
+    this.tagCodes = new Uint32Array(buffer, capacity * 24, capacity)
     this.ticks = new Uint16Array(buffer, capacity * 28, capacity)
-    this.#columns = [this.starts, this.ends, this.handles, this.venues, this.marks, this.ticks]
+    this.#columns = [this.starts, this.ends, this.handles, this.venues, this.tagCodes, this.ticks]
     copyColumns(before, this.#columns, 0, Math.min(capacity, before[0].length), 0)
   }
 }

@@ -1,5 +1,4 @@
-// The order behind the lists. In: each write of a list's records. Out: the rows that a query asks for, by start, venue
-// and tag.
+// The order of the lists. In: each write of a list's records. Out: the rows of a query, by start, venue and tag.
 
 import type { Guid } from '../domain/guid.ts'
 import type { Tick } from '../domain/tick.ts'
@@ -11,56 +10,56 @@ import { type Shard, SERVED } from '../records/shard.ts'
 import { TagSets } from './tag-sets.ts'
 import { VenueNumbers } from './venue-numbers.ts'
 
-/** A slot in its shard's number of bits. */
+/** The number of bits of a slot within its shard. */
 const SLOT_BITS = 24
-/** How long rows are taken in before others have their turn, and after how many of them the clock is looked at. */
+/** The longest turn of building an index, and how many rows pass between two looks at the clock. */
 const TURN_MS = 5
 const ROWS_A_LOOK = 32
-/** Two neighbours that together hold no more become one. */
+/** Two neighbouring blocks are merged if together they have no more entries. */
 const MERGED_ENTRIES = BLOCK_ENTRIES / 2
 
 interface Indexable extends Pick<RecordList<unknown>, 'shards' | 'order'> {
-  readonly kind: { readonly placing: SortKeyReader }
+  readonly kind: { readonly sortKeys: SortKeyReader }
 }
 
-/** The index of a list; null if it keeps none. */
+/** Returns the index of a list; `null` if it has none. */
 export function indexOf({ order }: Pick<RecordList<unknown>, 'order'>): ListIndex | null {
   return order instanceof ListIndex ? order : null
 }
 
-/** Has a list keep an index from now on; resolves when all rows are in it. */
+/** Creates an index for a list. Resolves when all rows are in it. */
 export async function keepIndex(list: Indexable, pause: () => Promise<void>): Promise<void> {
-  const index = new ListIndex(list.shards, list.kind.placing)
+  const index = new ListIndex(list.shards, list.kind.sortKeys)
   list.order = index
   await index.build(pause, () => list.order !== index)
 }
 
-/** Where a row stands in the order of its list. */
+/** The position of a row in the order of its list. */
 export interface ListPosition {
   readonly start: Tick
   readonly id: Guid
 }
 
 /**
- * The served rows of a list in the order in which they are listed, Start, then Id (contract §4.1), with what a query asks of
- * them as columns of numbers: no row is read that is not sent. It follows each write of its list at once.
+ * The served rows of a list in their order, Start, then Id (contract §4.1). The properties that queries filter by are
+ * columns of numbers, so a query reads only the rows it returns. Each write of the list updates the index at once.
  */
 export class ListIndex implements RowOrder {
   readonly blocks: IndexBlock[] = []
   readonly tags: TagSets = new TagSets()
   readonly venues: VenueNumbers = new VenueNumbers()
-  /** Whether all rows are in it. */
+  /** All rows are in the index. */
   isWhole = false
-  /** Rows before this one, by shard and slot, are followed; the others are yet to come. */
+  /** While the index is being built: rows before this one, by shard and slot, are in it. */
   #reached = 0
   readonly #shards: readonly Shard[]
-  readonly #placing: SortKeyReader
+  readonly #sortKeys: SortKeyReader
   readonly #words = new Uint32Array(4)
-  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, mark: 0 }
+  readonly #entry: Entry = { startMs: 0, startTicks: 0, endMs: 0, handle: 0, venue: 0, tagCode: 0 }
 
-  constructor(shards: readonly Shard[], placing: SortKeyReader) {
+  constructor(shards: readonly Shard[], sortKeys: SortKeyReader) {
     this.#shards = shards
-    this.#placing = placing
+    this.#sortKeys = sortKeys
   }
 
   get sizeBytes(): number {
@@ -69,7 +68,7 @@ export class ListIndex implements RowOrder {
     return bytes
   }
 
-  /** Takes in the rows there are, in turns of a few milliseconds; ends where nobody wants it any longer. */
+  /** Adds the existing rows, in turns of a few milliseconds. Stops early if the index is no longer wanted. */
   async build(pause: () => Promise<void>, isUnwanted: () => boolean): Promise<void> {
     let turnEndsAt = performance.now() + TURN_MS
     for (const shard of this.#shards) {
@@ -87,20 +86,20 @@ export class ListIndex implements RowOrder {
     this.isWhole = true
   }
 
-  /** A served row was written: `before` is what was packed there, null where it was not served. */
+  /** A served row was written. `before` is its previous packed record; `null` if it was not served. */
   follow(shard: Shard, slot: number, before: string | null, packed: string): void {
     const handle = handleOf(shard, slot)
     if (handle >= this.#reached) return
     const entry = this.#entry
-    const place = this.#placing.placeOf(packed)
+    const place = this.#sortKeys.sortKeyOf(packed)
     entry.startMs = place.start.ms
     entry.startTicks = place.start.ticks
     entry.endMs = place.end.ms
     entry.handle = handle
     entry.venue = this.venues.hold(place.venue)
-    entry.mark = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
+    entry.tagCode = this.tags.hold(place.tags) * 2 + (place.isAvailable ? 1 : 0)
     if (before !== null) {
-      const start = this.#placing.startOf(before)
+      const start = this.#sortKeys.startOf(before)
       const [block, at] = this.#find(shard, slot, start)
       this.#release(block, at)
       if (start.ms === entry.startMs && start.ticks === entry.startTicks) return block.replace(at, entry)
@@ -109,15 +108,15 @@ export class ListIndex implements RowOrder {
     this.#insert(shard, slot, place)
   }
 
-  /** A row is served no longer. */
+  /** A row is no longer served. */
   forget(shard: Shard, slot: number, before: string): void {
     if (handleOf(shard, slot) >= this.#reached) return
-    const [block, at] = this.#find(shard, slot, this.#placing.startOf(before))
+    const [block, at] = this.#find(shard, slot, this.#sortKeys.startOf(before))
     this.#release(block, at)
     this.#remove(block, at)
   }
 
-  /** The block and the place of the first entry that stands after a position, or at it. */
+  /** Returns the block and the place of the first entry at or after a position. */
   seek(start: Tick, words: Uint32Array): readonly [index: number, at: number] {
     let low = 0
     let high = this.blocks.length
@@ -139,13 +138,13 @@ export class ListIndex implements RowOrder {
     return [low, from]
   }
 
-  /** Whether the entry there stands at that very position. */
+  /** Returns true if the entry is exactly at this position. */
   isAt(index: number, at: number, start: Tick, words: Uint32Array): boolean {
     const block = this.blocks[index]
     return block !== undefined && at < block.count && this.#compare(block, at, start, words) === 0
   }
 
-  /** How many rows are not over by `nowMs`, epoch ms. */
+  /** Returns the number of rows that end at or after `nowMs`, epoch ms. */
   countFrom(nowMs: number): number {
     let count = 0
     for (const { ends, count: entries } of this.blocks) {
@@ -162,10 +161,10 @@ export class ListIndex implements RowOrder {
 
   positionOf(handle: number): ListPosition {
     const [shard, slot] = this.rowOf(handle)
-    return { start: this.#placing.startOf(shard.read(slot)), id: shard.guid(slot) }
+    return { start: this.#sortKeys.startOf(shard.read(slot)), id: shard.guid(slot) }
   }
 
-  /** How many of its entries a block has that start before a moment. */
+  /** Returns how many entries of a block start before a moment. */
   startingBefore(block: IndexBlock, { ms, ticks }: Tick): number {
     const last = block.count - 1
     if ((block.starts[last] ?? 0) < ms) return block.count
@@ -198,7 +197,7 @@ export class ListIndex implements RowOrder {
       if (block.count === BLOCK_ENTRIES) this.blocks.splice(index + 1, 0, block.split())
       return
     }
-    // After all others: a list that comes in its order fills its blocks.
+    // After all other entries: a list that arrives in order fills its blocks completely.
     let last = this.blocks.at(-1)
     if (last === undefined || last.count >= BLOCK_ENTRIES - 1) this.blocks.push((last = new IndexBlock(this.tags)))
     last.insert(last.count, this.#entry)
@@ -222,7 +221,7 @@ export class ListIndex implements RowOrder {
 
   #release(block: IndexBlock, at: number): void {
     this.venues.release(block.venues[at] ?? 0)
-    this.tags.release((block.marks[at] ?? 0) >>> 1)
+    this.tags.release((block.tagCodes[at] ?? 0) >>> 1)
   }
 
   #compare(block: IndexBlock, at: number, { ms, ticks }: Tick, words: Uint32Array): number {

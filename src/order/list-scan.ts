@@ -4,20 +4,20 @@ import { readGuidWords } from '../records/guid-table.ts'
 import { type IndexBlock, ANY, bitOf } from './index-block.ts'
 import type { ListIndex, ListPosition } from './list-index.ts'
 import { readSortKey } from '../records/packing.ts'
-import type { FittingNonces } from './tag-sets.ts'
+import type { FittingTagCodes } from './tag-sets.ts'
 
-/** What is asked of a list (contract §4.1). */
+/** A query of a list (contract §4.1). */
 export interface Wanted {
-  /** Not over before it. */
+  /** Rows that end before this are excluded. */
   readonly from: Tick
-  /** Started before it; null where any start will do. */
+  /** Rows that start at or after this are excluded; `null` for no limit. */
   readonly to: Tick | null
-  /** At any of these; empty for all. */
+  /** Rows at any of these venues; empty for all. */
   readonly venues: readonly Guid[]
-  /** With any of these; empty for all. */
+  /** Rows with any of these tags; empty for all. */
   readonly tags: readonly string[]
   readonly available: boolean
-  /** After it; null for the first page. */
+  /** Rows after this position; `null` for the first page. */
   readonly after: ListPosition | null
   readonly limit: number
 }
@@ -25,15 +25,15 @@ export interface Wanted {
 export interface Scanned {
   /** Handles of the rows, in order. */
   readonly rows: readonly number[]
-  /** There is at least one more. */
+  /** Further rows follow the page. */
   readonly hasMore: boolean
-  /** The first moment, in ms, after which one of them, or the one that there is more, is over. */
+  /** The earliest end, in ms, among these rows and the following one. The answer is valid until then. */
   readonly goodUntilMs: number
 }
 
 const NOTHING: Scanned = { rows: [], hasMore: false, goodUntilMs: Infinity }
 
-/** The rows of one page: a walk over columns of numbers that skips what is over, and reads no record. */
+/** Returns the rows of one page. Walks over columns of numbers, skips past rows, and reads hardly any record. */
 export function scan(index: ListIndex, { from, to, venues, tags, available, after, limit }: Wanted): Scanned {
   const filter = filterOf(index, { from, venues, tags, available })
   if (filter === null) return NOTHING
@@ -45,11 +45,11 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
     if (block === undefined) break
     const until = to === null ? block.count : index.startingBefore(block, to)
     const isOpen = block.latestEndMs >= from.ms && (filter.any === null || block.mayHold(filter.any))
-    if (isOpen) filter.settle?.(block.marks, first, until)
+    if (isOpen) filter.settle?.(block.tagCodes, first, until)
     for (let at = isOpen ? nextFit(block, first, until, filter) : until; at < until && rows.length <= limit;) {
       const handle = block.handles[at] ?? 0
       const endMs = block.ends[at] ?? 0
-      // Ends are whole milliseconds: within that of a `from` that is finer the row itself decides.
+      // Ends are rounded down to milliseconds. If `from` falls within that millisecond, the record decides.
       if (from.ticks === 0 || endMs !== from.ms || !isOver(index, handle, from)) {
         rows.push(handle)
         goodUntilMs = Math.min(goodUntilMs, endMs)
@@ -65,48 +65,48 @@ export function scan(index: ListIndex, { from, to, venues, tags, available, afte
 
 interface Filter {
   readonly fromMs: number
-  /** By mark and by venue, 1 for what fits; null where all do. */
-  readonly marks: FittingNonces['fits'] | null
-  readonly settle: FittingNonces['settle']
+  /** 1 for each tag code that matches; `null` if all do. */
+  readonly tagCodes: FittingTagCodes['fits'] | null
+  readonly settle: FittingTagCodes['settle']
   readonly venues: Uint8Array | null
-  /** A block without the bits of any of these has none that fits; null where that is not asked. */
+  /** A block without any of these bits has no matching entry; `null` if the bits are not checked. */
   readonly any: readonly number[] | null
 }
 
 type Choice = Pick<Wanted, 'venues' | 'tags' | 'available'>
 
-/** Null where nothing can fit. */
+/** `null` if nothing can match. */
 function filterOf(index: ListIndex, wanted: Choice & Pick<Wanted, 'from'>): Filter | null {
   const { from, venues, tags, available } = wanted
-  const marks = tags.length === 0 && !available ? null : index.tags.matching(tags, available)
+  const tagCodes = tags.length === 0 && !available ? null : index.tags.matching(tags, available)
   const atVenues = venues.length === 0 ? null : flagged(index, venues)
-  if (marks === null && (tags.length > 0 || available)) return null
+  if (tagCodes === null && (tags.length > 0 || available)) return null
   if (atVenues === null && venues.length > 0) return null
   return {
     fromMs: from.ms,
-    marks: marks?.fits ?? null,
-    settle: marks?.settle ?? null,
+    tagCodes: tagCodes?.fits ?? null,
+    settle: tagCodes?.settle ?? null,
     venues: atVenues,
     any: bitsOf(index, wanted),
   }
 }
 
 /**
- * The first entry from `at` on that fits, `until` where there is none. Venues and tags are combined without a branch each: of
- * common ones that never meet the processor could guess neither.
+ * Returns the first matching entry from `at` on; `until` if there is none. Venues and tags are combined without a
+ * branch for each, because the processor could predict neither.
  */
 function nextFit(block: IndexBlock, at: number, until: number, filter: Filter): number {
-  const { ends, marks, venues } = block
-  const { fromMs, marks: fits, venues: there } = filter
+  const { ends, tagCodes, venues } = block
+  const { fromMs, tagCodes: fits, venues: there } = filter
   if (fits === null && there === null) {
     while (at < until && (ends[at] ?? 0) < fromMs) at++
   } else if (there === null && fits !== null) {
-    while (at < until && (fits[marks[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
+    while (at < until && (fits[tagCodes[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
   } else if (fits === null && there !== null) {
     while (at < until && (there[venues[at] ?? 0] !== 1 || (ends[at] ?? 0) < fromMs)) at++
   } else if (fits !== null && there !== null) {
     while (at < until) {
-      const fit = (fits[marks[at] ?? 0] ?? 0) & (there[venues[at] ?? 0] ?? 0)
+      const fit = (fits[tagCodes[at] ?? 0] ?? 0) & (there[venues[at] ?? 0] ?? 0)
       if (fit === 1 && (ends[at] ?? 0) >= fromMs) break
       at++
     }
@@ -119,10 +119,12 @@ function isOver(index: ListIndex, handle: number, from: Tick): boolean {
   return isBefore(readSortKey(shard.read(slot)).end, from)
 }
 
-/** Where so many bits are asked for, most blocks have one of them. */
+/** With more bits than this, most blocks would have one of them. */
 const MOST_BITS = 256
 
-/** The bits of which a block that holds what is wanted has one: of each venue with each tag. */
+/**
+ * Returns the bits of each wanted venue with each wanted tag. A block with a matching entry has at least one of them.
+ */
 function bitsOf(index: ListIndex, { venues, tags, available }: Choice): readonly number[] | null {
   const numbers =
     venues.length === 0 ? [ANY] : venues.map((id) => index.venues.find(id)).filter((number) => number !== -1)
@@ -131,7 +133,7 @@ function bitsOf(index: ListIndex, { venues, tags, available }: Choice): readonly
   return numbers.flatMap((venue) => words.map((word) => bitOf(venue, word, available)))
 }
 
-/** By number, 1 for each of these venues; null where no event names any. */
+/** Returns a flag for each venue number, 1 for the wanted venues; `null` if no event refers to any of them. */
 function flagged({ venues }: ListIndex, ids: readonly Guid[]): Uint8Array | null {
   let flags: Uint8Array | null = null
   for (const id of ids) {
@@ -148,6 +150,6 @@ const words = new Uint32Array(4)
 function placeAfter(index: ListIndex, { start, id }: ListPosition): readonly [number, number] {
   readGuidWords(id, words)
   const [block, at] = index.seek(start, words)
-  // The row itself, where it is still there, was on the page before.
+  // The position's own row, if it still exists, was on the previous page.
   return index.isAt(block, at, start, words) ? [block, at + 1] : [block, at]
 }

@@ -8,7 +8,7 @@ describe('sets of tags', () => {
   it.each([
     ['all at once', undefined],
     ['as they are met', 0],
-  ])('are found by their tags, %s, while a row has them, through all that comes and goes', (_, mostHolders) => {
+  ])('are found by their tags, %s, while a row has them', (_, mostHolders) => {
     const tag = fc.constantFrom('Folk', 'FOLK', 'Talk', 'Café', 'CAFÉ', 'Free')
     const step = fc.tuple(fc.boolean(), fc.array(tag, { maxLength: 3 }))
     fc.assert(
@@ -21,10 +21,10 @@ describe('sets of tags', () => {
           else sets.release(gone.set)
         }
         const wanted = new Set(asked.map((each) => each.toLowerCase()))
-        const marks = Uint32Array.from(held.flatMap(({ set }) => [set * 2, set * 2 + 1]))
+        const tagCodes = Uint32Array.from(held.flatMap(({ set }) => [set * 2, set * 2 + 1]))
         const fitsOf = (tags: readonly string[], available: boolean): Uint8Array | null => {
           const found = sets.matching(tags, available)
-          found?.settle?.(marks, 0, marks.length)
+          found?.settle?.(tagCodes, 0, tagCodes.length)
           return found?.fits ?? null
         }
         const [free, all, withTickets] = [fitsOf(asked, true), fitsOf(asked, false), fitsOf([], true)]
@@ -40,7 +40,7 @@ describe('sets of tags', () => {
     )
   })
 
-  it('that do not have a tag cost a query nothing, where each event has a set of its own', () => {
+  it('without the tag cost a query nothing, even if each event has its own set', () => {
     const sets = new TagSets()
     for (let event = 0; event < 100_000; event++) sets.hold(pack([`Artist ${event}`, 'Music']))
     let bestMs = Infinity
@@ -52,7 +52,7 @@ describe('sets of tags', () => {
     expect(bestMs).toBeLessThan(1)
   })
 
-  it('that nearly all have one of hundreds of tags cost a query no look at all of them', () => {
+  it('are not all examined if nearly all have one of hundreds of wanted tags', () => {
     const sets = new TagSets()
     for (let event = 0; event < 20_000; event++) {
       const artists = Array.from({ length: 12 }, (_, at) => `Artist ${(event * (at + 7)) % 500}`)

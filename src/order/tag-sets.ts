@@ -1,12 +1,13 @@
 import { unpackTags } from '../records/packing.ts'
 
-/** What a set, and a word, take roughly, with their place in a map. */
+/** Estimates in bytes for a set and for a word, including their entries in maps. */
 const SET_BYTES = 300
 const WORD_BYTES = 160
 const MOST_HOLDERS = 10_000
 
 /**
- * A tag without regard to case (contract §4.1): through upper case, where `ß` and `SS`, and the two small sigmas, are one.
+ * Folds the case of a tag (contract §4.1). Through upper case, because that unites `ß` with `SS`, and both lower-case
+ * sigmas.
  *
  * @example foldTag('STRASSE') === foldTag('Straße') // true
  */
@@ -17,18 +18,25 @@ function foldTag(tag: string): string {
 
 const NOT_ASCII = /[^\u0000-\u007f]/
 
-/** The distinct sets of tags that rows have, each a number while a row has it: a query is matched with sets, never with rows. */
+/**
+ * The distinct tag sets of the rows, each with a number while a row has it. Queries are matched against sets, not rows.
+ */
 export class TagSets {
   readonly #words = new Numbers()
   readonly #sets = new Numbers()
   /** The words of each set. */
   readonly #members: (readonly number[])[] = []
-  /** The sets that have each word; where it is one alone its number, since of tags that are many most are of one event. */
+  /**
+   * The sets that have each word. A number instead of a Set if there is only one: most words of a large vocabulary
+   * occur in one event.
+   */
   readonly #holders: (number | Set<number>)[] = []
 
   readonly #mostHolders: number
 
-  /** Where more sets than so many have what is asked, only those are looked at that are met: a page has soon enough of them. */
+  /**
+   * If more sets than this have a wanted tag, `matching` does not examine all of them: only those that the scan meets.
+   */
   constructor(mostHolders: number = MOST_HOLDERS) {
     this.#mostHolders = mostHolders
   }
@@ -37,7 +45,7 @@ export class TagSets {
     return this.#sets.size * SET_BYTES + this.#words.size * WORD_BYTES
   }
 
-  /** The number of the set of these tags, as they are packed, held once more until `release`. */
+  /** Returns the number of a set of packed tags, and keeps it in use until `release`. */
   hold(packed: string): number {
     const set = this.#sets.hold(packed)
     if (this.#sets.uses(set) === 1) {
@@ -66,21 +74,24 @@ export class TagSets {
     else if (typeof holders !== 'number') holders.delete(set)
   }
 
-  /** The numbers of the words of a set. */
+  /** Returns the word numbers of a set. */
   membersOf(set: number): readonly number[] {
     return this.#members[set] ?? []
   }
 
-  /** The numbers of those of these tags that any row has. */
+  /** Returns the word numbers of those tags that any row has. */
   wordsOf(tags: readonly string[]): readonly number[] {
     return tags.map((tag) => this.#words.find(foldTag(tag))).filter((word) => word !== undefined)
   }
 
-  /** The marks that have any of these tags, or all where there are none, with tickets to be had where that is asked; null where none has. */
-  matching(tags: readonly string[], available: boolean): FittingNonces | null {
+  /**
+   * Returns the tag codes with any of these tags (all if there are none), restricted to available tickets if
+   * `available`. `null` if no row has such a tag.
+   */
+  matching(tags: readonly string[], available: boolean): FittingTagCodes | null {
     const fits = new Uint8Array(this.#members.length * 2)
     if (tags.length === 0) {
-      for (let mark = available ? 1 : 0; mark < fits.length; mark += available ? 2 : 1) fits[mark] = 1
+      for (let tagCode = available ? 1 : 0; tagCode < fits.length; tagCode += available ? 2 : 1) fits[tagCode] = 1
       return { fits, settle: null }
     }
     const words = this.wordsOf(tags)
@@ -100,34 +111,33 @@ export class TagSets {
     return { fits, settle: null }
   }
 
-  #settling(fits: Uint8Array, words: readonly number[], available: boolean): FittingNonces['settle'] {
+  #settling(fits: Uint8Array, words: readonly number[], available: boolean): FittingTagCodes['settle'] {
     const isWanted = new Uint8Array(this.#holders.length)
     for (const word of words) isWanted[word] = 1
-    return (marks, from, until) => {
+    return (tagCodes, from, until) => {
       for (let at = from; at < until; at++) {
-        const mark = marks[at] ?? 0
-        if (fits[mark] !== UNKNOWN) continue
-        const hasTickets = !available || (mark & 1) === 1
-        fits[mark] = hasTickets && this.membersOf(mark >>> 1).some((word) => isWanted[word] === 1) ? 1 : 0
+        const tagCode = tagCodes[at] ?? 0
+        if (fits[tagCode] !== UNKNOWN) continue
+        const hasTickets = !available || (tagCode & 1) === 1
+        fits[tagCode] = hasTickets && this.membersOf(tagCode >>> 1).some((word) => isWanted[word] === 1) ? 1 : 0
       }
     }
   }
 }
 
-/** By mark, the number of a set twice and 1 where tickets can be had: 1 where it fits. */
-export interface FittingNonces {
+/** `fits` is 1 for each matching tag code. */
+export interface FittingTagCodes {
   readonly fits: Uint8Array
-  /** Null, or what has to be told of marks before they are looked at: whether those from one place to another fit. */
-  readonly settle: ((marks: Uint32Array, from: number, until: number) => void) | null
+  /** Decides the tag codes of a range of entries, before the scan looks at them; `null` if all are decided. */
+  readonly settle: ((tagCodes: Uint32Array, from: number, until: number) => void) | null
 }
 
-/** What a mark has until it is settled. */
+/** The value of a tag code before `settle` decides it. */
 const UNKNOWN = 2
 
-/** No set. */
 const NONE = -1
 
-/** Numbers for texts while they are held; those let go are given again. */
+/** Numbers for texts in use. Released numbers are reused. */
 class Numbers {
   readonly #numbers = new Map<string, number>()
   readonly #values: string[] = []
@@ -158,7 +168,7 @@ class Numbers {
     return number
   }
 
-  /** Whether that was the last one. */
+  /** Returns true if the text is no longer in use. */
   release(number: number): boolean {
     const left = this.uses(number) - 1
     this.#uses[number] = left

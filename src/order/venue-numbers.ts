@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import { GuidTable, hashWords, readGuidWords } from '../records/guid-table.ts'
 import { EMPTY_WORDS, grown } from '../records/columns.ts'
 
-/** Numbers for the venues that events name, each while an event names it. */
+/** Numbers for the venues that events refer to, each while an event refers to it. */
 export class VenueNumbers {
   readonly #table = new GuidTable()
   #uses: Uint32Array = EMPTY_WORDS
@@ -17,13 +17,13 @@ export class VenueNumbers {
     return this.#table.slots
   }
 
-  /** -1 where no event names it. */
+  /** Returns the number of a venue; -1 if no event refers to it. */
   find(id: Guid): number {
     readGuidWords(id, this.#words)
     return this.#table.find(this.#words, hashWords(this.#words, 0))
   }
 
-  /** The number of a venue, held once more until `release`. */
+  /** Returns the number of a venue, and keeps it in use until `release`. */
   hold(id: Guid): number {
     let number = this.find(id)
     if (number === -1) {

@@ -35,7 +35,7 @@ function told(frames: Iterable<RowRecord>): readonly string[] {
   return [...frames].map(({ says, id }) => `${says} ${Number.parseInt(id.slice(0, 8), 16)}`)
 }
 
-/** All that can be asked of a list about these rows. */
+/** Everything a list reveals about these rows. */
 function shown(list: RecordList<EventRecord>): unknown {
   const rows = Array.from({ length: 40 }, (_, number) => [
     list.get(guidOf(number)),
@@ -46,25 +46,25 @@ function shown(list: RecordList<EventRecord>): unknown {
 }
 
 describe('DirtyRows', () => {
-  it('tell a row that changed ten times once, as it is now', () => {
+  it('yield a row that changed ten times once, with its present contents', () => {
     const list = emptyList()
     const dirtyRows = new DirtyRows(list)
     for (let version = 1; version <= 10; version++) serve(list, 1, `name ${version}`, version)
-    expect(dirtyRows.owed).toBe(1)
+    expect(dirtyRows.size).toBe(1)
     const [frame, ...others] = dirtyRows.take(1000)
     expect(frame).toMatchObject({ says: 'served', version: 10 })
     expect(frame?.text).toStartWith('name 10\0')
-    expect([others, dirtyRows.owed]).toEqual([[], 0])
+    expect([others, dirtyRows.size]).toEqual([[], 0])
   })
 
-  it('tell nothing of a row that was read as it was, and only the version where nothing else changed', () => {
+  it('omit a row that was read without a change, and yield only the version if nothing else changed', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
     withhold(list, 2)
     const dirtyRows = new DirtyRows(list)
     serve(list, 1, 'a', 1)
     withhold(list, 2)
-    expect(dirtyRows.owed).toBe(0)
+    expect(dirtyRows.size).toBe(0)
     serve(list, 1, 'a', 2)
     expect([...dirtyRows.take(9)]).toEqual([{ list: 'events', says: 'version', id: guidOf(1), version: 2, text: '' }])
     serve(list, 1, 'a', Number.NaN)
@@ -72,7 +72,7 @@ describe('DirtyRows', () => {
     expect(told(dirtyRows.take(9))).toEqual(['served 1'])
   })
 
-  it('keep the id of a row that is gone, though another has its place by now', () => {
+  it('keep the id of a removed row, although another row has taken its slot', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
     const dirtyRows = new DirtyRows(list)
@@ -83,17 +83,17 @@ describe('DirtyRows', () => {
     expect(told(dirtyRows.take(9999)).toSorted()[0]).toBe('removed 1')
   })
 
-  it('tell a row that went and came back once, as it is', () => {
+  it('yield a row that was removed and returned once, with its present contents', () => {
     const list = emptyList()
     serve(list, 1, 'a', 1)
     const dirtyRows = new DirtyRows(list)
     remove(list, 1)
     serve(list, 1, 'a', 1)
     expect(told(dirtyRows.take(9))).toEqual(['served 1'])
-    expect(dirtyRows.owed).toBe(0)
+    expect(dirtyRows.size).toBe(0)
   })
 
-  it('give what is shown and what is gone apart, and no more than was asked for', () => {
+  it('yield served and removed rows separately, and no more than requested', () => {
     const list = emptyList()
     const dirtyRows = new DirtyRows(list)
     for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
@@ -105,38 +105,38 @@ describe('DirtyRows', () => {
     expect(told(dirtyRows.take(9, 'shown'))).toEqual([])
     expect(told(dirtyRows.take(1, 'gone'))).toEqual(['withheld 3'])
     expect(told(dirtyRows.take(9, 'gone'))).toEqual(['removed 2'])
-    expect(dirtyRows.owed).toBe(0)
+    expect(dirtyRows.size).toBe(0)
   })
 
-  it('owe again what did not arrive, and nothing where they are cleared', () => {
+  it('take back what did not arrive, and are empty after `clear`', () => {
     const list = emptyList()
     for (const number of [1, 2, 3]) serve(list, number, 'a', 1)
     const dirtyRows = new DirtyRows(list)
-    dirtyRows.owe(guidOf(2))
-    dirtyRows.owe(guidOf(9))
+    dirtyRows.putBack(guidOf(2))
+    dirtyRows.putBack(guidOf(9))
     expect(told(dirtyRows.take(9))).toEqual(['served 2', 'removed 9'])
-    dirtyRows.owe(guidOf(1))
+    dirtyRows.putBack(guidOf(1))
     dirtyRows.clear()
-    expect([dirtyRows.owed, told(dirtyRows.take(9))]).toEqual([0, []])
+    expect([dirtyRows.size, told(dirtyRows.take(9))]).toEqual([0, []])
   })
 
-  it('are told to each who asked, until it has had enough', () => {
+  it('notify every listener until it unsubscribes', () => {
     const list = emptyList()
     const all = [new DirtyRows(list), new DirtyRows(list), new DirtyRows(list)]
     serve(list, 1, 'a', 1)
-    expect(all.map(({ owed }) => owed)).toEqual([1, 1, 1])
+    expect(all.map(({ size }) => size)).toEqual([1, 1, 1])
     all[1]?.end()
     serve(list, 2, 'a', 1)
-    expect(all.map(({ owed }) => owed)).toEqual([2, 1, 2])
+    expect(all.map(({ size }) => size)).toEqual([2, 1, 2])
     all[2]?.end()
     remove(list, 2)
     serve(list, 1, 'a', 2)
-    expect(all.map(({ owed }) => owed)).toEqual([2, 1, 2])
+    expect(all.map(({ size }) => size)).toEqual([2, 1, 2])
     all[0]?.end()
     expect(list.dirtyRows).toBeNull()
   })
 
-  it('bring another list to the same, whatever was written and whenever it was taken', () => {
+  it('bring another list to the same contents, for any order of writes and takes', () => {
     const step = fc.record({
       does: fc.constantFrom('serve', 'serve', 'serve', 'withhold', 'remove', 'take'),
       number: fc.nat(39),
@@ -158,7 +158,7 @@ describe('DirtyRows', () => {
           else take(number)
         }
         take(Infinity)
-        expect(dirtyRows.owed).toBe(0)
+        expect(dirtyRows.size).toBe(0)
         expect(shown(lists.events)).toEqual(shown(list))
       }),
     )

@@ -5,91 +5,90 @@ import { type WriteListener, slotOf } from './record-list.ts'
 import { EMPTY_WORDS, grown } from './columns.ts'
 import { SERVED } from './shard.ts'
 
-/** Which rows to take: those that are served, and new versions; those that are not served, or gone; both. */
-type OwedRows = 'shown' | 'gone' | 'all'
+/** Which rows to take: served ones and version changes, withheld and removed ones, or all. */
+type RowFilter = 'shown' | 'gone' | 'all'
 
-/** Rows are marked in words of so many bits. */
+/** The bitmaps have words of 2⁵ bits. */
 const WORD_BITS = 5
 
 /**
- * The rows of a list that were written or removed since they were last taken: a set, not a queue, so what changed ten times is
- * told once, and a million rows cost a quarter of a megabyte.
+ * The rows of a list that were written or removed since they were last taken. A set, not a queue: a row that changed
+ * ten times is taken once, and the bitmaps of a million rows take a quarter of a megabyte.
  */
 export class DirtyRows implements WriteListener {
   readonly #list: RecordLists[ListName]
-  before: WriteListener | null
-  /** A bit a row that was written, and one a row of which only the version was: never both. */
+  previous: WriteListener | null
+  /** Bitmaps by row: rows that were written, and rows of which only the version changed. No row is in both. */
   #written: Uint32Array = EMPTY_WORDS
   #versions: Uint32Array = EMPTY_WORDS
-  #marks = 0
+  #marked = 0
   readonly #removed = new Set<Guid>()
-  /** Called when something is owed where nothing was. */
-  onOwed: (() => void) | null = null
+  /** Called when the set stops being empty. */
+  onDirty: (() => void) | null = null
 
-  /** The list tells it from now on. */
+  /** Subscribes to the writes of the list. */
   constructor(list: RecordLists[ListName]) {
     this.#list = list
-    this.before = list.dirtyRows
+    this.previous = list.dirtyRows
     list.dirtyRows = this
   }
 
-  /** The list tells it no longer. */
+  /** Unsubscribes from the list. */
   end(): void {
-    if (this.#list.dirtyRows === this) this.#list.dirtyRows = this.before
-    for (let one = this.#list.dirtyRows; one !== null; one = one.before)
-      if (one.before === this) one.before = this.before
+    if (this.#list.dirtyRows === this) this.#list.dirtyRows = this.previous
+    for (let one = this.#list.dirtyRows; one !== null; one = one.previous)
+      if (one.previous === this) one.previous = this.previous
   }
 
-  /** At most so many frames are owed. */
-  get owed(): number {
-    return this.#marks + this.#removed.size
+  /** The number of row records that `take` would yield, at most. */
+  get size(): number {
+    return this.#marked + this.#removed.size
   }
 
   note(row: number): void {
-    this.before?.note(row)
-    this.#mark(row)
-    this.#tell()
+    this.previous?.note(row)
+    this.#add(row)
+    this.#notify()
   }
 
   noteVersion(row: number): void {
-    this.before?.noteVersion(row)
+    this.previous?.noteVersion(row)
     const word = this.#wordOf(row)
     const bit = 1 << row
     if ((((this.#written[word] ?? 0) | (this.#versions[word] ?? 0)) & bit) !== 0) return
-    this.#marks++
+    this.#marked++
     this.#versions[word] = (this.#versions[word] ?? 0) | bit
-    this.#tell()
+    this.#notify()
   }
 
-  /** Its id is kept. */
   noteRemoval(row: number, id: Guid): void {
-    this.before?.noteRemoval(row, id)
+    this.previous?.noteRemoval(row, id)
     const word = this.#wordOf(row)
-    this.#unmark(word, 1 << row)
+    this.#discard(word, 1 << row)
     this.#removed.add(id)
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
-    if (this.owed === 1) this.onOwed?.()
+  #notify(): void {
+    if (this.size === 1) this.onDirty?.()
   }
 
-  /** What was taken of this id did not arrive: it is owed again. */
-  owe(id: Guid): void {
+  /** Returns a row to the set, because what was taken of it did not arrive. */
+  putBack(id: Guid): void {
     const row = this.#list.find(id)
     if (row === -1) this.#removed.add(id)
-    else this.#mark(row)
+    else this.#add(row)
   }
 
   clear(): void {
     this.#written.fill(0)
     this.#versions.fill(0)
-    this.#marks = 0
+    this.#marked = 0
     this.#removed.clear()
   }
 
-  /** At most `max` of what is owed, as it is now: it is no longer owed. */
-  *take(max: number, which: OwedRows = 'all'): Generator<RowRecord, void> {
+  /** Yields at most `max` row records with the rows' present contents, and removes them from the set. */
+  *take(max: number, which: RowFilter = 'all'): Generator<RowRecord, void> {
     let left = max
     for (let word = 0; word < this.#written.length && left > 0; word++) {
       let bits = (this.#written[word] ?? 0) | (this.#versions[word] ?? 0)
@@ -99,7 +98,7 @@ export class DirtyRows implements WriteListener {
         const row = (word << WORD_BITS) | (31 - Math.clz32(bit))
         const isWritten = ((this.#written[word] ?? 0) & bit) !== 0
         if (which !== 'all' && this.#isShown(row, isWritten) !== (which === 'shown')) continue
-        if (!this.#unmark(word, bit)) continue
+        if (!this.#discard(word, bit)) continue
         left--
         yield rowRecordOf(this.#list, row, !isWritten)
       }
@@ -108,7 +107,7 @@ export class DirtyRows implements WriteListener {
     for (const id of this.#removed) {
       if (left === 0) return
       this.#removed.delete(id)
-      // Where the id came back, its row is owed, or was taken already.
+      // If the id is held again, its row is in the bitmaps or was taken already.
       if (this.#list.find(id) !== -1) continue
       left--
       yield { list: this.#list.kind.name, says: 'removed', id, version: Number.NaN, text: '' }
@@ -119,27 +118,27 @@ export class DirtyRows implements WriteListener {
     return !isWritten || this.#list.shardAt(row).state[slotOf(row)] === SERVED
   }
 
-  #mark(row: number): void {
+  #add(row: number): void {
     const word = this.#wordOf(row)
     const bit = 1 << row
     if (((this.#written[word] ?? 0) & bit) !== 0) return
-    this.#unmark(word, bit)
-    this.#marks++
+    this.#discard(word, bit)
+    this.#marked++
     this.#written[word] = (this.#written[word] ?? 0) | bit
   }
 
-  /** Whether it was marked. */
-  #unmark(word: number, bit: number): boolean {
+  /** Removes a row from the bitmaps. Returns true if it was there. */
+  #discard(word: number, bit: number): boolean {
     const written = this.#written[word] ?? 0
     const versions = this.#versions[word] ?? 0
     if (((written | versions) & bit) === 0) return false
-    this.#marks--
+    this.#marked--
     this.#written[word] = written & ~bit
     this.#versions[word] = versions & ~bit
     return true
   }
 
-  /** The word of a row's marks, which there is then. */
+  /** Returns the word of a row in the bitmaps, which grow if necessary. */
   #wordOf(row: number): number {
     const word = row >>> WORD_BITS
     if (word < this.#written.length) return word

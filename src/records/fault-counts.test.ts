@@ -17,7 +17,7 @@ const withheld = fc
   .map(([first, also]): Withheld => ({ ...first, where: 'row 1', ...(also.length > 0 ? { also } : {}) }))
 const step = fc.tuple(fc.nat(5), fc.oneof(fc.constantFrom('serve', 'remove'), withheld))
 
-it('what is wrong with the rows of a list is counted as rows come, change, are served and go', () => {
+it('counts the faults of a list while rows appear, change, are served and disappear', () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const list = new RecordList(eventKind(formatter))
@@ -54,7 +54,7 @@ it('what is wrong with the rows of a list is counted as rows come, change, are s
   )
 })
 
-it('tells a column that is called null from no column', () => {
+it('distinguishes a column named "null" from no column', () => {
   const counts = new FaultCounts()
   const row = { fault: 'unreadable', where: 'x', expected: null, found: null } as const
   counts.add({ ...row, column: null }, 1)

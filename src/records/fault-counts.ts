@@ -1,18 +1,18 @@
 import type { RowFault, Withheld } from '../domain/withheld.ts'
 import type { WithheldCount } from '../observe/observation.ts'
 
-/** What is wrong in one column, and in how many rows. */
+/** How many withheld rows have one fault in one column. */
 export interface FaultCount extends Pick<RowFault, 'column' | 'fault'> {
-  /** All rows that have this fault, and those of which it is the first. */
+  /** `count`: all rows with this fault. `first`: those where it is the first fault. */
   readonly count: number
   readonly first: number
 }
 
-/** How many rows are withheld, by what is wrong with them. What no row has any longer stays, with 0: a metric must not vanish. */
+/** Counts withheld rows by fault and column. A count that falls to 0 stays: a metric must not vanish. */
 export class FaultCounts implements Iterable<FaultCount> {
   readonly #counts = new Map<string, { -readonly [Key in keyof FaultCount]: FaultCount[Key] }>()
 
-  /** Counts one row more, or one less. */
+  /** Adds or removes one row. */
   add({ fault, column, also = [] }: Withheld, row: 1 | -1): void {
     this.#add(fault, column, row, row)
     for (const other of also) this.#add(other.fault, other.column, row, 0)
@@ -22,7 +22,10 @@ export class FaultCounts implements Iterable<FaultCount> {
     for (const { fault, column, count, first } of counts) this.#add(fault, column, count, first)
   }
 
-  /** Counts what `now` has more of each fault than `before`: rows without a place of their own have no before themselves. */
+  /**
+   * Adds the first faults that `now` has in excess of `before`. Used for rows without an id of their own, which cannot
+   * be compared one by one.
+   */
   addMore(before: FaultCounts, now: FaultCounts): void {
     for (const { fault, column, first } of now) {
       const more = first - (before.#counts.get(faultKey(fault, column))?.first ?? 0)
@@ -30,14 +33,14 @@ export class FaultCounts implements Iterable<FaultCount> {
     }
   }
 
-  /** How many rows have each fault first of all, the most first; counting begins at nothing again. */
+  /** Returns the counts of first faults, highest first, and starts again from zero. */
   take(): readonly WithheldCount[] {
     const counts = this.ranked()
     this.#counts.clear()
     return counts
   }
 
-  /** The same, and counting goes on. */
+  /** Returns the counts of first faults, highest first. */
   ranked(): readonly WithheldCount[] {
     const counts = [...this].flatMap(({ fault, column, first }) => (first > 0 ? [{ column, fault, count: first }] : []))
     return counts.toSorted((left, right) => right.count - left.count)
@@ -58,7 +61,7 @@ export class FaultCounts implements Iterable<FaultCount> {
   }
 }
 
-/** A column may be called null. */
+/** Distinguishes a column named "null" from no column. */
 export function faultKey(fault: RowFault['fault'], column: string | null): string {
   return column === null ? fault : `${fault} ${column}`
 }

@@ -4,7 +4,7 @@ import { parseGuid } from '../domain/guid.ts'
 import { GuidTable, guidText, hashWords, readGuidWords } from './guid-table.ts'
 
 describe('readGuidWords and guidText', () => {
-  it('read a GUID into four words and write it back, whatever its digits', () => {
+  it('read any GUID into four words and write it back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
         const id = parseGuid(Buffer.from(bytes).toString('hex'))
@@ -18,14 +18,14 @@ describe('readGuidWords and guidText', () => {
   })
 })
 
-/** Few ids, some next to each other as a database counts them: probes run into each other, slots are used again. */
+/** Few ids, some of them sequential as in a database: probes collide and slots are reused. */
 const idNumber = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(2 ** 31, 2 ** 32 - 1))
 
-/** Seldom for more than there is. */
+/** Rarely more than the slots in use. */
 const roomFor = fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: 100 }) })
 
 describe('GuidTable', () => {
-  it('holds what a Map holds under any order of insertions and removals', () => {
+  it('has the same contents as a Map for any order of insertions and removals', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), idNumber, roomFor), { maxLength: 400 }), (steps) => {
         const table = new GuidTable()
@@ -51,7 +51,7 @@ describe('GuidTable', () => {
     )
   })
 
-  it('makes room in the midst of filling, and not where a slot is free', () => {
+  it('makes room while it is being filled, but not if a slot is free', () => {
     const table = new GuidTable()
     for (let number = 0; number < 6; number++) table.insert(wordsOf(number), hashWords(wordsOf(number), 0))
     table.reserve(500)
@@ -63,7 +63,7 @@ describe('GuidTable', () => {
     expect(table.capacity).toBe(500)
   })
 
-  it('uses the slots of removed rows again', () => {
+  it('reuses the slots of removed rows', () => {
     const table = new GuidTable()
     for (let round = 0; round < 1000; round++) {
       const words = wordsOf(round)

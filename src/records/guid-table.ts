@@ -5,27 +5,33 @@ import { EMPTY_WORDS, grown } from './columns.ts'
 const EMPTY = -1
 const NO_BUCKETS = new Int32Array(0)
 
-/** GUID → slot: an open-addressing hash table of numbers, linear probing, at most half full. Slots are reused. */
+/**
+ * Maps GUIDs to slots: an open-addressing hash table of numbers, with linear probing, at most half full. Slots are
+ * reused.
+ */
 export class GuidTable {
-  /** Four words a slot. */
+  /** Four words per slot. */
   #keys: Uint32Array = EMPTY_WORDS
   #buckets: Int32Array = NO_BUCKETS
   readonly #free: number[] = []
   slots = 0
   capacity = 0
-  /** Kept rather than worked out: after each page it is asked of all shards. */
+  /** Stored, not computed: it is read for all shards after each page. */
   sizeBytes = 0
 
   guid(slot: number): Guid {
     return guidText(this.#keys, slot * 4)
   }
 
-  /** The words of a slot's GUID, copied. */
+  /** Copies the words of a slot's GUID into `into`. */
   readWords(slot: number, into: Uint32Array): void {
     for (let word = 0; word < 4; word++) into[word] = this.#keys[slot * 4 + word] ?? 0
   }
 
-  /** Below 0 where the GUID of the slot stands before `words` in the order of their texts, above where after, 0 where it is. */
+  /**
+   * Compares a slot's GUID with `words` in the order of their texts: negative if it comes before, positive if after, 0
+   * if equal.
+   */
   compare(slot: number, words: Uint32Array): number {
     const keys = this.#keys
     for (let word = 0; word < 4; word++) {
@@ -55,7 +61,7 @@ export class GuidTable {
     }
   }
 
-  /** A slot for a GUID that is not in the table. */
+  /** Returns a slot for a GUID that is not in the table. */
   insert(words: Uint32Array, hash: number): number {
     let slot = this.#free.pop()
     if (slot === undefined) {
@@ -71,7 +77,7 @@ export class GuidTable {
     const mask = this.#buckets.length - 1
     let hole = hashWords(this.#keys, slot * 4) & mask
     while (this.#buckets[hole] !== slot) hole = (hole + 1) & mask
-    // Backward-shift deletion: what was pushed past the hole moves into it, and no probe ends too early.
+    // Backward-shift deletion: entries pushed past the hole move into it, so no probe ends too early.
     for (let bucket = (hole + 1) & mask; ; bucket = (bucket + 1) & mask) {
       const moved = this.#buckets[bucket] ?? EMPTY
       if (moved === EMPTY) break
@@ -92,7 +98,7 @@ export class GuidTable {
     this.#buckets[bucket] = slot
   }
 
-  /** Makes room for so many slots, where none is free to be used again. */
+  /** Makes room for `slots` slots, unless a slot is free for reuse. */
   reserve(slots: number): void {
     if (this.#free.length === 0 && slots > this.capacity) this.#grow(slots)
   }
@@ -106,7 +112,7 @@ export class GuidTable {
     this.sizeBytes = 4 * (keys.length + size)
     if (size === this.#buckets.length) return
     this.#buckets = new Int32Array(size).fill(EMPTY)
-    // Growing happens only when every slot is in use.
+    // The table grows only when every slot is in use.
     for (let slot = 0; slot < this.slots; slot++) this.#place(slot, hashWords(keys, slot * 4))
   }
 }
@@ -114,7 +120,7 @@ export class GuidTable {
 const DIGITS = '0123456789abcdef'
 const DASH = 0x2d
 
-// Tables, because whether a hex digit is a letter is what no branch predictor can guess.
+// Lookup tables, because a branch predictor cannot guess whether a hex digit is a letter.
 const VALUE_OF = new Uint8Array(128)
 const CODE_OF = new Uint8Array(16)
 for (let value = 0; value < 16; value++) {
@@ -123,7 +129,7 @@ for (let value = 0; value < 16; value++) {
   CODE_OF[value] = code
 }
 
-/** Reads a canonical GUID into `words`: four of 32 bits, the form that an index of numbers can compare. */
+/** Reads a canonical GUID into `words`: four 32-bit numbers, which an index of numbers can compare. */
 export function readGuidWords(id: Guid, words: Uint32Array): void {
   words[0] = (fourDigits(id, 0) << 16) | fourDigits(id, 4)
   words[1] = (fourDigits(id, 9) << 16) | fourDigits(id, 14)
@@ -139,10 +145,10 @@ function digit(id: Guid, at: number): number {
   return VALUE_OF[id.charCodeAt(at)] ?? 0
 }
 
-/** Where a GUID is written; the dashes stay. */
+/** The buffer in which `guidText` writes. Its dashes never change. */
 const written = Buffer.alloc(36, DASH)
 
-/** The canonical text of the GUID at `offset` of `words`. */
+/** Returns the canonical text of the GUID at `offset` of `words`. */
 export function guidText(words: Uint32Array, offset: number): Guid {
   let at = 0
   for (let word = offset; word < offset + 4; word++) {
@@ -155,7 +161,7 @@ export function guidText(words: Uint32Array, offset: number): Guid {
   return written.toString('latin1') as Guid
 }
 
-/** Mixes all 128 bits: sequential GUIDs of a database must spread as well as random ones (murmur3's finaliser). */
+/** Mixes all 128 bits with murmur3's finalizer: a database's sequential GUIDs must spread as well as random ones. */
 export function hashWords(words: Uint32Array, offset: number): number {
   let hash = 0x9747b28c
   for (let word = 0; word < 4; word++) {

@@ -5,27 +5,27 @@ import { FaultCounts } from './fault-counts.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { packWithheld, unpackWithheld } from './packed-withheld.ts'
 
-/** What a read found wrong with a row that is served. */
+/** The fault of a row that is still served, with the read that found it. */
 export interface KeptFault {
   readonly withheld: Withheld
-  /** The version in which the row cannot be read. */
+  /** The version of the unreadable row. */
   readonly version: number
-  /** When it was read, as `Shard.detailsAt`: a page whose request began earlier knows less of the row. */
+  /** When the row was read, in the time of `Shard.detailsAt`. A page requested earlier must not overwrite it. */
   readonly at: number
-  /** An audit found it, which has to end before anyone judges. */
+  /** Found by an audit, which must end before the shrink guard judges. */
   readonly audit: boolean
 }
 
 const FIRST_PLACES = 16
-/** A number in a map of numbers. */
+/** An estimate for a number in a Map of numbers. */
 const ENTRY_BYTES = 40
 
 /**
- * What is wrong with rows that are served all the same, by row, until the shrink guard has judged. Packed: a column whose format
- * changed makes a million of them.
+ * Faults of rows that are served until the shrink guard has judged, by row. Packed, because a column whose format
+ * changes produces a million of them.
  */
 export class KeptFaults {
-  /** What is wrong, by column. */
+  /** Counts by fault and column. */
   readonly faults: FaultCounts = new FaultCounts()
   readonly #places = new Map<number, number>()
   readonly #free: number[] = []
@@ -39,7 +39,7 @@ export class KeptFaults {
     return this.#places.size
   }
 
-  /** Those that refreshes found. */
+  /** The number of rows whose fault a refresh found. */
   get fromRefreshes(): number {
     return this.#places.size - this.#byAudits
   }
@@ -63,7 +63,7 @@ export class KeptFaults {
     }
   }
 
-  /** NaN if the row has no fault. */
+  /** `NaN` if the row has no fault. */
   version(row: number): number {
     return this.#versions[this.#placeOf(row)] ?? Number.NaN
   }
@@ -76,7 +76,7 @@ export class KeptFaults {
     return this.#audits[this.#placeOf(row)] === 1
   }
 
-  /** Takes the place of what was kept of the row before. */
+  /** Replaces the fault that was kept for the row. */
   keep(row: number, { withheld, version, at, audit }: KeptFault): void {
     this.drop(row)
     const place = this.#free.pop() ?? this.#places.size
@@ -90,7 +90,7 @@ export class KeptFaults {
     this.faults.add(withheld, 1)
   }
 
-  /** The row can be read again, or is no longer served. */
+  /** Removes the row's fault: the row is readable again or is no longer served. */
   drop(row: number): void {
     const place = this.#placeOf(row)
     if (place === -1) return
@@ -102,7 +102,7 @@ export class KeptFaults {
     if (this.#places.size === 0) this.#clear()
   }
 
-  /** Rows may be dropped meanwhile. */
+  /** The caller may drop rows while iterating. */
   rows(): Iterable<number> {
     return this.#places.keys()
   }

@@ -7,30 +7,30 @@ import type { Formatter } from '../formats/format.ts'
 import type { Shape } from '../formats/media-types.ts'
 import { type Packing, type SortKey, eventPacking, readSortKey, readStart, venuePacking } from './packing.ts'
 
-/** What a list needs to know of its kind of record. */
+/** The properties of a list that depend on its kind of record. */
 export interface ListKind<Item> {
   readonly name: ListName
   readonly packing: Packing<Item>
   readonly format: (item: Item, shape: Shape) => string
-  /** Where a packed record stands in lists. */
-  readonly placing: SortKeyReader
-  /** `details` with the availability of another; the record itself where the kind has none. */
+  /** Reads the sort key of a packed record. */
+  readonly sortKeys: SortKeyReader
+  /** Returns `details` with the availability of another record; unchanged if the kind has no availability. */
   readonly withAvailability: (details: Item, availability: Availability | Item) => Item
-  /** Whether the text is a record as it is packed. */
+  /** Returns true if `text` is a valid packed record. */
   readonly isPacked: (id: Guid, text: string) => boolean
-  /** The names of the fields in which two packed records differ. */
+  /** Returns the names of the fields in which two packed records differ. */
   readonly differences: (id: Guid, before: string, after: string) => readonly string[]
 }
 
 export interface SortKeyReader {
-  readonly placeOf: (packed: string) => SortKey
-  /** Its Start alone. */
+  readonly sortKeyOf: (packed: string) => SortKey
+  /** Returns the Start of a packed record. */
   readonly startOf: (packed: string) => Tick
 }
 
 const ALWAYS: Tick = { ms: 0, ticks: 0 }
 const NEVER: Tick = { ms: Infinity, ticks: 0 }
-/** Venues stand by their ids alone, and are never over. */
+/** Venues are ordered by id alone and never end. */
 const VENUE: SortKey = { start: ALWAYS, end: NEVER, venue: EMPTY_GUID, tags: '0', isAvailable: false }
 
 interface Availability {
@@ -41,7 +41,7 @@ interface Availability {
 export function eventKind(formatter: Formatter): ListKind<EventRecord> {
   return {
     ...nameAndPacking(EVENTS, eventPacking),
-    placing: { placeOf: readSortKey, startOf: readStart },
+    sortKeys: { sortKeyOf: readSortKey, startOf: readStart },
     format: (event, shape) => formatter.event(event, shape),
     withAvailability: (details, { TicketCapacity, TicketsAvailable }) => ({
       ...details,
@@ -54,7 +54,7 @@ export function eventKind(formatter: Formatter): ListKind<EventRecord> {
 export function venueKind(formatter: Formatter): ListKind<VenueRecord> {
   return {
     ...nameAndPacking(VENUES, venuePacking),
-    placing: { placeOf: () => VENUE, startOf: () => ALWAYS },
+    sortKeys: { sortKeyOf: () => VENUE, startOf: () => ALWAYS },
     format: (venue, shape) => formatter.venue(venue, shape),
     withAvailability: (details) => details,
   }

@@ -5,7 +5,7 @@ import { PackedTexts } from './packed-texts.ts'
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ maxLength: 300 }), fc.constant('x'.repeat(70_000)))
 
 describe('PackedTexts', () => {
-  it('gives back what was last written to each slot, whatever was written and removed in between', () => {
+  it('returns the last text of each slot, for any order of writes and removals', () => {
     const step = fc.tuple(fc.nat(7), fc.option(text, { freq: 4 }))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
@@ -26,7 +26,7 @@ describe('PackedTexts', () => {
     )
   })
 
-  it('tells whether a write changed anything', () => {
+  it('reports whether a write changed the text', () => {
     const texts = new PackedTexts()
     texts.grow(2)
     expect(texts.write(0, 'Ünïcode')).toBe(true)
@@ -35,7 +35,7 @@ describe('PackedTexts', () => {
     expect(texts.write(1, 'Unicode')).toBe(true)
   })
 
-  it('has room for all at once where they are known to come, and only then', () => {
+  it('allocates room for all texts at once if the slots exist already, and only then', () => {
     const sizes = (slots: number): readonly number[] => {
       const texts = new PackedTexts()
       texts.grow(slots)
@@ -46,14 +46,14 @@ describe('PackedTexts', () => {
       }
       return [...found]
     }
-    // 400 texts in some steps rather than in one for each third more, and hardly more than they take.
+    // 400 texts take a few steps of growth, not one for each third, and little more memory than their lengths.
     expect(sizes(400).length).toBeLessThan(9)
     expect(sizes(400).at(-1) ?? 0).toBeLessThan(400 * 300 * 1.5)
-    // A single long one among many slots takes no more than four times its length.
+    // One long text among many slots takes at most four times its length.
     expect(sizes(100_000)[0] ?? 0).toBeLessThan(300 * 4 + 300)
   })
 
-  it('wastes less than it holds, however often a text changes', () => {
+  it('wastes less than half, however often a text changes', () => {
     const texts = new PackedTexts()
     texts.grow(1)
     for (let round = 0; round < 10_000; round++) texts.write(0, `${round}`.padStart(200, '.'))

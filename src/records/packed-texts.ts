@@ -1,24 +1,24 @@
 import { Buffer } from 'node:buffer'
 import { EMPTY_BYTES, EMPTY_WORDS, grown } from './columns.ts'
 
-/** The shared place a text is encoded in to be compared; grown for the odd giant. */
+/** Scratch space to encode texts for comparison. Grows for an unusually large text. */
 let scratch: Buffer = Buffer.allocUnsafe(64 * 1024)
 
 /**
- * Texts by slot, UTF-8, back to back in one buffer. A text that changes is written again at the end; the buffer is copied
- * without its gaps when it is full, so what is wasted stays below half, where each slot has a text.
+ * UTF-8 texts by slot, back to back in one buffer. A changed text is appended. When the buffer is full, it is copied
+ * without the gaps; the waste stays below half if each slot has a text.
  */
 export class PackedTexts {
-  /** Kept rather than worked out: after each page it is asked of all shards. */
+  /** Stored, not computed: it is read for all shards after each page. */
   sizeBytes = 0
   #bytes: Buffer = EMPTY_BYTES
   #used = 0
   #live = 0
-  /** How many texts there are that hold anything. */
+  /** The number of texts that are not empty. */
   #count = 0
   #offset: Uint32Array = EMPTY_WORDS
   #length: Uint32Array = EMPTY_WORDS
-  /** 1 where the text is ASCII, which is read back some times faster. */
+  /** 1 if the text is ASCII, which decodes several times faster. */
   #ascii: Uint8Array = EMPTY_BYTES
 
   grow(capacity: number): void {
@@ -29,16 +29,16 @@ export class PackedTexts {
   }
 
   read(slot: number): string {
-    // As of each row that is new, before it is written.
+    // New rows are read before they are first written.
     if (this.#length[slot] === 0) return ''
     const start = this.#offset[slot] ?? 0
     const end = start + (this.#length[slot] ?? 0)
     return this.#bytes.toString(this.#ascii[slot] === 1 ? 'latin1' : 'utf8', start, end)
   }
 
-  /** Stores `text`; returns whether it differs from what the slot held. */
+  /** Stores `text`. Returns true if it differs from the slot's previous text. */
   write(slot: number, text: string): boolean {
-    // No character takes more than three bytes for each of its code units: what is new and has room need not be measured first.
+    // A code unit takes three bytes at most, so a new text that surely fits need not be measured first.
     const fits = this.#length[slot] === 0 && text !== '' && this.#used + text.length * 3 <= this.#bytes.length
     const length = fits ? this.#bytes.write(text, this.#used) : Buffer.byteLength(text, 'utf8')
     if (!fits) {
@@ -71,7 +71,8 @@ export class PackedTexts {
   }
 
   #compact(needed: number): void {
-    // Where slots wait for their texts there is room for those at once, but never for more than thrice what is there.
+    // While slots still wait for their texts, the new buffer has room for those too, up to four times the present
+    // contents.
     const ahead = Math.min(4, Math.max(1.4, this.#length.length / (this.#count + 1)))
     const bytes = Buffer.allocUnsafeSlow(Math.ceil((this.#live + needed) * ahead) + 256)
     if (this.#live === this.#used) this.#bytes.copy(bytes, 0, 0, this.#used)

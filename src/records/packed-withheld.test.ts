@@ -19,8 +19,8 @@ const withheld = fc.record(
 )
 const row = fc.record({ id: fc.option(fc.nat(50).map(guidOf)), withheld })
 
-describe('rows that are withheld, packed', () => {
-  it('are read back as they were, whatever stands in them, in their order', () => {
+describe('packed withheld rows', () => {
+  it('are read back unchanged and in order, whatever they contain', () => {
     fc.assert(
       fc.property(fc.array(row), (rows) => {
         const packed = new PackedRows()
@@ -50,7 +50,7 @@ describe('rows that are withheld, packed', () => {
     )
   })
 
-  it('count with the bytes that they take, which are few where rows are alike', () => {
+  it('count the bytes they take, which are few if the rows are similar', () => {
     const packed = new PackedRows()
     for (let index = 0; index < 100_000; index++) {
       packed.add(null, { fault: 'no-id', column: 'Id', where: `item ${index}`, expected: 'a GUID', found: 'nothing' })

@@ -3,13 +3,13 @@ import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
 import { FaultCounts } from './fault-counts.ts'
 
-/** A row that is not served; `id` is null where it has none. */
+/** A withheld row; `id` is null if it has none. */
 export interface WithheldRow {
   readonly id: Guid | null
   readonly withheld: Withheld
 }
 
-/** In the order of their numbers. */
+/** The order defines the numbers in packed faults. */
 export const FAULTS: readonly WithheldFault[] = [
   'no-id',
   'duplicate-id',
@@ -19,16 +19,16 @@ export const FAULTS: readonly WithheldFault[] = [
   'not-shown',
 ]
 
-/** A text that stands in many rows, by its number; itself where there are too many of them. */
+/** A frequent text by its number, or the text itself once `names` is full. */
 type Named = number | string | null
 
-/** Nulls at its end are left out. */
+/** Trailing nulls are omitted. */
 type PackedFault = readonly [fault: number, column?: Named, expected?: Named, found?: string | null]
 
-/** What is not called anything has 0 for a name. */
+/** `name` is 0 for a record without a name. */
 type Packed = readonly [where: string, name: string | 0, first: PackedFault, ...also: PackedFault[]]
 
-/** Why a row is not served, as one text: a million objects would take half a gigabyte. */
+/** Packs a withheld row's faults as one text: a million objects would take half a gigabyte. */
 export function packWithheld({ where, name, also = [], ...first }: Withheld): string {
   const packed: Packed = [where, name ?? 0, packFault(first), ...also.map(packFault)]
   return JSON.stringify(packed)
@@ -56,7 +56,7 @@ function unpackFault([fault, column = null, expected = null, found = null]: Pack
   return { fault: FAULTS[fault] ?? 'unreadable', column: textOf(column), expected: textOf(expected), found }
 }
 
-/** Columns, and what is expected in them: a configuration has some dozens. */
+/** Columns and expectations. A configuration has a few dozen. */
 const names: string[] = []
 const numbers = new Map<string, number>()
 const MOST_NAMES = 1000
@@ -74,20 +74,20 @@ function textOf(name: Named): string | null {
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** The length of a text, the number of its fault, and whether an id comes first. */
+/** The length of the text (4 bytes), and whether the text begins with an id (1 byte). */
 const HEAD_BYTES = 5
 const ID_LENGTH = 36
 
-/** Rows that have no place of their own in a list, packed one after the other. */
+/** Withheld rows without an id of their own, packed one after another. */
 export class PackedRows implements Iterable<WithheldRow> {
   length = 0
   sizeBytes = 0
   readonly faults: FaultCounts = new FaultCounts()
   readonly #chunks: Buffer[] = []
-  /** How much of the last chunk is used. */
+  /** The used bytes of the last chunk. */
   #used = CHUNK_BYTES
 
-  /** So many rows of each fault that another process held: which they are is not known here. */
+  /** Returns rows of which only the number per fault is known: another process held them. */
   static counted(counts: readonly number[]): PackedRows {
     const rows = new PackedRows()
     rows.faults.addAll(
@@ -100,7 +100,7 @@ export class PackedRows implements Iterable<WithheldRow> {
     return rows
   }
 
-  /** How many rows have each fault first of all, by its number. */
+  /** The number of rows by first fault, in the order of `FAULTS`. */
   get counts(): readonly number[] {
     const counts = FAULTS.map(() => 0)
     for (const { fault, first } of this.faults)
@@ -131,7 +131,7 @@ export class PackedRows implements Iterable<WithheldRow> {
     for (const chunk of this.#chunks) yield* rowsIn(chunk)
   }
 
-  /** The rows that hold a text, for which not all of them have to be unpacked. */
+  /** Yields the rows of chunks that contain a text, without unpacking the other chunks. */
   *holding(text: string): Generator<WithheldRow, void> {
     const bytes = Buffer.from(JSON.stringify(text).slice(1, -1))
     for (const chunk of this.#chunks) if (chunk.includes(bytes)) yield* rowsIn(chunk)

@@ -9,7 +9,9 @@ import { eventPacking, venuePacking } from './packing.ts'
 import { PackedTexts } from './packed-texts.ts'
 
 const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as Guid
-/** Heavy on what the packing itself uses: NUL, U+0001 and the letters of its escapes; lone surrogates too. */
+/**
+ * Mostly the characters that the packing itself uses: NUL, U+0001 and the letters of its escapes. Lone surrogates too.
+ */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('\u0000', '\u0001', 'a', 'b', '\ud800', '\udfff', '€'), maxLength: 6 }),
   fc.string({ unit: 'binary' }),
@@ -52,19 +54,19 @@ const venue: fc.Arbitrary<VenueRecord> = fc.record({
 })
 
 describe('the packing of records', () => {
-  it('gives back any event, texts as they were', () => {
+  it('returns any event unchanged', () => {
     fc.assert(
       fc.property(event, (record) => expect(eventPacking.unpack(id, eventPacking.pack(record))).toEqual(record)),
     )
   })
 
-  it('gives back any venue, texts as they were', () => {
+  it('returns any venue unchanged', () => {
     fc.assert(
       fc.property(venue, (record) => expect(venuePacking.unpack(id, venuePacking.pack(record))).toEqual(record)),
     )
   })
 
-  it('gives back any record through the bytes in memory, lone surrogates as U+FFFD (contract §3.2)', () => {
+  it('returns any record through the bytes in memory, with lone surrogates as U+FFFD (contract §3.2)', () => {
     const texts = new PackedTexts()
     texts.grow(1)
     fc.assert(
@@ -78,7 +80,7 @@ describe('the packing of records', () => {
     )
   })
 
-  it('tells null from the empty text, and no tag from an empty one', () => {
+  it('distinguishes null from the empty text, and no tag from an empty one', () => {
     const [sample] = fc.sample(event, { numRuns: 1, seed: 1 })
     if (sample === undefined) throw new Error('no sample')
     for (const changed of [{ Name: null }, { Name: '' }, { Tags: [] }, { Tags: [''] }, { Tags: ['', ''] }]) {

@@ -4,7 +4,7 @@ import { ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
 
 const MB = 1024 * 1024
 
-describe('bodies kept ready under a ceiling of 8 MB', () => {
+describe('ready bodies with a ceiling of 8 MB', () => {
   let ready: ReadyBodies
   let places: ReadyPlaces
   beforeEach(() => {
@@ -18,25 +18,25 @@ describe('bodies kept ready under a ceiling of 8 MB', () => {
     return body === null ? null : textOf(body)
   }
 
-  it('are read back as they were kept, of any length and script', () => {
+  it('are read back unchanged, with any length and script', () => {
     const texts = ['', '{"Name":"Gala"}', '音楽 Café', 'x'.repeat(64 * 1024 + 1), 'é'.repeat(MB / 2)]
     for (const [place, text] of texts.entries()) expect(textOf(ready.keep(places, place, text))).toBe(text)
     for (const [place, text] of texts.entries()) expect(read(place)).toBe(text)
     expect(read(99)).toBeNull()
   })
 
-  it('go when the ring has come round, the oldest first, and are never another body', () => {
+  it('are overwritten when the ring is full, the oldest first, and never become another body', () => {
     const bodies = 20_000
     for (let place = 0; place < bodies; place++) ready.keep(places, place, `${place}:`.padEnd(1000, '.'))
     const kept = Array.from({ length: bodies }, (_, place) => read(place))
     const first = kept.findIndex((text) => text !== null)
-    // Six segments of 1 MB, the one that is being written among them.
+    // Six segments of 1 MB, including the one being written.
     expect(first).toBeGreaterThan(bodies - 6400)
     expect(first).toBeLessThan(bodies - 5200)
     for (let place = first; place < bodies; place++) expect(kept[place]).toStartWith(`${place}:`)
   })
 
-  it('large ones go when theirs is over, the oldest first; one beyond it is never kept', () => {
+  it('drop the oldest large bodies first, and never keep one larger than their ceiling', () => {
     for (let place = 0; place < 4; place++) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
     expect([0, 1, 2, 3].map((place) => read(place)?.slice(0, 1) ?? null)).toEqual([null, null, '2', '3'])
     ready.keep(places, 4, 'x'.repeat(2 * MB + 1))
@@ -44,9 +44,9 @@ describe('bodies kept ready under a ceiling of 8 MB', () => {
     expect(read(3)).not.toBeNull()
   })
 
-  it('large ones leave room for pages of lists, what is kept too', () => {
+  it('reduce the room for large bodies in favour of pages of lists', () => {
     for (const place of [2, 3]) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
-    // Of 2 MB half, however often it is asked for.
+    // Half of 2 MB, however often the room is requested.
     expect([ready.makeRoomForPages(), ready.makeRoomForPages()]).toEqual([MB, MB])
     expect([read(2), read(3)?.slice(0, 1)]).toEqual([null, '3'])
     ready.keep(places, 4, 'x'.repeat(MB))

@@ -2,26 +2,26 @@ import { Buffer } from 'node:buffer'
 import { type Body, ETAG_LENGTH, bodyOf, etagOf } from '../formats/body.ts'
 import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 
-/** Small enough to be taken one by one, as bodies are asked for. */
+/** Small segments, because they are allocated one by one, as bodies are requested. */
 const SEGMENT_BYTES = 1024 * 1024
-/** What the ring does not take. */
+/** Larger bodies do not go into the ring. */
 const LARGE_BYTES = 64 * 1024
-/** The part of the ceiling that is for large bodies, and what of it goes to the pages of lists, where lists are on. */
+/** The fraction of the ceiling for large bodies; and the part of that for pages of lists, if lists are on. */
 const LARGE_SHARE = 1 / 4
 const PAGES_SHARE = 1 / 8
 
 /**
- * Bodies that were asked for lately, back to back in a ring of bytes: the oldest are overwritten, and nothing of them is left
- * to the garbage collector. What is read or kept is good until control is given back: whoever waits with it takes a copy.
+ * Recently requested bodies, back to back in a ring of bytes. The newest overwrite the oldest, which creates no
+ * garbage. A returned body is valid until the next await; copy it to keep it longer.
  */
 export class ReadyBodies {
   readonly #segments: (Buffer | undefined)[]
   readonly #large: LargeBodies
   readonly #ceilingBytes: number
-  /** How many bytes were written since the beginning, what was left at the ends of segments included. */
+  /** The number of bytes written so far, including the unused ends of segments. */
   #head = 0
 
-  /** @param ceilingBytes what all of them take at most */
+  /** @param ceilingBytes The limit for all bodies together. */
   constructor(ceilingBytes: number) {
     this.#ceilingBytes = ceilingBytes
     this.#large = new LargeBodies(ceilingBytes * LARGE_SHARE)
@@ -29,18 +29,18 @@ export class ReadyBodies {
     this.#segments = Array.from({ length: segments }, () => undefined)
   }
 
-  /** How many bytes pages of lists may take from now on: large bodies have so much less. */
+  /** Reserves room for pages of lists, taken from the large bodies. Returns the number of bytes. */
   makeRoomForPages(): number {
     this.#large.limitTo(this.#ceilingBytes * (LARGE_SHARE - PAGES_SHARE))
     return this.#ceilingBytes * PAGES_SHARE
   }
 
-  /** There are no pages of lists any more: large bodies get their room back. */
+  /** Gives the room for pages of lists back to the large bodies. */
   endPages(): void {
     this.#large.limitTo(this.#ceilingBytes * LARGE_SHARE)
   }
 
-  /** The body kept at a place; null where there is none, or none any more. */
+  /** Returns the body at a place; `null` if none was kept or it was overwritten. */
   read(places: ReadyPlaces, place: number): Body | null {
     const start = places.starts[place] ?? NOWHERE
     if (start === NOWHERE) return places.large.get(place) ?? null
@@ -50,7 +50,7 @@ export class ReadyBodies {
     return this.#segments[segment % this.#segments.length]?.subarray(from, from + (places.lengths[place] ?? 0)) ?? null
   }
 
-  /** Keeps a body at a place, and gives it as it is sent. */
+  /** Stores a body at a place and returns it in the form that is sent. */
   keep(places: ReadyPlaces, place: number, text: string): Body {
     const length = Buffer.byteLength(text)
     if (length > LARGE_BYTES || this.#segments.length === 0) {
@@ -74,16 +74,16 @@ export class ReadyBodies {
 
 const NOWHERE = -1
 
-/** Where the bodies of one shard lie in the ring, by place. */
+/** The positions in the ring of one shard's bodies, by place. */
 export class ReadyPlaces {
   starts: Float64Array = EMPTY_FLOATS
   lengths: Uint32Array = EMPTY_WORDS
-  /** Those that lie on their own. */
+  /** Bodies outside the ring. */
   readonly large: Map<number, Body> = new Map()
 
-  /** The bodies of so many places changed, or went. */
+  /** Forgets the bodies of `count` places: they changed or are gone. */
   forget(place: number, count: number): void {
-    // Written out, for that is done for each row that changes: to fill four places takes longer.
+    // A loop, because this runs for each changed row and `fill` is slower for four places.
     const { starts } = this
     for (let at = place; at < place + count; at++) starts[at] = NOWHERE
     if (this.large.size > 0) for (let at = place; at < place + count; at++) this.large.delete(at)
@@ -95,12 +95,12 @@ export class ReadyPlaces {
   }
 }
 
-/** One that is longer takes too much of the ceiling. */
+/** A longer body would take too much of the ceiling. */
 const LONGEST_BYTES = 4 * 1024 * 1024
 
 /**
- * Bodies too large for the ring, each on its own, the oldest let go: a runtime sends a text without a copy, and who reads
- * slowly, or not at all, would hold a copy of each answer that waits.
+ * Bodies too large for the ring, each allocated separately; the oldest are dropped first. They are kept because the
+ * runtime sends a string without a copy: otherwise each slow client would hold its own copy.
  */
 export class LargeBodies {
   #ceilingBytes: number
@@ -113,35 +113,35 @@ export class LargeBodies {
 
   limitTo(ceilingBytes: number): void {
     this.#ceilingBytes = ceilingBytes
-    while (this.#bytes > ceilingBytes) this.#letGo()
+    while (this.#bytes > ceilingBytes) this.#evictOldest()
   }
 
   keep(into: Map<number, Body>, place: number, body: Body): void {
     if (body.length > Math.min(LONGEST_BYTES, this.#ceilingBytes)) return
-    while (this.#bytes + body.length > this.#ceilingBytes) this.#letGo()
+    while (this.#bytes + body.length > this.#ceilingBytes) this.#evictOldest()
     into.set(place, body)
     this.#queue.push({ from: into, place, body })
     this.#bytes += body.length
   }
 
-  #letGo(): void {
+  #evictOldest(): void {
     const oldest = this.#queue.shift()
     if (oldest === undefined) return
     this.#bytes -= oldest.body.length
-    // Another may have taken its place since.
+    // A newer body may have replaced it.
     if (oldest.from.get(oldest.place) === oldest.body) oldest.from.delete(oldest.place)
   }
 }
 
 /**
- * Entity tags by place, as the bytes they are sent as. A string for each would be two more places in memory to
- * fetch for an answer, and to keep the digest's number would mean to write it out each time: both cost more than this copy.
+ * Entity tags by place, as bytes. Reading a string per tag would cost two more memory accesses per answer, and
+ * formatting a stored number more than this copy.
  */
 export class PackedEtags {
-  /** A place that begins with 0 is not yet known. */
+  /** An entry is unknown if its first byte is 0. */
   #bytes: Buffer = EMPTY_BYTES
 
-  /** The tag of the body at a place, which is digested where it is not yet known. */
+  /** Returns the entity tag of the body at a place, computed on first use. */
   of(place: number, body: Body): string {
     const at = place * ETAG_LENGTH
     if (this.#bytes[at] !== 0) return this.#bytes.toString('latin1', at, at + ETAG_LENGTH)
@@ -150,7 +150,7 @@ export class PackedEtags {
     return etag
   }
 
-  /** The bodies of so many places changed, or went. */
+  /** Forgets the tags of `count` places: their bodies changed or are gone. */
   forget(place: number, count: number): void {
     const bytes = this.#bytes
     for (let at = place; at < place + count; at++) bytes[at * ETAG_LENGTH] = 0

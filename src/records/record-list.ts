@@ -1,5 +1,5 @@
-// What is held. In: records, and rows that are withheld with a reason. Out: rows by id, packed, with bodies that are
-// ready to be sent.
+// The records in memory. In: records, and withheld rows with their faults. Out: rows by id, packed records, and bodies
+// that are ready to be sent.
 
 import type { Guid } from '../domain/guid.ts'
 import { type Withheld, isOnPurpose } from '../domain/withheld.ts'
@@ -15,52 +15,52 @@ import { FREE, SERVED, Shard, WITHHELD } from './shard.ts'
 
 const SHARD_BITS = 8
 const SHARDS = 2 ** SHARD_BITS
-/** The shard of a hash is in its highest bits: its lowest choose the bucket there. */
+/** The highest bits of a hash select the shard; the lowest select the bucket within it. */
 const SHARD_SHIFT = 32 - SHARD_BITS
 const BATCH_ROWS = 500
 
-/** The ceiling of bodies kept ready, a list: 10,000 events in all four shapes fit. */
+/** The limit for ready bodies of one list. 10,000 events fit in all four shapes. */
 const READY_BYTES = 64 * 1024 * 1024
 
-/** A body and its entity tag, as they are sent. The body is good until control is given back: whoever waits takes a copy. */
+/** A body and its entity tag. The body is valid until the next await; copy it to keep it longer. */
 export interface Representation {
   readonly body: Body
   readonly etag: string
 }
 
-/** What is held of one id. */
+/** The state of one held id. */
 export interface HeldRow {
   readonly served: boolean
-  /** Null where it is served. */
+  /** `null` if the row is served. */
   readonly withheld: Withheld | null
-  /** Why the CRM's row cannot be read though the record of before is served; null if it can. */
+  /** Why the CRM's row is unreadable although its previous record is still served; `null` if it is readable. */
   readonly kept: Withheld | null
-  /** Monotonic ms: since when it is as it is, and when a read last mentioned it. */
+  /** Monotonic ms: when the row last changed, and when a read last mentioned it. */
   readonly updatedAt: number
   readonly seenAt: number
 }
 
-/** Follows what is served, write by write: the index that lists are answered from. */
+/** Follows every write to the served rows. Implemented by the index behind the lists. */
 export interface RowOrder {
   readonly sizeBytes: number
-  /** A served row was written: `before` is what was packed there, null if it was not served. */
+  /** A served row was written. `before` is its previous packed record; `null` if it was not served. */
   follow(shard: Shard, slot: number, before: string | null, packed: string): void
-  /** A row is served no longer. */
+  /** A row is no longer served. */
   forget(shard: Shard, slot: number, before: string): void
 }
 
-/** Is told of each write of a list, and tells it to whoever asked before. */
+/** Receives each write of a list, and passes it on to the previous listener. */
 export interface WriteListener {
-  before: WriteListener | null
+  previous: WriteListener | null
   /** The row was written. */
   note(row: number): void
-  /** The row has another version, whether or not it was written too. */
+  /** The row has another version, with or without being written. */
   noteVersion(row: number): void
-  /** The row is about to go, and its number with it. */
+  /** The row is about to be removed, and its number with it. */
   noteRemoval(row: number, id: Guid): void
 }
 
-// A row that is held has one number, of its shard and its slot there; it is good until control is given back.
+// A held row has a number, made of its shard and its slot. The number is valid until the next await.
 
 export function rowOf(shard: number, slot: number): number {
   return (slot << SHARD_BITS) | shard
@@ -70,26 +70,26 @@ export function slotOf(row: number): number {
   return row >>> SHARD_BITS
 }
 
-/** The rows of one list as they lie in memory (docs/decisions/0001-records-in-memory.md). */
+/** The rows of one list in memory (docs/decisions/0001-records-in-memory.md). */
 export class RecordList<Item> {
   readonly kind: ListKind<Item>
   readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, (_, number) => new Shard(number))
   served = 0
   withheld = 0
-  /** What is wrong with the rows that have a place of their own. */
+  /** The faults of withheld rows with an id of their own. */
   readonly faults: FaultCounts = new FaultCounts()
-  /** Rows without a place of their own: no id, or one that another row has. From the last full read. */
-  extras: PackedRows = new PackedRows()
-  /** What is wrong with rows that are served until the shrink guard has judged. */
+  /** Withheld rows without an id of their own: they have no id, or another row's. As of the last full read. */
+  unidentified: PackedRows = new PackedRows()
+  /** Faults of rows that are served until the shrink guard has judged. */
   readonly kept: KeptFaults = new KeptFaults()
-  /** Rows that became unreadable, and left the web for it, since the last full read that was believed; and how many did elsewhere. */
+  /** Rows withdrawn as unreadable since the last full read that was believed; and how many other processes withdrew. */
   readonly lost: Set<number> = new Set()
   lostElsewhere = 0
-  /** Counts up with each change of what is served. */
+  /** Incremented by each change to the served rows. */
   changes = 0
-  /** What lists are answered from; null if they are off. */
+  /** The index behind the lists; `null` if lists are off. */
   order: RowOrder | null = null
-  /** Who is told of each write; null where nobody asked. */
+  /** The last registered listener; `null` if there is none. */
   dirtyRows: WriteListener | null = null
   readonly #words = new Uint32Array(4)
 
@@ -105,18 +105,18 @@ export class RecordList<Item> {
   }
 
   get sizeBytes(): number {
-    let bytes = this.extras.sizeBytes + (this.order?.sizeBytes ?? 0) + this.kept.sizeBytes
+    let bytes = this.unidentified.sizeBytes + (this.order?.sizeBytes ?? 0) + this.kept.sizeBytes
     for (const shard of this.shards) bytes += shard.sizeBytes
     return bytes
   }
 
-  /** The record as it is served, null where it is not. */
+  /** Returns the served record; `null` if the id is not served. */
   get(id: Guid): Item | null {
     const row = this.find(id)
     return this.isServed(row) ? this.kind.packing.unpack(id, this.shardAt(row).read(slotOf(row))) : null
   }
 
-  /** The bytes of one shape and their entity tag, null where the record is not served. */
+  /** Returns the body in one shape with its entity tag; `null` if the id is not served. */
   represent(id: Guid, shape: Shape): Representation | null {
     const row = this.find(id)
     if (row === -1) return null
@@ -127,7 +127,7 @@ export class RecordList<Item> {
     return body === null ? null : { body, etag: shard.etags.of(place, body) }
   }
 
-  /** The bytes of one shape of the row in a slot, null where it is not served. */
+  /** Returns the body of a slot in one shape; `null` if the row is not served. */
   bodyAt(shard: Shard, slot: number, shape: Shape, id?: Guid): Body | null {
     const place = slot * SHAPES.length + SHAPES.indexOf(shape)
     const ready = this.ready.read(shard.ready, place)
@@ -137,12 +137,12 @@ export class RecordList<Item> {
     return this.ready.keep(shard.ready, place, text)
   }
 
-  /** The bodies made so far are no longer what would be made now. */
+  /** Forgets all ready bodies, because the format has changed. */
   forgetBodies(): void {
     for (const shard of this.shards) shard.forgetBodies()
   }
 
-  /** What is held of an id, null where it is not held at all. */
+  /** Returns the state of an id; `null` if it is not held. */
   inspect(id: Guid): HeldRow | null {
     const row = this.find(id)
     if (row === -1) return null
@@ -170,46 +170,46 @@ export class RecordList<Item> {
     return row === -1 ? Number.NaN : this.versionOf(row)
   }
 
-  /** The version that was read last, of a row that became unreadable too. */
+  /** Returns the version of the last read row, even if that row was unreadable. */
   versionOf(row: number): number {
     return this.kept.has(row) ? this.kept.version(row) : (this.shardAt(row).version[slotOf(row)] ?? Number.NaN)
   }
 
-  /** When the row's details were last read: only a read that began later may change them. */
+  /** Returns when the row's details were last read. Only a read that began later may change them. */
   knownAt(row: number): number {
     return Math.max(this.shardAt(row).detailsAt[slotOf(row)] ?? Number.NEGATIVE_INFINITY, this.kept.at(row))
   }
 
-  /** How many rows became unreadable since the last full read that was believed, those aside that are still served. */
+  /** The number of rows withdrawn as unreadable since the last full read that was believed. */
   get lostCount(): number {
     return this.lost.size + this.lostElsewhere
   }
 
-  /** A full read is believed, or the operator has accepted what there is: counting begins again. */
+  /** Starts counting again: a full read was believed, or the operator accepted the list. */
   forgetLost(): void {
     this.lost.clear()
     this.lostElsewhere = 0
   }
 
-  /** The row of an id, -1 where it is not held. */
+  /** Returns the row of an id; -1 if it is not held. */
   find(id: Guid): number {
     const hash = this.#hashOf(id)
     const slot = this.shardAt(hash >>> SHARD_SHIFT).ids.find(this.#words, hash)
     return slot === -1 ? -1 : rowOf(hash >>> SHARD_SHIFT, slot)
   }
 
-  /** Makes room for so many rows: growing row by row takes a fifth of the time that it takes to fill a list. */
+  /** Makes room for `rows` rows at once: growing row by row takes a fifth of the time to fill a list. */
   reserve(rows: number): void {
     for (const _ of this.roomFor(rows));
   }
 
-  /** The same in slices, between which requests may pass: room for a million rows takes some 100 ms in one. */
+  /** Like `reserve`, in steps between which requests may run: room for a million rows takes about 100 ms. */
   *roomFor(rows: number): Generator<void, void> {
     const slots = Math.ceil(rows / SHARDS)
     for (const shard of this.shards) yield shard.reserve(slots + Math.ceil(3 * Math.sqrt(slots)))
   }
 
-  /** A row for an id that is not held; counted as withheld until it is written. */
+  /** Inserts a row for a new id. It counts as withheld until it is written. */
   insert(id: Guid): number {
     const hash = this.#hashOf(id)
     const shard = this.shardAt(hash >>> SHARD_SHIFT)
@@ -234,7 +234,7 @@ export class RecordList<Item> {
     return hashWords(this.#words, 0)
   }
 
-  /** Stores a packed record; returns whether that changed what is served. */
+  /** Stores a packed record. Returns true if that changed what is served. */
   serve(row: number, packed: string): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
@@ -254,7 +254,7 @@ export class RecordList<Item> {
     return changed
   }
 
-  /** Stores why a row is not served; returns whether that is new. */
+  /** Stores the faults of a withheld row. Returns true if they are new. */
   withhold(row: number, withheld: Withheld): boolean {
     const shard = this.shardAt(row)
     const slot = slotOf(row)
@@ -307,12 +307,15 @@ export class RecordList<Item> {
     this.order?.forget(shard, slot, shard.read(slot))
   }
 
-  /** Every row that is not served, and why. */
+  /** Yields every withheld row. */
   *withheldRows(): Generator<WithheldRow, void> {
     for (const rows of this.withheldBatches()) yield* rows
   }
 
-  /** The same in batches of some hundred, between which reads may go on: no row comes twice, and their order stays. */
+  /**
+   * Like `withheldRows`, in batches of a few hundred. Reads may continue between batches: no row comes twice, and the
+   * order is stable.
+   */
   *withheldBatches(): Generator<readonly WithheldRow[], void> {
     for (const shard of this.shards) {
       const rows: WithheldRow[] = []
@@ -323,7 +326,7 @@ export class RecordList<Item> {
       yield rows
     }
     let batch: WithheldRow[] = []
-    for (const row of this.extras) {
+    for (const row of this.unidentified) {
       if (batch.push(row) < BATCH_ROWS) continue
       yield batch
       batch = []
@@ -331,7 +334,7 @@ export class RecordList<Item> {
     yield batch
   }
 
-  /** Whether any row is served whose packed record is as `isIt` wants it; yields between shards, and requests pass. */
+  /** Returns true if a served row's packed record satisfies `isIt`. Pauses between shards. */
   async someServed(isIt: (packed: string) => boolean, pause: () => Promise<void>): Promise<boolean> {
     let sincePause = 0
     for (const shard of this.shards) {
@@ -346,7 +349,7 @@ export class RecordList<Item> {
     return false
   }
 
-  /** Every row that is held. */
+  /** Yields every held row. */
   *rows(): Generator<number, void> {
     for (const [index, shard] of this.shards.entries()) {
       for (let slot = 0; slot < shard.slots; slot++) if (shard.state[slot] !== FREE) yield rowOf(index, slot)

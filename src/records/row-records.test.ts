@@ -32,12 +32,12 @@ function emptyLists(): RecordLists {
   return { events: new RecordList(eventKind(formatter)), venues: new RecordList(venueKind(formatter)) }
 }
 
-describe('frames', () => {
-  it('are read back as they were written', () => {
+describe('row records', () => {
+  it('are read back unchanged', () => {
     fc.assert(fc.property(fc.array(frame), (frames) => expect([...readRowRecords(bytesOf(frames))]).toEqual(frames)))
   })
 
-  it('say in their first bytes which kind, which id, which version and how long they are', () => {
+  it('begin with their kind, id, version and length', () => {
     const id = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34' as RowRecord['id']
     const bytes = bytesOf([{ list: 'venues', says: 'version', id, version: 1.5, text: '' }])
     expect(bytes.toString('hex')).toBe(`08${id.replaceAll('-', '')}3ff800000000000000000000`)
@@ -47,7 +47,7 @@ describe('frames', () => {
     expect(kinds).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  it('are refused with a sentence wherever they are cut short', () => {
+  it('are refused with a sentence if they are cut short at any byte', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: 'a text' }])
     for (let length = 1; length < bytes.length; length++) {
       expect(() => [...readRowRecords(bytes.subarray(0, length))]).toThrow(
@@ -56,7 +56,7 @@ describe('frames', () => {
     }
   })
 
-  it('are refused where their kind is not known, or their text says it is longer than all there is', () => {
+  it('are refused if their kind is unknown or their length exceeds the available bytes', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: '' }])
     for (const kind of [0, 9, 255]) {
       bytes[0] = kind
@@ -67,7 +67,7 @@ describe('frames', () => {
     expect(() => [...readRowRecords(bytes)]).toThrow('longer than what is left')
   })
 
-  it('bring a list to what another one holds, as if its rows had last been seen before all time', () => {
+  it('bring a list to the contents of another, as if its rows had never been seen', () => {
     const [from, to] = [emptyLists(), emptyLists()]
     const event = eventOf(guidOf(1), { Name: 'Ä\u0000b', Tags: ['x'] })
     const shown = from.events.insert(event.Id)
@@ -90,7 +90,7 @@ describe('frames', () => {
     expect([detailsAt[slotOf(row)], availabilityAt[slotOf(row)]]).toEqual([-Infinity, -Infinity])
   })
 
-  it('take a row away, give one another version, and do nothing for one that is not held', () => {
+  it('remove a row, change a version, and ignore an id that is not held', () => {
     const lists = emptyLists()
     const venue = venueOf(guidOf(1), 'Hall')
     const told = { list: 'venues', id: venue.Id, version: 2, text: lists.venues.kind.packing.pack(venue) } as const
@@ -103,7 +103,7 @@ describe('frames', () => {
     expect(lists.venues.size).toBe(0)
   })
 
-  it('of a withheld row that names no fault are refused, and the list stays as it was', () => {
+  it('of withheld rows without a fault are refused, and the list stays unchanged', () => {
     const lists = emptyLists()
     for (const wrong of ['', 'null', '[]', '{"fault":"new","column":null,"where":""}', '{"fault":"missing"}']) {
       const told = { list: 'events', says: 'withheld', id: guidOf(1), version: 0, text: wrong } as const

@@ -10,17 +10,20 @@ import { FAULTS } from './packed-withheld.ts'
 import { type RecordList, slotOf } from './record-list.ts'
 import { SERVED } from './shard.ts'
 
-/** What a frame says of its row; `version`: nothing but the row's version is another. Their order is that of the kinds' numbers. */
+/**
+ * What a row record says about its row. `version`: only the row's version changed. The order defines the numbers of the
+ * kinds.
+ */
 const SAYS = ['served', 'withheld', 'removed', 'version'] as const
 
-/** One row as it is now, in the bytes that a snapshot and a log are made of. */
+/** One row at the present moment, as written to snapshots and to the cluster's log. */
 export interface RowRecord {
   readonly list: ListName
   readonly says: (typeof SAYS)[number]
   readonly id: Guid
-  /** NaN where the row has none. */
+  /** `NaN` if the row has no version. */
   readonly version: number
-  /** The packed record; of a withheld row its fault, column and place as JSON; else empty. */
+  /** The packed record; for a withheld row its fault, column and position as JSON; else empty. */
   readonly text: string
 }
 
@@ -39,13 +42,13 @@ export function rowRecordOf(list: RecordLists[ListName], row: number, isVersionA
   return { list: list.kind.name, says: isServed ? 'served' : 'withheld', id, version, text }
 }
 
-/** What was found in a row may be anything: it stays in the process that read it. */
+/** Omits the value found: it may be confidential and stays in the process that read it. */
 function withheldText(withheld: Withheld | null): string {
   const { fault, column, where } = withheld ?? { fault: 'unreadable', column: null, where: '' }
   return JSON.stringify({ fault, column, where })
 }
 
-/** The fields of an object that was JSON; none of anything else. */
+/** Returns the properties of a parsed JSON object; none for any other value. */
 export function fieldsOf(given: unknown): Partial<Readonly<Record<string, unknown>>> {
   return typeof given === 'object' && given !== null ? { ...given } : {}
 }
@@ -59,18 +62,18 @@ function withheldOf(text: string): Withheld {
   return { fault: known, column, where, expected: null, found: null }
 }
 
-/** Reads all frames, and what each of them holds, before anything is written; throws a sentence if one cannot be read. */
+/** Parses all row records before any is applied. Throws a sentence if one is invalid. */
 export function wholeRowRecords(lists: RecordLists, bytes: Buffer): readonly RowRecord[] {
-  const frames = [...readRowRecords(bytes)]
-  for (const { list, says, id, text } of frames) {
+  const records = [...readRowRecords(bytes)]
+  for (const { list, says, id, text } of records) {
     if (says === 'withheld') withheldOf(text)
     if (says === 'served' && !lists[list].kind.isPacked(id, text))
       throw new Error(`the row ${id} is not a packed record`)
   }
-  return frames
+  return records
 }
 
-/** Writes what a frame says into its list, as if the row had last been seen before all time: any read overrules it. */
+/** Applies a row record to its list, as if the row had never been seen: any read overrules it. */
 export function applyRowRecord(
   lists: RecordLists,
   { list: name, says, id, version, text }: RowRecord,
@@ -102,8 +105,8 @@ export function applyRowRecord(
   }
 }
 
-// A frame: kind (1 byte), id (16), version (float64), length of its text (uint32), text (UTF-8); numbers are big-endian. The
-// kinds are 1 an event, 2 a venue, 3 and 4 a withheld one, 5 and 6 a removed one, 7 and 8 its version alone.
+// A row record: kind (1 byte), id (16), version (float64), length of the text (uint32), text (UTF-8). Numbers are
+// big-endian. The kinds: 1 event, 2 venue, 3 and 4 withheld, 5 and 6 removed, 7 and 8 version only.
 const ID_AT = 1
 const VERSION_AT = ID_AT + 16
 const LENGTH_AT = VERSION_AT + 8
@@ -111,13 +114,13 @@ const TEXT_AT = LENGTH_AT + 4
 
 const words = new Uint32Array(4)
 
-/** Collects frames as bytes. */
+/** Collects row records as bytes. */
 export class RowRecordWriter {
   count = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
   sizeBytes = 0
 
-  /** Good until the next frame is added. */
+  /** Valid until the next row record is added. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.sizeBytes)
   }
@@ -147,7 +150,7 @@ export class RowRecordWriter {
   }
 }
 
-/** Reads frames back; throws a sentence where they are not whole ones. */
+/** Parses row records. Throws a sentence if the bytes are not complete row records. */
 export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
   for (let at = 0; at < bytes.length;) {
     if (bytes.length - at < TEXT_AT) throw new Error(`the frame at byte ${at} is cut short`)

@@ -8,36 +8,34 @@ import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
-/** What a slot holds. */
+/** The contents of a slot. */
 export const FREE = 0
 export const SERVED = 1
 export const WITHHELD = 2
 
 /**
- * A part of a list small enough that growing or compacting it stalls nobody: columns of numbers beside one buffer of packed
- * records, a slot a row. Times are monotonic milliseconds in the source's time (its lag subtracted).
+ * A part of a list, small enough to grow or compact without a noticeable pause: columns of numbers and one buffer of
+ * packed records, one slot per row. Times are monotonic ms in the source's time (its lag subtracted).
  */
 export class Shard {
-  /** Which of its list's shards it is. */
   readonly number: number
-  /** The GUID of each slot. */
   readonly ids: GuidTable = new GuidTable()
   readonly #texts = new PackedTexts()
   state: Uint8Array = EMPTY_BYTES
-  /** When the details, and the availability, were last written: only a read that began later may change them. */
+  /** When the details and the availability were last written. Only a read that began later may change them. */
   detailsAt: Float64Array = EMPTY_FLOATS
   availabilityAt: Float64Array = EMPTY_FLOATS
-  /** When the row was last mentioned by any read. */
+  /** When any read last mentioned the row. */
   seenAt: Float64Array = EMPTY_FLOATS
-  /** The number of the refresh, and of the audit beside it, that last mentioned the row. */
+  /** The number of the refresh, and of the audit, that last mentioned the row. */
   seenIn: Uint32Array = EMPTY_WORDS
   auditedIn: Uint32Array = EMPTY_WORDS
-  /** When what is held became what it is. */
+  /** When the row last changed. */
   updatedAt: Float64Array = EMPTY_FLOATS
   version: Float64Array = EMPTY_FLOATS
-  /** The entity tags of bodies that were asked for, four places a slot. */
+  /** The entity tags of requested bodies, four places per slot. */
   readonly etags: PackedEtags = new PackedEtags()
-  /** Where bodies that were asked for lately lie, four places a slot. */
+  /** The positions of ready bodies, four places per slot. */
   readonly ready: ReadyPlaces = new ReadyPlaces()
 
   constructor(number: number) {
@@ -56,7 +54,7 @@ export class Shard {
     )
   }
 
-  /** A new slot for a GUID that is not held. */
+  /** Returns a slot for a new GUID. */
   insert(words: Uint32Array, hash: number): number {
     const slot = this.ids.insert(words, hash)
     if (slot >= this.state.length) this.#grow(this.ids.capacity)
@@ -66,7 +64,7 @@ export class Shard {
     return slot
   }
 
-  /** Makes room for so many rows in all. */
+  /** Makes room for `slots` rows in all. */
   reserve(slots: number): void {
     this.ids.reserve(slots)
     if (this.ids.capacity > this.state.length) this.#grow(this.ids.capacity)
@@ -79,7 +77,7 @@ export class Shard {
     this.ids.remove(slot)
   }
 
-  /** Stores a packed record; returns whether it differs from what the slot held. */
+  /** Stores a packed record. Returns true if it differs from the slot's previous contents. */
   write(slot: number, packed: string): boolean {
     const changed = this.#texts.write(slot, packed) || this.state[slot] !== SERVED
     this.state[slot] = SERVED
@@ -87,20 +85,20 @@ export class Shard {
     return changed
   }
 
-  /** Stores why a row is not served, as it is packed. */
+  /** Stores a row's packed faults in place of its record. */
   withhold(slot: number, packed: string): void {
     this.#texts.write(slot, packed)
     this.state[slot] = WITHHELD
     this.forgetBodies(slot, 1)
   }
 
-  /** Whether what is withheld there is so for a mistake, rather than on purpose. */
+  /** Returns true if the slot's row is withheld because of a mistake, not on purpose. */
   isMistake(slot: number): boolean {
     const withheld = this.withheldAt(slot)
     return withheld !== null && !isOnPurpose(withheld)
   }
 
-  /** Null where the row is served, or was not written yet. */
+  /** `null` if the row is served or was not written yet. */
   withheldAt(slot: number): Withheld | null {
     const packed = this.state[slot] === WITHHELD ? this.#texts.read(slot) : ''
     return packed === '' ? null : unpackWithheld(packed)

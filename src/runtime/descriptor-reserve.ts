@@ -26,7 +26,7 @@ export class DescriptorReserve {
 
   /** Runs what takes a descriptor before it returns. */
   take<Result>(work: () => Result): Result {
-    if (isExhausted()) this.#letGo()
+    if (isExhausted()) this.#release()
     return work()
   }
 
@@ -68,7 +68,7 @@ export class DescriptorReserve {
     })
   }
 
-  #letGo(): void {
+  #release(): void {
     const descriptor = this.#held.pop()
     if (descriptor !== undefined) closeSync(descriptor)
   }

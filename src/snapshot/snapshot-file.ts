@@ -167,7 +167,7 @@ export class SnapshotFile {
       await writeAll(file, body, at)
       at += body.length
     }
-    const owed = (): number => dirtyRows.reduce((sum, one) => sum + one.owed, 0)
+    const owed = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
     for await (const chunk of chunksOf(allRowRecords(lists), pause)) await put(chunk)
     for (let round = 0; round < MOST_ROUNDS && owed() > SLICE_ROWS; round++) {

@@ -156,7 +156,7 @@ export class SnapshotKeeper {
   }
 
   #owed(): number {
-    return this.#dirtyRows.reduce((sum, { owed }) => sum + owed, 0)
+    return this.#dirtyRows.reduce((sum, { size }) => sum + size, 0)
   }
 
   async #write(): Promise<void> {

@@ -28,7 +28,7 @@ export interface ToldList<Item> extends HeldList<Item> {
   /** When that was, by the monotonic clock. */
   readonly loadedAtMs: number
   /** How many rows have no place of their own, in the order of the faults. */
-  readonly extraCounts: ArrayLike<number>
+  readonly unidentifiedCounts: ArrayLike<number>
   /** Records that had changed without the CRM reporting it, found here. */
   readonly drift: { readonly records: number; readonly byColumn: ReadonlyMap<string, number> }
 }
@@ -52,10 +52,10 @@ export interface ToldLists {
 /** Rows that are not served. */
 export function withheldIn({
   list,
-  extraCounts,
+  unidentifiedCounts,
 }: {
   readonly list: { readonly withheld: number }
-  readonly extraCounts: ArrayLike<number>
+  readonly unidentifiedCounts: ArrayLike<number>
 }): number {
-  return Array.from(extraCounts).reduce((sum, count) => sum + count, list.withheld)
+  return Array.from(unidentifiedCounts).reduce((sum, count) => sum + count, list.withheld)
 }

@@ -276,7 +276,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     const withheld = { fault: 'no-id', column: 'Id', where: 'row 1', expected: null, found: null } as const
     await refresh({ pages: [[{ kind: 'withheld', id: null, withheld, version: Number.NaN }]] })
     await refresh({ pages: [[]], end: { complete: true } })
-    expect(list.extras).toHaveLength(1)
+    expect(list.unidentified).toHaveLength(1)
   })
 })
 

@@ -85,7 +85,7 @@ export class ListReader<Item> {
     if (carried?.isLoaded !== true) return
     const now = options.time.now()
     ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
-    options.list.extras = PackedRows.counted(carried.extras)
+    options.list.unidentified = PackedRows.counted(carried.unidentified)
     this.#cursor.take(carried.cursor)
     this.confirmSince(now)
     const { shrunk, lost, accepting } = carried
@@ -131,11 +131,11 @@ export class ListReader<Item> {
   /** Goes on from a snapshot whose rows are in the list: the next read that tells all changes confirms them. */
   adopt(snapshot: SnapshotList): void {
     const { list, time } = this.#options
-    const { cursor, extras, shrunk, lost } = snapshot
+    const { cursor, unidentified, shrunk, lost } = snapshot
     const now = time.now()
     this.#adopted = snapshot
     this.adoptedAtMs = now.monotonicMs
-    list.extras = PackedRows.counted(extras)
+    list.unidentified = PackedRows.counted(unidentified)
     list.lostElsewhere = lost
     this.#cursor.take(cursor)
     this.confirmSince(now)
@@ -274,7 +274,7 @@ export class ListReader<Item> {
         reading.apply(next.page)
       }
       this.#tellDelays(reading)
-      if (isTooLarge(reading.extras.sizeBytes)) {
+      if (isTooLarge(reading.unidentified.sizeBytes)) {
         return failed('too-large', 'the list is larger than limits.memory; what was held is kept')
       }
     }
@@ -350,8 +350,8 @@ export class ListReader<Item> {
     if (kind !== 'full') return null
     if (source.reportsChanges) doubtVersions(list, sinceMs)
     list.forgetLost()
-    this.#reports.newlyWithheld.addMore(list.extras.faults, reading.extras.faults)
-    list.extras = reading.extras
+    this.#reports.newlyWithheld.addMore(list.unidentified.faults, reading.unidentified.faults)
+    list.unidentified = reading.unidentified
     return null
   }
 

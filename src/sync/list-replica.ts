@@ -170,8 +170,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return this.reader.loadedAtMs
   }
 
-  get extraCounts(): readonly number[] {
-    return this.list.extras.counts
+  get unidentifiedCounts(): readonly number[] {
+    return this.list.unidentified.counts
   }
 
   get drift(): Drift {

@@ -167,10 +167,10 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     const { apply, shown } = scene()
     const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
     expect(shown()).toBe('first 1')
-    expect([...reading.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    expect([...reading.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
     const again: Change<EventRecord> = { kind: 'unchanged', id }
     const second = apply(30, 40, [again, again], { kind: 'full', repeatedId: 'serves-first' })
-    expect([...second.extras]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    expect([...second.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
 
   it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
@@ -265,7 +265,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     const reading = full(record('a'), record('b'))
     expect(shown()).toBe('none')
     expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
-    expect([...reading.extras]).toMatchObject([{ id, withheld: fault }])
+    expect([...reading.unidentified]).toMatchObject([{ id, withheld: fault }])
     expect(list.version(id)).toBe(REPEATED)
   })
 
@@ -320,7 +320,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     }
     reading.release()
     expect(shown()).toBe('none')
-    expect(reading.extras).toHaveLength(2)
+    expect(reading.unidentified).toHaveLength(2)
   })
 
   it('is not what a delta names and the sweep behind it names again', () => {

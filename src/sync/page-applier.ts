@@ -60,7 +60,7 @@ export class PageApplier<Item> {
   readonly number: number
   readonly #context: PageApplierContext<Item>
   /** Rows that have no place of their own. */
-  readonly extras: PackedRows = new PackedRows()
+  readonly unidentified: PackedRows = new PackedRows()
   readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
   /** What this full read met, once so far, of ids that are withheld because several rows had them. */
   readonly #released = new Map<Guid, Released<Item>>()
@@ -157,7 +157,7 @@ export class PageApplier<Item> {
       case 'record':
       case 'withheld': {
         if (!hasId(change)) {
-          this.extras.add(null, change.withheld)
+          this.unidentified.add(null, change.withheld)
           return
         }
         const row = this.#rowFor(change, where)
@@ -172,7 +172,7 @@ export class PageApplier<Item> {
         if (row === -1) this.ignored++
         else if (this.#meetsFirst(row) || repeatedId === 'serves-later') this.#see(row)
         else if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
-        else this.extras.add(change.id, rowRepeated(change, idColumn, where()))
+        else this.unidentified.add(change.id, rowRepeated(change, idColumn, where()))
         return
       }
       case 'availability':
@@ -197,7 +197,7 @@ export class PageApplier<Item> {
       return this.#insert(id)
     }
     if (!this.#meetsFirst(row) && repeatedId !== 'serves-later') {
-      if (kind === 'full') this.extras.add(id, rowRepeated(change, idColumn, where()))
+      if (kind === 'full') this.unidentified.add(id, rowRepeated(change, idColumn, where()))
       if (repeatedId === 'serves-neither') this.#withholdRepeated(row, change, where())
       return -1
     }

@@ -25,7 +25,7 @@ export class ReadReports<Item> {
   }
 
   tell({ kind, purpose, reading }: ReadDone, attempt: Attempt, isLoaded: boolean, durationMs: number): void {
-    const { served, withheld, extras } = this.#list
+    const { served, withheld, unidentified } = this.#list
     this.#observe({
       kind: 'read-ended',
       read: {
@@ -37,7 +37,7 @@ export class ReadReports<Item> {
         rows: reading.rows,
         changed: reading.changed,
         served,
-        withheld: withheld + extras.length,
+        withheld: withheld + unidentified.length,
         // Those of a read that failed are told with the next one.
         newlyWithheld: attempt.ok ? this.newlyWithheld.take() : [],
         servesNothing: attempt.ok && this.#beginsToServeNothing(isLoaded),
@@ -46,9 +46,9 @@ export class ReadReports<Item> {
   }
 
   #beginsToServeNothing(isLoaded: boolean): boolean {
-    const { served, withheld, extras } = this.#list
+    const { served, withheld, unidentified } = this.#list
     const before = this.#servedNothing
-    this.#servedNothing = isLoaded && served === 0 && withheld + extras.length > 0
+    this.#servedNothing = isLoaded && served === 0 && withheld + unidentified.length > 0
     return this.#servedNothing && !before
   }
 }

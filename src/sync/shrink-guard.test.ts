@@ -161,10 +161,10 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
       expect(asked.at(-1)?.cursor).toBe('cursor 1' as Cursor)
     }
     expect([list.version(guidOf(1)), list.version(guidOf(61))]).toEqual([7, 1])
-    expect(dirtyRows.owed).toBe(0)
+    expect(dirtyRows.size).toBe(0)
     expect([...dirtyRows.take(10)]).toEqual([])
     expect(await refresh(rows(ids.slice(0, 60), 'B', 8))).toBe('ok')
-    expect([list.served, list.kept.size, dirtyRows.owed]).toEqual([100, 0, 60])
+    expect([list.served, list.kept.size, dirtyRows.size]).toEqual([100, 0, 60])
   })
 
   it('judges what a read that failed has found when the next one ends', async () => {

@@ -16,7 +16,7 @@ export interface SnapshotList {
   readonly served: number
   readonly withheld: number
   /** How many rows have no place of their own, in the order of the faults. */
-  readonly extras: readonly number[]
+  readonly unidentified: readonly number[]
   /** As of when the list was last read in full, by the wall clock; null where nobody knows. */
   readonly auditedAtMs: number | null
   /** As of when it was last known to be what the CRM shows, by the same clock; null if nobody knows. */
@@ -28,7 +28,7 @@ export interface SnapshotList {
 }
 
 /** What another reader of the same list knew, and this one goes on from; its rows are in the list. */
-export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'extras' | 'lost'> {
+export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'> {
   /** Ages go on counting. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
@@ -44,7 +44,12 @@ export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'extras' | 'l
 
 /** What a snapshot would say of a list now, of which `adopted` was taken over. */
 export function baseListOf(
-  list: { readonly served: number; readonly withheld: number; readonly extras: PackedRows; readonly lostCount: number },
+  list: {
+    readonly served: number
+    readonly withheld: number
+    readonly unidentified: PackedRows
+    readonly lostCount: number
+  },
   known: {
     readonly freshness: Freshness
     readonly guard: Pick<ShrinkGuard, 'shrunk'>
@@ -61,7 +66,7 @@ export function baseListOf(
     cursor: shrunk === null ? cursor : null,
     served: list.served,
     withheld: list.withheld,
-    extras: [...list.extras.counts],
+    unidentified: [...list.unidentified.counts],
     auditedAtMs: wallMsOf(freshness.auditedAgeMs(now)) ?? adopted?.auditedAtMs ?? null,
     confirmedAtMs: wallMsOf(freshness.confirmedAgeMs(now)) ?? adopted?.confirmedAtMs ?? null,
     shrunk: shrunk === null ? null : shrunkAt(shrunk),
@@ -81,7 +86,7 @@ export function parseSnapshotList(given: unknown): SnapshotList | null {
     cursor,
     served,
     withheld,
-    extras,
+    unidentified,
     auditedAtMs,
     confirmedAtMs = null,
     shrunk = null,
@@ -90,11 +95,11 @@ export function parseSnapshotList(given: unknown): SnapshotList | null {
   if (cursor !== null && typeof cursor !== 'string') return null
   if (!isCount(served) || !isCount(withheld) || !isCount(lost) || !isTime(auditedAtMs) || !isTime(confirmedAtMs))
     return null
-  if (!Array.isArray(extras) || extras.length > FAULTS.length || !extras.every(isCount)) return null
+  if (!Array.isArray(unidentified) || unidentified.length > FAULTS.length || !unidentified.every(isCount)) return null
   const held = shrunk === null ? null : shrunkOf(shrunk)
   if (held === undefined) return null
   const known = { auditedAtMs, confirmedAtMs, shrunk: held, lost }
-  return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, extras, ...known }
+  return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, unidentified, ...known }
 }
 
 /** Undefined if it is not what it should be. */

@@ -258,7 +258,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     const carried = {
       isLoaded: true,
       cursor: null,
-      extras: [],
+      unidentified: [],
       shrunk: null,
       lost: 0,
       accepting: false,

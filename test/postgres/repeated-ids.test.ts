@@ -60,7 +60,7 @@ describeWithPostgres('an id that a view holds twice', () => {
     expect([...seen]).toEqual(['withheld'])
     expect(withheldOf(running)).toContain(`${idOf(3)} duplicate-id`)
     const { events } = running.marquee.replica
-    expect(events.list.withheld + events.list.extras.length).toBeGreaterThan(0)
+    expect(events.list.withheld + events.list.unidentified.length).toBeGreaterThan(0)
     await world.query('DELETE FROM crm.archive WHERE event_id = $1', [idOf(3)])
     await running.until(idOf(3), (event) => event?.Name === 'Round 18')
   })

@@ -229,7 +229,7 @@ export class Rig {
           [served, list.get(id), withheld?.fault, withheld?.column, withheld?.where, list.version(id)],
         ] as const
       })
-      return [new Map(rows), list.extras.length]
+      return [new Map(rows), list.unidentified.length]
     })
   }
 }

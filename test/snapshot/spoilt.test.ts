@@ -104,7 +104,7 @@ describe('a snapshot that cannot be trusted is not used, which is said, and the 
 
   it('where its rows are not those that it names', async () => {
     const { rig, bytes } = await scene()
-    const events = { cursor: '0', served: 7, withheld: 1, extras: [], auditedAtMs: null }
+    const events = { cursor: '0', served: 7, withheld: 1, unidentified: [], auditedAtMs: null }
     const miscounted = withHead(bytes, (head) => ({ ...head, lists: { events, venues: events } }))
     expect(await refusalOf(rig, miscounted)).toContain('it does not hold as many events as it says')
   })
