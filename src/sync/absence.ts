@@ -2,7 +2,7 @@ import type { Guid } from '../domain/guid.ts'
 import type { Freshness } from './freshness.ts'
 import { type ReadPurpose, type ServedRows, REPEATED } from './port.ts'
 import { type RecordList, rowOf } from '../records/record-list.ts'
-import type { Moment } from '../time/time.ts'
+import { type Moment, elapsedMs } from '../time/time.ts'
 import { type Shard, FREE, SERVED } from '../records/shard.ts'
 
 /** The ids that are served and that a complete read, begun at `since`, did not mention. */
@@ -53,9 +53,9 @@ function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting
 export function servedRows<Item>(
   { purpose, begun, reading }: ReadUnderWay,
   list: RecordList<Item>,
-  { freshness, loadedAtMs, adoptedAtMs }: HeldSince,
+  { freshness, loadedAtMs, adoptedAtMs, guard: { shrunk } }: HeldSince,
   now: Moment,
-  maxAgeMs: number,
+  { maxAgeMs, shrinkGuardMs }: { readonly maxAgeMs: number; readonly shrinkGuardMs: number | null },
 ): ServedRows | null {
   const heldAtMs = Math.min(loadedAtMs, adoptedAtMs)
   if (heldAtMs === Number.POSITIVE_INFINITY) return null
@@ -68,6 +68,7 @@ export function servedRows<Item>(
     has: (id) => list.serves(id),
     countMissing: () => countMissing(list, sighting).missing,
     tooOldAtMs: now.monotonicMs + maxAgeMs - ageMs,
+    servedOnUntilMs: shrunk === null ? null : now.monotonicMs - elapsedMs(shrunk.since, now) + (shrinkGuardMs ?? 0),
   }
 }
 
@@ -76,6 +77,7 @@ interface HeldSince {
   readonly freshness: Freshness
   readonly loadedAtMs: number
   readonly adoptedAtMs: number
+  readonly guard: { readonly shrunk: { readonly since: Moment } | null }
 }
 
 interface ReadUnderWay {

@@ -227,7 +227,7 @@ export class ListReader<Item> {
     const { kind, purpose, reading } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
-    const served = servedRows(read, list, this, time.now(), this.#settings.maxAgeMs)
+    const served = servedRows(read, list, this, time.now(), this.#settings)
     const pages = new Pages<Item>(
       (signal) => source.read({ kind, purpose, cursor, held: list, mustConfirm, served, signal }),
       source.patienceMs,

@@ -97,6 +97,8 @@ export interface ServedRows {
   countMissing(): number
   /** When they will be past the maximum age, monotonic ms. */
   readonly tooOldAtMs: number
+  /** When the shrink guard stops serving them, monotonic ms; `null` if it does not hold. */
+  readonly servedOnUntilMs?: number | null
 }
 
 /** What the replica holds, for an id scan that compares versions. */

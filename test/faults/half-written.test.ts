@@ -210,6 +210,48 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
     expect(files.price(7)).toBe('99')
   })
 
+  it('waits while the shrink guard serves the old list past the maximum age, which a repair in place would otherwise cut', async () => {
+    const files = await scene(format, MANY)
+    files.rename(files.text(5))
+    expect(await files.seen(5000)).toEqual(['shrunk', MANY, '1234.50'])
+    expect(await files.seen(60_000)).toEqual(['shrunk', MANY, '1234.50'])
+    // More than half of the list: the guard would believe it.
+    files.write(files.text(16, '99').slice(0, -12))
+    expect(await files.seen(5000)).toEqual(['waiting', MANY, '1234.50'])
+    appendFileSync(files.path, files.text(MANY, '99').slice(files.text(16, '99').length - 12, -12))
+    expect(await files.seen(5000)).toEqual(['waiting', MANY, '1234.50'])
+    appendFileSync(files.path, files.text(MANY, '99').slice(-12))
+    expect(await files.seen(5000)).toEqual(['ok', MANY, '99'])
+    expect(files.ageMs).toBe(0)
+  })
+
+  it('keeps the row of a cut last line as long as the guard refuses the list, however old that is', async () => {
+    const files = await scene(format, MANY)
+    files.rename(files.text(5))
+    expect(await files.seen(5000)).toEqual(['shrunk', MANY, '1234.50'])
+    files.write(files.text(7, '99').slice(0, -1))
+    expect(await files.seen(60_000)).toEqual(['waiting', MANY, '1234.50'])
+    expect(await files.seen(15_000)).toEqual(['shrunk', MANY, '99'])
+    expect([files.price(6), files.price(7)]).toEqual(['99', '1234.50'])
+    expect(await files.seen(60_000)).toEqual(['shrunk', MANY, '99'])
+    expect(files.price(7)).toBe('1234.50')
+  })
+
+  it('waits no longer than the maximum age for a file that never stands still, though the guard serves the old list on', async () => {
+    const files = await scene(format, MANY)
+    files.rename(files.text(5))
+    expect(await files.seen(60_000)).toEqual(['shrunk', MANY, '1234.50'])
+    files.write(files.text(6, '99'))
+    expect(await files.seen(5000)).toEqual(['waiting', MANY, '1234.50'])
+    files.write(files.text(7, '99'))
+    expect(await files.seen(14_000)).toEqual(['waiting', MANY, '1234.50'])
+    files.write(files.text(8, '99'))
+    expect(await files.seen(14_000)).toEqual(['waiting', MANY, '1234.50'])
+    files.write(files.text(9, '99'))
+    expect(await files.seen(2000)).toEqual(['shrunk', MANY, '99'])
+    expect([files.price(9), files.price(10)]).toEqual(['99', '1234.50'])
+  })
+
   it('adds the row of a last line without an end once the list is believed', async () => {
     const files = await scene(format)
     files.write(files.text(6, '99').slice(0, -1))

@@ -47,6 +47,8 @@ export class HalfWritten {
   readonly #limits: { readonly maxAgeMs: number }
   #inode: string | null = null
   #watched: Watched | null = null
+  /** When the first file was seen of those that were not believed in a row, monotonic ms. */
+  #doubtedSinceMs: number | null = null
   #usualReadMs = SHORTEST_READ_MS
 
   constructor(list: string, limits: { readonly maxAgeMs: number }) {
@@ -67,7 +69,9 @@ export class HalfWritten {
   extentOf(format: FileFormat, served: ServedRows | null, nowMs: number): Extent {
     const watched = this.#watched
     if (watched === null || served === null || watched.believed === 'all' || !OPEN_ENDED.has(format)) return 'all'
-    return nowMs >= this.#stillAtMs(watched) ? 'all' : 'whole-lines'
+    if (nowMs < this.#stillAtMs(watched)) return 'whole-lines'
+    this.#doubtedSinceMs = null
+    return 'all'
   }
 
   /**
@@ -77,7 +81,7 @@ export class HalfWritten {
   stillDoubted(name: string, served: ServedRows | null, nowMs: number): Failure | null {
     const watched = this.#watched
     if (watched === null || watched.believed !== null || watched.doubt === null || served === null) return null
-    const isDue = nowMs >= Math.min(this.#lastLookMs(served), this.#stillAtMs(watched))
+    const isDue = nowMs >= Math.min(this.#lastLookMs(watched, served), this.#stillAtMs(watched))
     return isDue ? null : this.#waiting(name, watched, served, nowMs)
   }
 
@@ -92,10 +96,14 @@ export class HalfWritten {
     if (watched === null) return null
     const missing = isCut || watched.isRenamed ? 0 : await countMissing()
     const isWhole = isList && !isCut && missing === 0
-    const isDue = watched.believed !== null || nowMs >= this.#lastLookMs(served)
+    const isDue = watched.believed !== null || nowMs >= this.#lastLookMs(watched, served)
     if (isWhole) watched.believed = 'all'
     else if (isList && isDue) watched.believed = 'whole-lines'
-    if (watched.believed !== null) return null
+    if (watched.believed !== null) {
+      this.#doubtedSinceMs = null
+      return null
+    }
+    this.#doubtedSinceMs ??= watched.sinceMs
     const lacking = `it lacks ${missing} of the ${served.count} ${this.#list} that are served`
     watched.doubt = missing > 0 ? lacking : 'its last line has no end'
     return this.#waiting(name, watched, served, nowMs)
@@ -121,12 +129,15 @@ export class HalfWritten {
     return sinceMs + this.#standstillMs
   }
 
-  #lastLookMs({ tooOldAtMs }: ServedRows): number {
-    return tooOldAtMs - this.#usualReadMs
+  /** A list that the shrink guard serves on may wait past the maximum age, but not longer than that for one writer. */
+  #lastLookMs({ sinceMs }: Watched, { tooOldAtMs, servedOnUntilMs = null }: ServedRows): number {
+    const waitedOutMs = (this.#doubtedSinceMs ?? sinceMs) + this.#limits.maxAgeMs
+    const guardedMs = servedOnUntilMs === null ? tooOldAtMs : Math.min(waitedOutMs, servedOnUntilMs)
+    return Math.max(tooOldAtMs, guardedMs) - this.#usualReadMs
   }
 
   #nextLookMs(watched: Watched, served: ServedRows, nowMs: number): number {
-    const lastLookMs = this.#lastLookMs(served)
+    const lastLookMs = this.#lastLookMs(watched, served)
     const stillAtMs = this.#stillAtMs(watched)
     return lastLookMs > nowMs ? Math.min(lastLookMs, stillAtMs) : stillAtMs
   }
