@@ -97,6 +97,8 @@ export async function runModel({
     close: () => Promise.resolve(),
   })
   const open = (crm: Crm): Running => {
+    // The reads of the process before ended with it, though none of them was reported.
+    log.open.clear()
     const replica = new Replica({
       crm,
       formatter,
