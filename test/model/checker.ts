@@ -16,6 +16,8 @@ export interface Asked {
   readonly lists: readonly AnyList[]
   readonly moment: Moment
   readonly trueMs: number
+  /** The shrink guard held one of the lists. */
+  readonly isShrunk: boolean
 }
 
 export interface Refusal {
@@ -90,6 +92,9 @@ export class Checker {
     const before = pointing.at(-2)
     if (before !== undefined && (before.endedSilently || !this.#log.wasToldWithin('events', before.to, points.from)))
       return
+    // The venues could not be read for the event, which could wait no longer.
+    const failedMs = this.#log.failedMs.get('venues') ?? Number.NEGATIVE_INFINITY
+    if (failedMs >= points.from && !this.#log.wasToldWithin('venues', failedMs, nowMs)) return
     if (current.from <= points.from && !this.#isUntold(venue)) {
       this.#fault(`${event.id} points at ${venue.id}, which is not shown though it was there before`)
     }
@@ -113,18 +118,30 @@ export class Checker {
   refuse(asked: Asked, { retryAfterMs, waiting, isAnswerable }: Refusal): void {
     this.counts.refused++
     const { waitForMs, waiting: mostWaiting, maxAgeMs, serverLagsMs } = this.#setting
-    if (isAnswerable()) this.#fault('502 though the data is within the maximum age')
+    const unless = this.#unlessReadNow(asked)
+    if (isAnswerable()) unless('502 though the data is within the maximum age')
     const isLate = elapsedMs(asked.moment, this.#time.peek()) >= waitForMs - TOLERANCE_MS
     const lagsTooFar = Math.max(...serverLagsMs) > 0 && Math.max(...serverLagsMs) + 1000 > maxAgeMs
     const wasShrunk = (list: AnyList): boolean => (this.#log.releasedMs.get(list.list.kind.name) ?? 0) >= asked.trueMs
-    const hasReason = (list: AnyList): boolean => this.#isFailing(list) || lagsTooFar || wasShrunk(list)
+    const hasReason = (list: AnyList): boolean =>
+      this.#isFailing(list) || lagsTooFar || wasShrunk(list) || asked.isShrunk
     this.#checkCursors(asked)
     // Begun before the read that was not believed ended, by which it is known.
     const isServed = (list: AnyList): boolean =>
       (list.ageMs(this.#time.peek()) ?? Infinity) <= maxAgeMs || this.#isServedOn(list, this.#setting.patienceMs * 20)
-    if (asked.lists.every(isServed)) this.#fault('502 though the shrink guard serves the old list')
+    if (asked.lists.every(isServed)) unless('502 though the shrink guard serves the old list')
     if (waiting < mostWaiting && !isLate && !asked.lists.some(hasReason)) this.#fault('502 without a reason')
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
+  }
+
+  /** A failing list may have been read at the very moment of the refusal; the report of that read comes after it. */
+  #unlessReadNow({ lists }: Asked): (what: string) => void {
+    const failing = lists.filter((list) => list.isFailing).map(({ list }) => list.kind.name)
+    const nowMs = this.#time.trueMs
+    return (what) =>
+      this.#time.after(0, () => {
+        if (!failing.some((name) => (this.#log.endedMs[name] ?? 0) >= nowMs)) this.#fault(what)
+      })
   }
 
   /** Where nothing but a cursor does not work, a few failures are all that it may cost. */
@@ -168,7 +185,9 @@ export class Checker {
     if (ageMs <= maxAgeMs || ageMs <= sinceMs + TOLERANCE_MS) return
     const isFailing = lists.some((list) => this.#isFailing(list))
     if (staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs && isFailing) return
-    const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > maxAgeMs)
+    // The other list may have been read since the request came.
+    const mostMs = Math.max(maxAgeMs, sinceMs + TOLERANCE_MS)
+    const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > mostMs)
     const isServedOn = (): boolean => old.every((list) => this.#isServedOn(list, 0))
     if (isServedOn()) return
     const tell = (): void =>
@@ -190,12 +209,16 @@ export class Checker {
     const last = this.#lastEpoch.get(glimpse.id) ?? 0
     const epoch = glimpse.epoch ?? this.#absentEpoch(glimpse, story, since, last)
     this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
-    if (epoch < last) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
+    // The next process may go on from a snapshot without what only a full read could tell again, or what can be read no longer.
+    const isKept = story.epochs[epoch]?.endedSilently === true || this.#log.shrunkMs.has(glimpse.list)
+    const isForgotten = this.#setting.restartEveryMs > 0 && isKept
+    if (epoch < last && !isForgotten) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
     this.#checkSpan(glimpse, story.epochs, epoch, since, 'epoch')
     if (glimpse.sold === null) return
     const lastSold = this.#lastSold.get(glimpse.id) ?? 0
     this.#lastSold.set(glimpse.id, Math.max(lastSold, glimpse.sold))
-    if (glimpse.sold < lastSold) this.#fault(`${glimpse.id} went back from ${lastSold} to ${glimpse.sold} sold`)
+    if (glimpse.sold < lastSold && !isForgotten)
+      this.#fault(`${glimpse.id} went back from ${lastSold} to ${glimpse.sold} sold`)
     // The tickets of a row that went untold are not told of either.
     const detailsUntil =
       story.epochs[epoch]?.endedSilently === true ? this.#knownUntil(glimpse.list, story.epochs, epoch) : 0

@@ -96,7 +96,7 @@ export class Client {
 
   #arrive(lists: Asked['lists']): Asked {
     const moment: Moment = this.#time.now()
-    return { lists, moment, trueMs: this.#time.trueMs }
+    return { lists, moment, trueMs: this.#time.trueMs, isShrunk: lists.some(({ shrunk }) => shrunk !== null) }
   }
 }
 

@@ -95,7 +95,9 @@ export class History {
     const story = this.#pick([...table.stories.values()].filter(({ state }) => state?.exists === true))
     if (story === null) return
     const before = story.state
-    table.change(story, { shown: before?.shown !== true }, this.#anyhow(table, story, true))
+    // The CRM tells of a row that nobody can read as well: it neither comes nor goes.
+    const isPresence = !table.broken.has(story.id)
+    table.change(story, { shown: before?.shown !== true }, this.#anyhow(table, story, isPresence))
     // Shown again with a stamp it had: an id scan finds that only where it came meanwhile.
     if (this.#setting.strategy !== 'time-delta' || before?.shown !== false) return
     const alike = story.states

@@ -77,6 +77,13 @@ export class Host {
     return this.#snapshot !== null
   }
 
+  /** As of when the snapshot knows the list, in true time; infinity if there is no snapshot. */
+  snapshotMs(list: 'events' | 'venues'): number {
+    const confirmedAtMs = this.#snapshot?.lists[list].confirmedAtMs ?? null
+    if (confirmedAtMs === null) return Number.POSITIVE_INFINITY
+    return this.#time.trueMs - (this.#time.peek().wallMs - confirmedAtMs)
+  }
+
   /** No process ends any more. */
   end(): void {
     this.#active = false

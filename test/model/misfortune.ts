@@ -120,14 +120,16 @@ export class Misfortune {
       const isMany = Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
       // Who begins with nothing believes whatever comes first.
-      const outlives = this.#setting.restartEveryMs === 0 || this.#host.hasSnapshot
+      const outlives = list.isLoaded && (this.#setting.restartEveryMs === 0 || this.#host.hasSnapshot)
       return outlives && hasRecovered() && !list.reader.guard.acceptsShorter && isMany && isInTime
     }
     this.#between(table, this.#chance.happens(0.7), isFit, () => {
       const ageMs = list.ageMs(this.#time.peek())
       const shown = table.shown()
       table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))
-      if (this.#setting.strategy === 'token-delta') silence(table, this.#time.trueMs - (ageMs ?? 0))
+      // A process that goes on from the snapshot asks from further back.
+      const sinceMs = Math.min(this.#time.trueMs - (ageMs ?? 0), this.#host.snapshotMs(table.name))
+      if (this.#setting.strategy === 'token-delta') silence(table, sinceMs)
       this.#time.inTheWorld(whileMs, () => this.#restoreRights(table))
     })
   }

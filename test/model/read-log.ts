@@ -37,8 +37,9 @@ export class ReadLog {
   readonly told: Record<string, { readonly begunMs: number; readonly endedMs: number }[]> = { events: [], venues: [] }
   /** When it was last believed again. */
   readonly releasedMs: Map<string, number> = new Map()
-  /** Reads of the list that failed. */
+  /** Reads of the list that failed, and when the last one did. */
   readonly failed: Record<string, number> = { events: 0, venues: 0 }
+  readonly failedMs: Map<string, number> = new Map()
 
   begin(list: string, kind: ReadKind, begunMs: number): LoggedRead {
     const read: LoggedRead = { list, kind, begunMs, lagMs: 0, isComplete: false, confirms: false }
@@ -72,7 +73,10 @@ export class ReadLog {
         this.releasedMs.set(list, nowMs)
       }
     }
-    if (outcome !== 'ok') this.failed[list] = (this.failed[list] ?? 0) + 1
+    if (outcome !== 'ok') {
+      this.failed[list] = (this.failed[list] ?? 0) + 1
+      this.failedMs.set(list, nowMs)
+    }
     if (kind !== 'full' || outcome !== 'ok' || read === undefined) return
     this.audits[list]?.push({ sourceMs: read.begunMs - read.lagMs, endedMs: nowMs })
   }
