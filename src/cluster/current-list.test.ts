@@ -22,6 +22,7 @@ const WHOLE: ListState = {
   lost: 0,
   accepting: false,
   lastError: null,
+  waiting: false,
   failures: 0,
   nextTryMs: 0,
   askedMs: 0,
@@ -92,7 +93,11 @@ it('tells of the list that is served what its leader told', () => {
   swap.offer(next)
   expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
   expect(Array.from(current.unidentifiedCounts)).toEqual([0, 2, 1])
-  expect(current.lastFailure).toEqual({ message: 'the CRM is down' })
+  expect(current.lastFailure).toEqual({ kind: 'unreachable', message: 'the CRM is down' })
+  expect([current.isFailing, current.isBackingOff]).toEqual([true, false])
+  next.events.tell({ ...WHOLE, lastError: 'events.csv may be half-written', waiting: true, nextTryMs: 5000 })
+  expect([current.isFailing, current.isBackingOff]).toEqual([false, false])
+  expect(next.events.carried.failure).toMatchObject({ kind: 'waiting' })
   next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
   expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])
 })

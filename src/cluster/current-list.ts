@@ -53,7 +53,7 @@ export class CurrentList<Item> implements ToldList<Item> {
     return this.#served().nextReadInMs
   }
 
-  get lastFailure(): { readonly message: string } | null {
+  get lastFailure(): ToldList<Item>['lastFailure'] {
     return this.#served().lastFailure
   }
 

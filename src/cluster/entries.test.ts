@@ -20,6 +20,7 @@ const READ = {
   lost: 0,
   accepting: false,
   lastError: 'down',
+  waiting: false,
   failures: 3,
   nextTryMs: 7000,
   askedMs: 5000,

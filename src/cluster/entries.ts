@@ -37,6 +37,8 @@ export interface ListState {
   readonly lost: number
   readonly accepting: boolean
   readonly lastError: string | null
+  /** Whether `lastError` only says that a file may be half-written. */
+  readonly waiting: boolean
   /** How many reads in a row have failed. */
   readonly failures: number
   readonly nextTryMs: number
@@ -188,6 +190,7 @@ export function listStateOf(value: unknown): ListState {
     lost: given['lost'] === undefined ? 0 : numberAt(given, 'lost'),
     accepting: given['accepting'] === true,
     lastError: textOrNullAt(given, 'lastError'),
+    waiting: given['waiting'] === true,
     failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
     // A release that does not tell may mean either.

@@ -62,9 +62,13 @@ export class FollowedList<Item> implements ServedList<Item> {
     return shrunk === null ? null : { ...shrunk, since: earlierBy(this.#told, shrunk.forMs), heardAt: this.#heardAt }
   }
 
-  get lastFailure(): { readonly message: string } | null {
-    const message = this.#state.lastError
-    return message === null ? null : { message }
+  get lastFailure(): ServedList<Item>['lastFailure'] {
+    const { lastError: message, waiting } = this.#state
+    return message === null ? null : { kind: waiting ? 'waiting' : 'unreachable', message }
+  }
+
+  get #hasFailed(): boolean {
+    return this.#state.lastError !== null && !this.#state.waiting
   }
 
   get isLoaded(): boolean {
@@ -82,7 +86,8 @@ export class FollowedList<Item> implements ServedList<Item> {
 
   /** What a leader goes on from that begins with these rows. */
   get carried(): ResumeState {
-    const { whole, cursor, unidentified, shrunk, lost, accepting, lastError, failures, askedMs } = this.#state
+    const { whole, cursor, unidentified, shrunk, lost, accepting, failures, askedMs } = this.#state
+    const { lastFailure } = this
     const sinceToldMs = elapsedMs(this.#told, this.#time.now())
     return {
       freshness: this.freshness,
@@ -92,7 +97,7 @@ export class FollowedList<Item> implements ServedList<Item> {
       lost,
       shrunk: shrunk === null ? null : { ...shrunk, forMs: shrunk.forMs + sinceToldMs },
       accepting,
-      failure: lastError === null ? null : failureOf('unreachable', lastError, this.#leftOf(askedMs)),
+      failure: lastFailure === null ? null : failureOf(lastFailure.kind, lastFailure.message, this.#leftOf(askedMs)),
       failures,
     }
   }
@@ -104,11 +109,11 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   get isFailing(): boolean {
-    return this.isLost || this.#state.shrunk !== null || this.lastFailure !== null
+    return this.isLost || this.#state.shrunk !== null || this.#hasFailed
   }
 
   get isBackingOff(): boolean {
-    return this.isLost || (this.#state.lastError !== null && this.nextReadInMs > 0)
+    return this.isLost || (this.#hasFailed && this.nextReadInMs > 0)
   }
 
   /** The leader's next try of this list. */

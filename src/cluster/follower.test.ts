@@ -20,6 +20,7 @@ const WELL: ListState = {
   lost: 0,
   accepting: false,
   lastError: null,
+  waiting: false,
   failures: 0,
   nextTryMs: 0,
   askedMs: 0,

@@ -21,6 +21,7 @@ export function stateOf(replica: Replica, name: ListName, now: Moment): ListStat
     lost: list.lostCount,
     accepting: acceptsShorter,
     lastError: lastFailure?.message ?? null,
+    waiting: lastFailure?.kind === 'waiting',
     failures: refresh.failuresInAll,
     nextTryMs: nextTryInMs,
     askedMs,

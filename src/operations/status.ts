@@ -125,6 +125,8 @@ function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns,
     auditedAgeMs: freshness.auditedAgeMs(now),
     ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
     lastError: told.lastFailure?.message ?? null,
+    // Whether that only says that a file may be half-written, which is read once it is whole.
+    waits: told.lastFailure?.kind === 'waiting',
     nextTryInMs: told.nextReadInMs,
     // What the shrink guard does not believe, and until when the old list is served; null while the list is believed.
     shrunk: shrunk === null ? null : shrunkStatus(shrunk, settings.shrinkGuardMs ?? 0, now),

@@ -2,6 +2,7 @@ import type { EventRecord } from '../domain/event.ts'
 import type { VenueRecord } from '../domain/venue.ts'
 import type { Aged } from './admission.ts'
 import type { Freshness } from './freshness.ts'
+import type { Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 
 /** One list that may be answered from, whoever reads it. */
@@ -21,7 +22,7 @@ export interface ToldList<Item> extends HeldList<Item> {
   /** TicketsAvailable and TicketCapacity are read on their own. */
   readonly hasOwnAvailability: boolean
   /** Why it is not believed, or could not be read since. */
-  readonly lastFailure: { readonly message: string } | null
+  readonly lastFailure: Pick<Failure, 'kind' | 'message'> | null
   readonly nextReadInMs: number
   /** It was read in full once. */
   readonly isLoaded: boolean

@@ -59,7 +59,8 @@ function fillCard({ fields, error, ignored, shrunk, loss, suspicious }, name, li
   const drift = Object.entries(list.drift).map(([column, count]) => `${column} ${numberText(count)}`)
   say(fields['Found by full reads'], drift.length === 0 ? 'nothing the CRM had not reported' : drift.join(', '))
   error.hidden = list.lastError === null
-  say(error, `The last read failed: ${list.lastError ?? ''}`)
+  error.className = `note ${list.waits ? 'warn' : 'bad'}`
+  say(error, `${list.waits ? '' : 'The last read failed: '}${list.lastError ?? ''}`)
   shrunk.hidden = list.shrunk === null
   if (list.shrunk !== null) say(loss, `${lossText(name, list.shrunk)}.`)
   ignored.hidden = list.ignoredColumns.length === 0

@@ -77,7 +77,7 @@ export function stateOf(status) {
     const what = empty.map(([name, list]) => `none of the ${numberText(list.withheld)} ${name}`).join(' and ')
     return ['warn', `Of the rows of the CRM ${what} is served: all are withheld. Why stands below.`]
   }
-  const failing = lists.filter(([, list]) => list.lastError !== null)
+  const failing = lists.filter(([, list]) => list.lastError !== null && !list.waits)
   const stale = lists.filter(([, list]) => list.standing === 'stale')
   if (stale.length > 0) {
     const oldest = Math.max(...stale.map(([, list]) => list.confirmedAgeMs))
@@ -85,6 +85,9 @@ export function stateOf(status) {
   }
   if (failing.length > 0)
     return ['warn', `The CRM cannot be read; what is held is still within ${bound}: ${failing[0][1].lastError}.`]
+  const unfinished = lists.find(([, list]) => list.waits)
+  if (unfinished !== undefined)
+    return ['warn', `Callers are answered with data at most ${bound} old; ${unfinished[1].lastError}.`]
   const mistaken = lists.flatMap(([name, { withheldByReason, newMistakesAgeMs }]) => {
     const mistakes = Object.entries(withheldByReason).filter(([reason]) => isMistake(reason))
     const count = mistakes.reduce((sum, [, rows]) => sum + rows, 0)
@@ -107,7 +110,7 @@ export function clusterText({ role, instance, leader, instances, candidates, con
   const roles = {
     leader: 'It reads the CRM for all',
     follower: `It follows ${leader ?? 'one that is not known'}, which reads the CRM`,
-    alone: 'It reads the CRM for itself',
+    standalone: 'It reads the CRM for itself',
     waiting: 'It has nothing to answer from yet',
   }
   const others = candidates.filter((name) => name !== instance).join(', ')
