@@ -13,7 +13,7 @@ export function configurationSchema(): ValueSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'marquee.yaml',
-    description: 'The configuration of Marquee. `marquee check` says what else is wrong.',
+    description: 'The configuration of Marquee. `./marquee check` reports what else is wrong.',
     ...withShared(whole, counts, shared),
     // A file that sets only where to listen serves the sample.
     required: [],
