@@ -72,7 +72,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const leader = await started()
       fleet.write()
       await fleet.untilEqual()
-      const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## Where several')
+      const [, page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## In a cluster')
       const described = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
       for (const instance of fleet.instances) {
         const { text } = (await askOperations(`${instance.process.listening.operations}metrics`)) ?? { text: '' }

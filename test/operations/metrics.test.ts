@@ -106,7 +106,7 @@ describe.each(['bun', 'node'] as Runtime[])('the metrics on %s', (runtime) => {
   })
 
   it('are those of docs/metrics.md, no more and no fewer, with their types and labels', () => {
-    const [page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## Where several')
+    const [page = ''] = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8').split('\n## In a cluster')
     const rows = page.split('\n').flatMap((line) => {
       const [, name, type, labels] = /^\| `(\w+)` \| (\w+) \|([^|]*)\|/.exec(line) ?? []
       return name === undefined ? [] : [`${name} ${type ?? ''} ${(labels ?? '').replaceAll(/[`\s]/g, '')}`]
