@@ -141,7 +141,7 @@ export async function assemble(
       Object.assign(limits, next.limits)
       Object.assign(representation, next.representation)
       keepsIndexes = next.lists
-      reading.adopt(JSON.stringify(representation) !== before)
+      reading.applySettings(JSON.stringify(representation) !== before)
       if (!next.lists) for (const { list } of [reading.events, reading.venues]) list.ready.endPages()
       if (isAlone) {
         if (!next.lists) reading.dropIndexes()

@@ -26,7 +26,7 @@ import { VERSION } from './command-context.ts'
 
 export type ClusterSettings = NonNullable<Configuration['cluster']>
 
-export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'carried'> {
+export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {
   readonly configuration: Configuration
   readonly section: ClusterSettings
   /** Whether lists are kept in order, as of now. */
@@ -93,7 +93,7 @@ export class Sharing implements ToldLists {
       tell: (news) => this.#tell(news),
       examine: () => this.#examine(),
       newLists: () => this.#newLists(),
-      newReplica: (lists, carried, told) => this.#newReplica(lists, carried, told),
+      newReplica: (lists, resumeState, told) => this.#newReplica(lists, resumeState, told),
     })
     const cluster = this.#cluster
     this.events = new CurrentList(() => cluster.served.events, crm.events.availabilityEveryMs !== null)
@@ -142,15 +142,15 @@ export class Sharing implements ToldLists {
   }
 
   /** What records look like, or the settings, have changed; what is held stays. */
-  adopt(looksOther: boolean): void {
+  applySettings(formatChanged: boolean): void {
     for (const made of this.#made) {
       const list = made.deref()
       if (list === undefined) continue
-      if (looksOther) list.forgetBodies()
+      if (formatChanged) list.forgetBodies()
       if (!this.#options.keepsIndexes()) list.order = null
       else if (list.order === null) void keepIndex(list, this.#options.pause)
     }
-    this.#cluster.member.own?.replica.adopt(false)
+    this.#cluster.member.own?.replica.applySettings(false)
   }
 
   /** Said to the leader, whichever instance that is: as `Replica` does; null where none answers. */
@@ -223,7 +223,7 @@ export class Sharing implements ToldLists {
     return lists
   }
 
-  #newReplica(...[lists, carried, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
+  #newReplica(...[lists, resumeState, told]: Parameters<ReplicaMaker['newReplica']>): Replica {
     const { configuration, limits, time, observe } = this.#options
     let keeper: SnapshotKeeper | null = null
     const replica = new Replica({
@@ -234,13 +234,13 @@ export class Sharing implements ToldLists {
         told(observation)
       },
       lists,
-      ...(carried === null ? {} : { carried }),
+      ...(resumeState === null ? {} : { resumeState }),
     })
     if (configuration.snapshot === null) return replica
     keeper = keepSnapshot(configuration.snapshot.directory, configuration, replica, limits, time, observe)
     this.#keepers.set(replica, keeper)
     // What the store had was taken first; where it had nothing, the reads wait for what the file has.
-    if (carried === null) void keeper.load()
+    if (resumeState === null) void keeper.load()
     else keeper.begin()
     return replica
   }

@@ -97,7 +97,7 @@ it('tells of the list that is served what its leader told', () => {
   expect([current.isFailing, current.isBackingOff]).toEqual([true, false])
   next.events.tell({ ...WHOLE, lastError: 'events.csv may be half-written', waiting: true, nextTryMs: 5000 })
   expect([current.isFailing, current.isBackingOff]).toEqual([false, false])
-  expect(next.events.carried.failure).toMatchObject({ kind: 'waiting' })
+  expect(next.events.resumeState.failure).toMatchObject({ kind: 'waiting' })
   next.events.tell({ ...WHOLE, lastError: 'too short', shrunk: { forMs: 5000, absent: 12, unreadable: 3 } })
   expect([current.shrunk, current.lastFailure?.message]).toMatchObject([{ absent: 12, unreadable: 3 }, 'too short'])
 })

@@ -85,7 +85,7 @@ export class FollowedList<Item> implements ServedList<Item> {
   }
 
   /** What a leader goes on from that begins with these rows. */
-  get carried(): ResumeState {
+  get resumeState(): ResumeState {
     const { whole, cursor, unidentified, shrunk, lost, accepting, failures, askedMs } = this.#state
     const { lastFailure } = this
     const sinceToldMs = elapsedMs(this.#told, this.#time.now())

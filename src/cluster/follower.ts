@@ -51,7 +51,7 @@ export class Following implements ServedLists {
   shrunkToldAt: LogPosition | null
   /** Why the last entry could not be taken. */
   gap: string = MISSING
-  /** When the last heartbeat came that carried our nonce. */
+  /** When the last heartbeat came that resumeState our nonce. */
   heartbeatAt: Moment
   readonly #until: LogPosition
   readonly #time: Time

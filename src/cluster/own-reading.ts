@@ -12,7 +12,7 @@ export interface ReplicaMaker {
   /** Reads the CRM into these lists, from what was known of them, and tells what it observes. */
   readonly newReplica: (
     lists: RecordLists,
-    carried: Readonly<Record<ListName, ResumeState>> | null,
+    resumeState: Readonly<Record<ListName, ResumeState>> | null,
     told: (observation: Observation) => void,
   ) => Replica
 }
@@ -28,9 +28,9 @@ export class OwnReading {
 
   constructor({ newLists, newReplica }: ReplicaMaker, from: Following | null) {
     this.after = from?.position ?? null
-    const carried = from === null ? null : { events: from.events.carried, venues: from.venues.carried }
+    const resumeState = from === null ? null : { events: from.events.resumeState, venues: from.venues.resumeState }
     const lists = from?.lists ?? newLists()
-    this.replica = newReplica(lists, carried, (observation) => this.onTold(observation))
+    this.replica = newReplica(lists, resumeState, (observation) => this.onTold(observation))
     for (const list of [lists.venues, lists.events]) {
       const { name } = list.kind
       if (this.replica[name].reader.isLoaded) this.dirtyRows[name] = new DirtyRows(list)

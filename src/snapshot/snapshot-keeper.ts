@@ -72,7 +72,7 @@ export class SnapshotKeeper {
   async load(): Promise<void> {
     const { replica, observe, time } = this.#settings
     const begunAt = time.now()
-    await replica.adoptSnapshot(async (lists) => {
+    await replica.resumeFromSnapshot(async (lists) => {
       try {
         this.#stored = await this.#read(lists, begunAt)
       } catch (cause) {

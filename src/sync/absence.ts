@@ -5,7 +5,7 @@ import { type RecordList, rowOf } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 import { type Shard, FREE, SERVED } from '../records/shard.ts'
 
-/** The ids that are served and that a complete read, begun at `since`, did not mention. */
+/** Yields the served ids that a complete read, begun at `since` (monotonic ms), did not mention. */
 export function* absentIds<Item>(list: RecordList<Item>, since: number): Generator<Guid, void> {
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
@@ -14,18 +14,19 @@ export function* absentIds<Item>(list: RecordList<Item>, since: number): Generat
   }
 }
 
-/** A read of all rows: what it mentioned carries its number or a higher one. */
+/** A read of all rows. The rows it mentioned carry its number or a higher one. */
 export interface Sighting {
   readonly number: number
-  /** Monotonic ms. */
   readonly begunAt: number
   readonly audit: boolean
 }
 
 /**
- * Rows that are served and missing from a complete read: neither mentioned by it nor seen since it began. More than would be
- * removed where the source lags, since rows seen after the moment it shows stay. With `before`, only those that were not
- * missing from that read. `unreadable`: how many of them are served though their rows became unreadable.
+ * Counts the served rows that a complete read neither mentioned nor could have seen: rows seen since it began do not
+ * count. If the source lags, the count exceeds what would be removed, because rows seen after the source's moment stay.
+ *
+ * @param before An earlier read. If given, only rows that were missing from it too are counted.
+ * @returns `unreadable`: those of the missing rows that are served although their rows became unreadable.
  */
 export function countMissing(
   list: Pick<RecordList<unknown>, 'shards' | 'kept'>,
@@ -49,17 +50,20 @@ function isSeen(shard: Shard, slot: number, { number, begunAt, audit }: Sighting
   return (numbers[slot] ?? 0) >= number || (shard.seenAt[slot] ?? 0) >= begunAt
 }
 
-/** What is served, or will be once it is confirmed, while the list is read; null if nothing is. */
+/**
+ * Returns the rows that are served while a list is being read, or will be once the list is confirmed; `null` if there
+ * are none.
+ */
 export function servedRows<Item>(
-  { purpose, begun, reading }: ReadUnderWay,
+  { purpose, begun, applier }: ReadUnderWay,
   list: RecordList<Item>,
-  { freshness, loadedAtMs, adoptedAtMs, guard: { shrunk } }: HeldSince,
+  { freshness, loadedAtMs, resumedAtMs, guard: { shrunk } }: HeldSince,
   now: Moment,
   { maxAgeMs, shrinkGuardMs }: { readonly maxAgeMs: number; readonly shrinkGuardMs: number | null },
 ): ServedRows | null {
-  const heldAtMs = Math.min(loadedAtMs, adoptedAtMs)
+  const heldAtMs = Math.min(loadedAtMs, resumedAtMs)
   if (heldAtMs === Number.POSITIVE_INFINITY) return null
-  const sighting = { number: reading.number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
+  const sighting = { number: applier.number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
   const ageMs = freshness.confirmedAgeMs(now) ?? now.monotonicMs - heldAtMs
   return {
     get count() {
@@ -72,21 +76,21 @@ export function servedRows<Item>(
   }
 }
 
-/** What a reader holds, and by the monotonic clock since when; infinite if it does not. */
+/** What a list reader holds, with the monotonic times since when; infinite if it holds nothing. */
 interface HeldSince {
   readonly freshness: Freshness
   readonly loadedAtMs: number
-  readonly adoptedAtMs: number
+  readonly resumedAtMs: number
   readonly guard: { readonly shrunk: { readonly since: Moment } | null }
 }
 
 interface ReadUnderWay {
   readonly purpose: ReadPurpose
   readonly begun: Moment
-  readonly reading: { readonly number: number }
+  readonly applier: { readonly number: number }
 }
 
-/** Whether a read of the availability, begun at `since`, left out any row that is served. */
+/** Returns true if a read of the availability, begun at `since`, left out a served row. */
 export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number): boolean {
   return list.shards.some((shard) => {
     for (let slot = 0; slot < shard.slots; slot++) {
@@ -96,7 +100,10 @@ export function hasOlderAvailability<Item>(list: RecordList<Item>, since: number
   })
 }
 
-/** Removes the rows that a complete read, begun at `since`, did not mention; yields between shards, and requests pass. */
+/**
+ * Removes the rows that a complete read, begun at `since`, did not mention. Pauses between shards. Returns their
+ * number.
+ */
 export async function removeAbsent<Item>(
   list: RecordList<Item>,
   since: number,
@@ -120,10 +127,11 @@ export async function removeAbsent<Item>(
 }
 
 /**
- * A read of all rows, begun at `since`, did not find these, and a comparison of versions has seen them since: they were away in
- * between, and may have changed then under the version they had. The next comparison reads them.
+ * Forgets the versions of rows that a read of all rows, begun at `since`, did not find, although a comparison of
+ * versions has seen them since. They were absent in between and may have changed without a new version, so the next
+ * comparison must read them.
  */
-export function doubtVersions<Item>(list: RecordList<Item>, since: number): void {
+export function forgetVersions<Item>(list: RecordList<Item>, since: number): void {
   for (const shard of list.shards) {
     for (let slot = 0; slot < shard.slots; slot++) {
       if (shard.state[slot] === FREE || (shard.detailsAt[slot] ?? 0) >= since || shard.version[slot] === REPEATED)

@@ -4,7 +4,7 @@ import { type Admission, type Aged, Admissions } from './admission.ts'
 import type { Shrunk } from './shrink-guard.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
-/** A list whose reads take 100 ms; each confirms as of its beginning unless it is told to fail or to prove nothing. */
+/** A list whose reads take 100 ms. Each confirms as of its beginning unless it is told to fail or to prove nothing. */
 class FakeList implements Aged {
   isFailing = false
   isBackingOff = false
@@ -66,7 +66,7 @@ describe('Admissions', () => {
     expect(admissions.ageNow(list)).toBe(-1)
   })
 
-  it('gives a stale answer only where the reads fail, and only within staleIfError', async () => {
+  it('gives a stale answer only if the reads fail, and only within staleIfError', async () => {
     const { time, list, admissions } = scene(1000, 500)
     list.confirmedAt = time.now()
     await time.pass(1499)
@@ -91,7 +91,7 @@ describe('Admissions', () => {
     expect(list.isConfirmedSince(arrived)).toBe(true)
   })
 
-  it('answers after a read that took longer than the maximum age, since it began after the request came', async () => {
+  it('answers after a read that took longer than the maximum age, because it began after the request came', async () => {
     const { time, list, admissions, outcomeOf } = scene(10)
     const outcome = outcomeOf(admissions.wait([list], time.now()))
     await time.pass(120)
@@ -107,7 +107,7 @@ describe('Admissions', () => {
     expect(list.reads).toBe(0)
   })
 
-  it('turns away when the read it waited for fails, or answers stale where that is allowed', async () => {
+  it('turns away when the read it waited for fails, or answers stale if that is allowed', async () => {
     const refused = scene(1000)
     refused.list.outcome = 'fails'
     const refusal = refused.outcomeOf(refused.admissions.wait([refused.list], refused.time.now()))
@@ -122,7 +122,7 @@ describe('Admissions', () => {
     expect(answer()).toMatchObject({ ok: true, ageMs: expect.closeTo(2100, -1) as number })
   })
 
-  it('does not read again and again where reads succeed and prove nothing', async () => {
+  it('does not read again and again if reads succeed and prove nothing', async () => {
     const { time, list, admissions, outcomeOf } = scene(1000)
     list.outcome = 'proves-nothing'
     list.nextTryInMs = 4000
@@ -132,7 +132,7 @@ describe('Admissions', () => {
     expect(list.reads).toBe(3)
   })
 
-  it('waits no longer than it may, and lets no more wait than may', async () => {
+  it('limits the time and the number of waiting requests', async () => {
     const { time, list, admissions, outcomeOf } = scene(1000, 0, { waiting: 2, waitForMs: 60 })
     const first = outcomeOf(admissions.wait([list], time.now()))
     const second = outcomeOf(admissions.wait([list], time.now()))
@@ -148,7 +148,7 @@ describe('Admissions', () => {
     expect(admissions.waiting).toBe(0)
   })
 
-  it('is as old as the older of two lists, and waits only for those it has to', async () => {
+  it('is as old as the older of two lists, and waits only for the one that is too old', async () => {
     const { time, list: venues, admissions, outcomeOf } = scene(1000)
     const events = new FakeList(time)
     venues.confirmedAt = time.now()

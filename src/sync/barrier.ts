@@ -2,16 +2,16 @@ import type { Attempt } from './poller.ts'
 import { Mutex } from '../time/waiting.ts'
 
 /**
- * What the other list may wait for: that a read of this one has applied its pages, its removals aside. Those may wait for
- * the other list themselves; what came meanwhile is then read and applied beside the read that waits.
+ * Lets one list wait until a read of the other has applied its pages, without its removals. The removals may be waiting
+ * for the first list; changes that arrive in that time are read and applied beside the waiting read.
  */
 export class Barrier {
-  /** Refreshes begun so far, and the number of the last one whose pages are applied. */
+  /** The number of refreshes begun so far, and of the last one whose pages are applied. */
   begun = 0
   applied = 0
-  /** Reads that are about to remove rows: what is served may be gone. */
+  /** The number of reads that are about to remove rows: a served row may be gone in the CRM. */
   removals = 0
-  /** A refresh has applied its pages, and waits for the other list before it removes anything. */
+  /** A refresh has applied its pages and waits for the other list before it removes rows. */
   isWaiting = false
   readonly #additions = new Mutex()
   #isHinted = false
@@ -23,14 +23,17 @@ export class Barrier {
     return this.#next.promise
   }
 
-  /** The refresh of this number has applied its pages. */
+  /** Reports that the refresh of this number has applied its pages. */
   tell(number: number): void {
     this.applied = number
     this.#next.resolve()
     this.#next = Promise.withResolvers()
   }
 
-  /** A refresh waits for the other list; resolves once what is read meanwhile has ended, with how the last of that went. */
+  /**
+   * Waits for the other list on behalf of a refresh. Resolves when the additions read meanwhile are applied, with the
+   * result of the last one.
+   */
   async waitFor(other: () => Promise<void>): Promise<Attempt> {
     this.#added = { ok: true }
     this.isWaiting = true
@@ -38,12 +41,12 @@ export class Barrier {
     return this.#additions.run(async () => this.#added)
   }
 
-  /** Reads what came while a refresh waits, one at a time. */
+  /** Reads changes that arrived while a refresh waits, one read at a time. */
   readAdditions(read: () => Promise<Attempt>): Promise<Attempt> {
     return this.#additions.run(async () => (this.#added = await read()))
   }
 
-  /** Something may have come: a storm of hints is one read after another, each of all that came before it. */
+  /** Handles a hint of a change. However many hints come, reads follow each other one at a time. */
   hint(read: () => Promise<Attempt>): void {
     if (!this.isWaiting || this.#isHinted) return
     this.#isHinted = true

@@ -1,18 +1,21 @@
 import type { Guid } from '../domain/guid.ts'
 import { type RecordList, slotOf } from '../records/record-list.ts'
 
-/** What stands for a whole row in the columns of a drift: it came, went, or changed between served and withheld. */
+/** Replaces the column names if the whole row appeared, disappeared, or changed between served and withheld. */
 export const WHOLE_ROW = '(row)'
 
 const SUSPECTS_CEILING = 100_000
 
-/** A row as it is held and as an audit has read it, packed; null where it is not served. */
+/**
+ * The difference between the held row and the audit's row. `before` and `after` are packed records; `null` if not
+ * served.
+ */
 interface Difference {
   readonly id: Guid
   readonly before: string | null
   readonly after: string | null
   readonly version: number
-  /** When the audit read it. */
+  /** When the audit read the row, monotonic ms. */
   readonly at: number
 }
 
@@ -22,12 +25,12 @@ interface Suspect {
 }
 
 /**
- * Changes an audit found that the reads of changes had not reported. One is only suspected until a read of changes that
- * began after it was found has ended without naming the row: the CRM may simply not have had its turn.
+ * Changes that an audit found and the reads of changes had not reported. Each is only a suspicion until a later read of
+ * changes has ended without naming the row: the CRM may simply not have reported it yet.
  */
 export class Drift {
   readonly #suspects = new Map<Guid, Suspect>()
-  /** Records that drifted, by column, since the start. */
+  /** Drifted records by column, since the start. */
   readonly byColumn: Map<string, number> = new Map()
   records = 0
 
@@ -35,7 +38,7 @@ export class Drift {
     if (this.#suspects.size < SUSPECTS_CEILING) this.#suspects.set(id, { columns, foundAt })
   }
 
-  /** An audit found the row other than it is held. */
+  /** Records that an audit found a row different from the held one. */
   note<Item>(list: RecordList<Item>, row: number, { id, before, after, version, at }: Difference): void {
     const shard = list.shardAt(row)
     const slot = slotOf(row)
@@ -43,18 +46,19 @@ export class Drift {
     const columns = before === null || after === null ? [WHOLE_ROW] : list.kind.differences(id, before, after)
     const heldVersion = shard.version[slot] ?? Number.NaN
     if (Number.isNaN(heldVersion) || isNew) this.suspect(id, columns, at)
-    // The row had changed while its version had not: no read of changes can name it any more.
+    // The row changed and its version did not, so no read of changes can ever name it.
     else if (heldVersion === version) this.suspect(id, columns, Number.NEGATIVE_INFINITY)
   }
 
-  /** The read of changes named the row after all. */
+  /** Clears the suspicion: a read of changes named the row after all. */
   clear(id: Guid): void {
     if (this.#suspects.size > 0) this.#suspects.delete(id)
   }
 
   /**
-   * Counts what all changes up to `asOf` do not name, where it was found before; returns the columns of the new ones. A row that
-   * is no longer held is none: it came and went between two reads of changes, or an id scan found that it is gone, which is its task.
+   * Counts the suspicions found up to `asOf` that the reads of changes up to then did not name, and returns their
+   * number by column. A row that is no longer held is not drift: it existed only between two reads of changes, or an id
+   * scan found that it is gone, which is the id scan's purpose.
    */
   countUnreported(asOf: number, isHeld: (id: Guid) => boolean): ReadonlyMap<string, number> {
     const found = new Map<string, number>()

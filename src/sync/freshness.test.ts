@@ -16,7 +16,7 @@ describe('Freshness (architecture: Freshness)', () => {
     expect(freshness.confirmedAgeMs(at(150))).toBe(50)
   })
 
-  it('has the age of the older field group, the lag of the source added, and never grows younger backwards', () => {
+  it('has the age of the older field group, plus the lag of the source, and never counts backwards', () => {
     const freshness = new Freshness()
     freshness.confirmAvailability(at(100), 0)
     freshness.confirmDetails(at(100), 30)
@@ -46,7 +46,7 @@ describe('Freshness (architecture: Freshness)', () => {
     expect(freshness.confirmedAgeMs(at(100, 1000))).toBe(0)
   })
 
-  it('vouches for tickets that were left out once the details are known as of later, for the oldest such read', () => {
+  it('confirms tickets that were left out once the details are known as of later, for the oldest such read', () => {
     const freshness = new Freshness()
     freshness.confirmDetails(at(100), 0)
     freshness.confirmAvailability(at(100), 0)

@@ -1,14 +1,16 @@
 import { type Moment, earlierBy, elapsedMs, laterOf, momentAt } from '../time/time.ts'
 
-/** What is known of a list's age. All moments are those of a read's beginning, its source's lag subtracted. */
+/** The age of a list. All moments are the beginning of a read with its source's lag subtracted. */
 export class Freshness {
   #details: Moment | null = null
   #availability: Moment | null = null
   #audited: Moment | null = null
-  /** A read of the availability that left rows out: good as of `asOf` once the details are known as of `onceMs`. */
+  /**
+   * A read of the availability that left rows out. It is valid as of `asOf` once the details are known as of `onceMs`.
+   */
   #pending: { readonly asOf: Moment; readonly onceMs: number } | null = null
 
-  /** A read reported all changes of the details up to `asOf`. */
+  /** Records that a read reported all changes of the details up to `asOf`. */
   confirmDetails(asOf: Moment, lagMs: number): void {
     const moment = earlierBy(asOf, lagMs)
     this.#details = laterOf(this.#details, moment)
@@ -23,8 +25,9 @@ export class Freshness {
   }
 
   /**
-   * As `confirmAvailability`, but rows that are served were left out. They may be gone, their tickets as old as can be:
-   * only once all changes of the details up to `onceMs` are known do those that are still served prove to be unchanged.
+   * Like `confirmAvailability`, for a read that left out served rows. Those rows may be gone, or their tickets
+   * outdated. The read counts only once all changes of the details up to `onceMs` are known: a row still served then
+   * was unchanged.
    */
   confirmAvailabilityOnce(asOf: Moment, lagMs: number, onceMs: number): void {
     this.#pending ??= { asOf: earlierBy(asOf, lagMs), onceMs }
@@ -34,7 +37,9 @@ export class Freshness {
     this.#audited = laterOf(this.#audited, earlierBy(asOf, lagMs))
   }
 
-  /** Takes over what another process knew as of `wallMs`, by the wall clock; false if nobody knows when that was. */
+  /**
+   * Continues from what another process knew as of `wallMs`. Returns false if that time is unknown or in the future.
+   */
   goOnFrom(wallMs: number | null, now: Moment): boolean {
     if (wallMs === null || wallMs > now.wallMs) return false
     const asOf = momentAt(wallMs, now)
@@ -43,7 +48,7 @@ export class Freshness {
     return true
   }
 
-  /** Age of the older field group in milliseconds, null where the list was never read in full. */
+  /** Returns the age of the older field group in ms; `null` if the list was never read in full. */
   confirmedAgeMs(now: Moment): number | null {
     if (this.#details === null || this.#availability === null) return null
     return Math.max(elapsedMs(this.#details, now), elapsedMs(this.#availability, now))
@@ -61,12 +66,12 @@ export class Freshness {
     return this.#audited === null ? null : elapsedMs(this.#audited, now)
   }
 
-  /** Whether all changes of the details are known as of `moment` or later. */
+  /** Returns true if all changes of the details up to `moment` are known. */
   areDetailsConfirmedSince(moment: Moment): boolean {
     return this.#details !== null && this.#details.monotonicMs >= moment.monotonicMs
   }
 
-  /** Whether everything is known as of `moment` or later. */
+  /** Returns true if all changes up to `moment` are known. */
   isConfirmedSince(moment: Moment): boolean {
     if (this.#details === null || this.#availability === null) return false
     return Math.min(this.#details.monotonicMs, this.#availability.monotonicMs) >= moment.monotonicMs
@@ -74,21 +79,22 @@ export class Freshness {
 }
 
 /**
- * How a list stands towards the operator's maximum age. `empty`: its first full read has not ended, so nothing is known to
- * be absent. `stale`: past the maximum age, yet within `staleIfError` of it, or served on by the shrink guard.
+ * The state of a list relative to the operator's maximum age. `empty`: the first full read has not ended, so no row is
+ * known to be absent. `stale`: past the maximum age, but within `staleIfError` of it or still served by the shrink
+ * guard.
  */
 export type Standing = 'empty' | 'fresh' | 'stale' | 'expired'
 
-export interface Bounds {
+export interface AgeLimits {
   readonly maxAgeMs: number
   readonly staleIfErrorMs: number
 }
 
-/** The standing of data `ageMs` old (null: never read in full). Both edges belong to the better side. */
-export function standingOf(ageMs: number | null, bounds: Bounds): Standing {
+/** Returns the state of data that is `ageMs` old; `null` means never read in full. Both limits are inclusive. */
+export function standingOf(ageMs: number | null, ageLimits: AgeLimits): Standing {
   if (ageMs === null) return 'empty'
-  // A maximum age of 0 is never met by data that was there before the request: every request waits.
-  if (ageMs <= bounds.maxAgeMs && bounds.maxAgeMs > 0) return 'fresh'
-  if (bounds.staleIfErrorMs > 0 && ageMs <= bounds.maxAgeMs + bounds.staleIfErrorMs) return 'stale'
+  // With a maximum age of 0, every request waits: data that is older than the request never counts as fresh.
+  if (ageMs <= ageLimits.maxAgeMs && ageLimits.maxAgeMs > 0) return 'fresh'
+  if (ageLimits.staleIfErrorMs > 0 && ageMs <= ageLimits.maxAgeMs + ageLimits.staleIfErrorMs) return 'stale'
   return 'expired'
 }

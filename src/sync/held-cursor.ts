@@ -1,18 +1,18 @@
 import type { FailureKind } from '../observe/observation.ts'
 import type { Failure, Cursor } from './port.ts'
 
-/** After so many failed reads of changes in a row a cursor is given up, whatever the fault. */
+/** After this many failed reads of changes in a row, the cursor is given up, whatever the failures were. */
 const MOST_FAILURES = 3
 
-/** Where a full read would only cost the CRM, or has just been made. */
+/** Failures after which a full read would only burden the CRM, or has just been made. */
 const NOT_THE_CURSOR: ReadonlySet<FailureKind> = new Set(['throttled', 'refused', 'shrunk', 'too-large'])
 
-/** What the reads of changes go on from, and whether it still works (architecture: A cursor that keeps failing). */
+/** The cursor for reads of changes, and whether it still works (architecture: A cursor that keeps failing). */
 export class HeldCursor {
   text: Cursor | null = null
   #failures = 0
 
-  /** There is one, and the last read of changes did not fail. */
+  /** There is a cursor, and the last read of changes did not fail. */
   get isSound(): boolean {
     return this.text !== null && this.#failures === 0
   }
@@ -22,12 +22,12 @@ export class HeldCursor {
     this.#failures = 0
   }
 
-  /** A read of changes has ended well, whether or not it brought another cursor. */
+  /** Records a successful read of changes, with or without a new cursor. */
   followed(): void {
     this.#failures = 0
   }
 
-  /** A read of changes has failed: whether the list must be read in full at once. */
+  /** Records a failed read of changes. Returns true if the list must be read in full at once. */
   isGivenUp({ kind, retryAfterMs }: Failure): boolean {
     if (kind === 'cursor-refused' || kind === 'unconfirmed') {
       this.take(null)

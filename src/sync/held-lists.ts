@@ -5,38 +5,41 @@ import type { Freshness } from './freshness.ts'
 import type { Failure } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 
-/** One list that may be answered from, whoever reads it. */
+/** One list that may be answered from, read by this instance or another. */
 export interface HeldList<Item> extends Aged {
   readonly list: RecordList<Item>
 }
 
-/** Both lists as they are answered from now: whoever keeps this asks it again each time, since another may take a list's place. */
+/** Both lists at present. Callers read these properties for each use, because another list may replace one. */
 export interface HeldLists {
   readonly events: HeldList<EventRecord>
   readonly venues: HeldList<VenueRecord>
 }
 
-/** What operators are told of a list besides. */
+/** A list with the details that are shown to operators. */
 export interface ToldList<Item> extends HeldList<Item> {
   readonly freshness: Freshness
-  /** TicketsAvailable and TicketCapacity are read on their own. */
+  /** TicketsAvailable and TicketCapacity are read separately. */
   readonly hasOwnAvailability: boolean
-  /** Why it is not believed, or could not be read since. */
+  /** Why the list is not believed, or why the last read failed. */
   readonly lastFailure: Pick<Failure, 'kind' | 'message'> | null
   readonly nextReadInMs: number
-  /** It was read in full once. */
+  /** The list was read in full at least once. */
   readonly isLoaded: boolean
-  /** When that was, by the monotonic clock. */
+  /** When the list was first read in full, monotonic ms. */
   readonly loadedAtMs: number
-  /** How many rows have no place of their own, in the order of the faults. */
+  /** The number of withheld rows without an id of their own, in the order of `FAULTS`. */
   readonly unidentifiedCounts: ArrayLike<number>
-  /** Records that had changed without the CRM reporting it, found here. */
+  /** Records that changed without being reported by the CRM, found by this instance. */
   readonly drift: { readonly records: number; readonly byColumn: ReadonlyMap<string, number> }
 }
 
-/** Whoever serves it: here or elsewhere it is read as the configuration says. */
+/**
+ * A list that is served, whichever instance reads it. `hasOwnAvailability` is omitted, because the configuration
+ * decides it.
+ */
 export interface ServedList<Item> extends Omit<ToldList<Item>, 'hasOwnAvailability'> {
-  /** Who waits looks again. */
+  /** Makes waiting requests check the list again. */
   help(): void
 }
 
@@ -50,7 +53,7 @@ export interface ToldLists {
   readonly venues: ToldList<VenueRecord>
 }
 
-/** Rows that are not served. */
+/** Returns the number of withheld rows. */
 export function withheldIn({
   list,
   unidentifiedCounts,

@@ -13,14 +13,14 @@ import { RecordList } from '../records/record-list.ts'
 type Changes = readonly Change<EventRecord>[]
 type End = Partial<ReadEnd> | Failure
 
-/** What one read of the CRM brings: its pages, each 100 ms after it was asked for, and how it ends. */
+/** The course of one read of the CRM: its pages, each 100 ms after the request, and its end. */
 interface Script {
   readonly pages?: readonly Changes[]
   readonly end?: End
   readonly lagMs?: number
-  /** When the CRM says that the rows were changed, wall ms. */
+  /** When the CRM says the rows were changed, wall ms. */
   readonly updatedAtMs?: number
-  /** No page comes before this long. */
+  /** The delay before the first page, ms. */
   readonly slowMs?: number
 }
 
@@ -66,7 +66,7 @@ function scene(given: Partial<Source<EventRecord>> = {}, options: Partial<ListRe
     },
     { shrinkGuardMs: 86_400_000, maxAgeMs: 30_000 },
   )
-  /** Lets a read run to its end. */
+  /** Runs a read to its end. */
   const run = async (read: () => Promise<Attempt>, ...script: Script[]): Promise<Attempt> => {
     scripts.push(...script)
     const outcome: { attempt: Attempt | null } = { attempt: null }
@@ -90,7 +90,7 @@ function gone(id: Guid): Change<EventRecord> {
 }
 
 describe('ListReader (architecture: The port to a CRM)', () => {
-  it('reads in full first, then changes from the cursor, and in full at once where the cursor is refused', async () => {
+  it('reads in full first, then changes from the cursor, and in full at once if the cursor is refused', async () => {
     const { asked, refresh, list } = scene()
     await refresh({ pages: [rows(ids)] })
     await refresh({ pages: [[gone(guidOf(1))]] })
@@ -117,7 +117,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.get(guidOf(1))?.Name).toBe('B')
   })
 
-  it('where each read is a full one, forgets the fingerprint of a list that it applied in part', async () => {
+  it('forgets the fingerprint of a list that it applied in part, if each read is a full one', async () => {
     const { asked, refresh, list } = scene({ reportsChanges: false })
     await refresh({ pages: [rows(ids)] })
     await refresh({ pages: [rows(ids)], end: DOWN })
@@ -126,14 +126,14 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
-  it('takes for drift what an audit found and a read of all changes does not name, unless the row is gone by then', async () => {
+  it('counts as drift what an audit found and a read of all changes does not name, unless the row is gone by then', async () => {
     const { audit, refresh, list, observed } = scene()
     const [stays, goes] = [guidOf(98), guidOf(99)]
     const found = (): Observation[] => observed.filter(({ kind }) => kind === 'drift-found')
     await refresh({ pages: [rows(ids)] })
     await audit({ pages: [rows([...ids, stays, goes])] })
     expect(list.served).toBe(32)
-    // As an id scan that compares all rows, in which the one that came and went is not there.
+    // An id scan that compares all rows. The row that existed in between is not in it.
     const held = ids.map((id): Change<EventRecord> => ({ kind: 'unchanged', id }))
     await refresh({ pages: [[...held, { kind: 'unchanged', id: stays }]], end: { complete: true } })
     expect(list.serves(goes)).toBe(false)
@@ -150,7 +150,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     scripts.push({ pages: [rows(ids.slice(0, 20)), rows(ids.slice(20, 29))] })
     const auditing = run(() => reader.audit())
     await time.pass(50)
-    // A row that is created while the audit is past it.
+    // A row that is created behind the audit.
     await refresh({ pages: [rows([guidOf(99)])] })
     await auditing
     expect(list.served).toBe(30)
@@ -160,7 +160,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(29)
   })
 
-  it('doubts the version of a row that an audit did not find though an id scan saw it since: it was away, and may have changed', async () => {
+  it('forgets the version of a row that an audit did not find although an id scan saw it since: it was absent, and may have changed', async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     const hidden = guidOf(1)
     const others = ids.slice(1)
@@ -175,7 +175,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
     expect(list.version(hidden)).toBeNaN()
     expect(others.map((id) => list.version(id))).toEqual(others.map(() => 7))
-    // The next sweep reads it.
+    // The next id scan reads it.
     await refresh({ pages: [versions.slice(0, 1), unchanged.slice(1)], end: { complete: true } })
     expect(list.version(hidden)).toBe(7)
   })
@@ -206,7 +206,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.get(guidOf(1))).toBeNull()
   })
 
-  it('an audit lets in what no read of changes told, also where one was confirmed while its page was on the way', async () => {
+  it("an audit adds a row that no read of changes reported, even if one was confirmed while the audit's page was on the way", async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     await refresh({ pages: [rows(ids.slice(0, 29))] })
     scripts.push({ pages: [rows(ids)], slowMs: 600 })
@@ -217,7 +217,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.get(guidOf(30))).not.toBeNull()
   })
 
-  it('counts the age from the beginning of the read, the lag of its source added', async () => {
+  it('counts the age from the beginning of the read, plus the lag of its source', async () => {
     const { refresh, ageMs } = scene()
     await refresh({ pages: [rows(ids)] })
     expect(ageMs()).toBeCloseTo(100, 1)
@@ -225,7 +225,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(ageMs()).toBeCloseTo(140, 1)
   })
 
-  it('gives up a page that does not come in time, and never uses what it brings late', async () => {
+  it('gives up a page that does not come in time, and never uses it later', async () => {
     const { refresh, time, list } = scene()
     await refresh({ pages: [rows(ids)] })
     expect(await refresh({ pages: [rows(ids, 'late')], slowMs: 5000 })).toMatchObject({ failure: { kind: 'timeout' } })
@@ -233,7 +233,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.get(guidOf(1))?.Name).toBe('A')
   })
 
-  it('ends a read as failed where a page cannot be applied, tells no row of it, and can read again', async () => {
+  it('ends a read as failed if a page cannot be applied, logs no row of it, and can read again', async () => {
     const { refresh, list } = scene()
     const broken = { kind: 'record', id: guidOf(1), record: null, version: 0 } as unknown as Change<EventRecord>
     const attempt = await refresh({ pages: [[broken]] })
@@ -245,7 +245,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
-  it('a read of the tickets neither moves the cursor nor removes rows, whatever its connector says', async () => {
+  it('a read of the tickets neither moves the cursor nor removes rows, even if its connector says so', async () => {
     const { refresh, run, reader, asked, list } = scene({ availabilityEveryMs: 1000 })
     await refresh({ pages: [rows(ids)] })
     await run(() => reader.readAvailability(), { end: { complete: true } })
@@ -258,7 +258,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(list.served).toBe(30)
   })
 
-  it('vouches for tickets that a read of them left out only once the details are known as of later', async () => {
+  it('confirms tickets that a read of them left out only once the details are known as of later', async () => {
     const { refresh, run, reader, ageMs, time } = scene({ availabilityEveryMs: 1000 })
     await refresh({ pages: [rows(ids.slice(0, 1))] })
     await time.pass(1000)
@@ -271,7 +271,7 @@ describe('ListReader (architecture: The port to a CRM)', () => {
     expect(ageMs()).toBeGreaterThan(1000)
   })
 
-  it('keeps the rows without a place of their own until the next full read, whatever the changes say', async () => {
+  it('keeps the rows without an id of their own until the next full read, despite reads of changes', async () => {
     const { refresh, list } = scene()
     const withheld = { fault: 'no-id', column: 'Id', where: 'row 1', expected: null, found: null } as const
     await refresh({ pages: [[{ kind: 'withheld', id: null, withheld, version: Number.NaN }]] })
@@ -296,7 +296,7 @@ describe('how long a change took to be served (surface: Names on the operations 
     ])
   })
 
-  it('counts what is withdrawn too, also where that waits for the end of the read', async () => {
+  it('counts withdrawn rows too, even if the withdrawal waits for the end of the read', async () => {
     for (const reportsChanges of [true, false]) {
       const { refresh, observed, time } = scene({ reportsChanges })
       const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
@@ -308,7 +308,7 @@ describe('how long a change took to be served (surface: Names on the operations 
     }
   })
 
-  it('leaves out what an audit finds, and times that lie ahead, are more than a day ago, or are not given', async () => {
+  it('leaves out what an audit finds, and times that are in the future, more than a day ago, or missing', async () => {
     const { refresh, audit, observed, time } = scene()
     await refresh({ pages: [rows(ids)] })
     await audit({ pages: [rows(ids, 'B')], updatedAtMs: time.peek().wallMs })
@@ -321,7 +321,7 @@ describe('how long a change took to be served (surface: Names on the operations 
 })
 
 describe('the shrink guard (architecture: The port to a CRM)', () => {
-  it('does not believe that more than half, and more than ten, are gone by absence alone', async () => {
+  it('does not believe that more than half, and more than ten, are gone if they are merely absent', async () => {
     const { refresh, audit, list, observed, reader } = scene()
     await refresh({ pages: [rows(ids)] })
     expect(await audit({ pages: [rows(ids.slice(0, 14))] })).toMatchObject({ ok: false, failure: { kind: 'shrunk' } })
@@ -373,7 +373,7 @@ describe('the shrink guard (architecture: The port to a CRM)', () => {
     expect(reader.guard.acceptsShorter).toBe(false)
   })
 
-  it('holds against a source that lags too, though not all of its rows would be removed at once', async () => {
+  it('holds for a lagging source too, although not all of its rows would be removed at once', async () => {
     const { refresh, audit, list, time } = scene()
     await refresh({ pages: [rows(ids)] })
     await time.pass(3000)
@@ -385,12 +385,12 @@ describe('the shrink guard (architecture: The port to a CRM)', () => {
 })
 
 describe('a source whose servers lag differently', () => {
-  it('never makes a row look as if it had not been seen since', async () => {
+  it('never makes a row look unseen', async () => {
     const { refresh, audit, list, time } = scene()
     await refresh({ pages: [rows(ids)] })
     await time.pass(20_000)
     await refresh({ pages: [rows(ids)] })
-    // As of 10 s before, which is before the row was created.
+    // The read shows the moment 10 s before, when the row did not exist yet.
     await refresh({ pages: [rows(ids)], lagMs: 19_000 })
     await audit({ pages: [rows(ids.slice(0, 29))], lagMs: 10_000 })
     expect(list.get(guidOf(30))).not.toBeNull()
@@ -401,7 +401,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
   const many = Array.from({ length: 300 }, (_, index) => guidOf(index + 1))
   const several: End = { oneMoment: false }
 
-  it('loses ten, or a twentieth, after one read, and more only where a second one agrees', async () => {
+  it('loses ten, or a twentieth, after one read, and more only if a second one agrees', async () => {
     for (const [all, left, reads] of [
       [30, 20, 1],
       [30, 19, 2],
@@ -417,7 +417,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     }
   })
 
-  it('keeps what the second reading names, and loses what both of them miss', async () => {
+  it('keeps rows that the second read names, and loses those that both miss', async () => {
     const { refresh, audit, list } = scene()
     await refresh({ pages: [rows(many)] })
     const first: Script = { pages: [rows(many.slice(0, 200))], end: several }
@@ -430,7 +430,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(list.served).toBe(192)
   })
 
-  it('loses nothing where the second reading misses others; the next one then has to agree with it', async () => {
+  it('loses nothing if the second read misses other rows; the next one must then agree with it', async () => {
     const { refresh, audit, list, observed } = scene()
     await refresh({ pages: [rows(many)] })
     const [front, back]: Script[] = [many.slice(0, 200), many.slice(100)].map((of) => ({
@@ -445,7 +445,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(outcomes).toEqual(['ok', 'unconfirmed', 'unconfirmed', 'ok'])
   })
 
-  it('reads no more than twice in one attempt, and is not confirmed, where the list never stands still', async () => {
+  it('reads no more than twice in one attempt, and is not confirmed, if the list never stops changing', async () => {
     const { refresh, asked, list, ageMs, time } = scene({ reportsChanges: false })
     await refresh({ pages: [rows(many)] })
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -461,21 +461,22 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(ageMs()).toBeGreaterThan(5000)
   })
 
-  it('does not take for a second reading one that began before the first had ended', async () => {
+  it('does not count a read as the second one if it began before the first had ended', async () => {
     const { refresh, scripts, run, reader, time, list } = scene()
     await refresh({ pages: [rows(many)] })
     const short = { pages: [rows(many.slice(0, 200))], end: several }
     scripts.push({ ...short, slowMs: 400 })
     const auditing = run(() => reader.audit())
     await time.pass(50)
-    // An id scan beside the audit was cut by the same change, and cannot be repeated; then the audit's own second reading.
+    // The same change cut short an id scan beside the audit, which cannot be repeated; then comes the audit's own
+    // second read.
     scripts.push({ ...short, end: { ...several, complete: true }, slowMs: 800 }, { end: DOWN }, { pages: [rows(many)] })
     await refresh()
     expect(await auditing).toEqual({ ok: true })
     expect(list.served).toBe(300)
   })
 
-  it('is judged by the shrink guard on the later reading', async () => {
+  it('is judged by the shrink guard on the later read', async () => {
     const { refresh, audit, list, reader, asked } = scene()
     await refresh({ pages: [rows(many)] })
     const half: Script = { pages: [rows(many.slice(0, 140))], end: several }
@@ -489,7 +490,7 @@ describe('a list that is read at several moments (architecture: One moment)', ()
     expect(asked).toHaveLength(length + 1)
   })
 
-  it('is read in full after an id scan that missed much, and again in the next attempt where that fails', async () => {
+  it('is read in full after an id scan that missed much, and again in the next attempt if that fails', async () => {
     const { refresh, asked, list } = scene()
     await refresh({ pages: [rows(many)] })
     const sweep: Script = { pages: [rows(many.slice(0, 200))], end: { ...several, complete: true } }
@@ -522,7 +523,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     ])
   })
 
-  it('is given up whatever the fault, but where a full read would only cost the CRM', async () => {
+  it('is given up after any failure except those after which a full read would only burden the CRM', async () => {
     const spared = ['throttled', 'refused', 'shrunk', 'too-large'] as const
     for (const kind of ['unreachable', 'timeout', 'broken', 'internal', 'misconfigured', ...spared] as const) {
       for (const retryAfterMs of [null, 500]) {
@@ -535,7 +536,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     }
   })
 
-  it('is kept where failures do not follow each other', async () => {
+  it('is kept if failures do not follow each other', async () => {
     const { refresh, asked } = scene()
     await refresh({ pages: [rows(ids)] })
     for (let round = 0; round < 3; round++) {
@@ -546,7 +547,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     expect(asked.filter(({ kind }) => kind === 'full')).toHaveLength(1)
   })
 
-  it('is tried again with each attempt while full reads fail too, so that an outage costs no cursor', async () => {
+  it('is tried again with each attempt while full reads fail too, because an outage must not cost the cursor', async () => {
     const { refresh, asked } = scene()
     await refresh({ pages: [rows(ids)] })
     for (let attempt = 1; attempt <= 6; attempt++)
@@ -555,7 +556,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
   })
 
-  it('does not give way to that of an audit beside which a refresh applied a page: a row may have gone in between', async () => {
+  it('is not replaced by that of an audit beside which a refresh applied a page: a row may have gone in between', async () => {
     const { refresh, asked, scripts, run, reader, time } = scene()
     await refresh({ pages: [rows(ids)] })
     await refresh({ end: DOWN })
@@ -568,7 +569,7 @@ describe('a cursor that keeps failing (architecture: The port to a CRM)', () => 
     expect([asked.at(-1)?.kind, asked.at(-1)?.cursor]).toEqual(['changes', 'cursor 1' as Cursor])
   })
 
-  it('gives way to that of an audit that succeeds meanwhile, and only then', async () => {
+  it('is replaced by that of an audit that succeeds meanwhile, and only then', async () => {
     for (const [end, cursor] of [
       [DOWN, 'cursor 3'],
       [{}, 'cursor 2'],

@@ -1,8 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 import type { Observe } from '../observe/observation.ts'
-import { absentIds, doubtVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
+import { absentIds, forgetVersions, hasOlderAvailability, removeAbsent, servedRows } from './absence.ts'
 import { Barrier } from './barrier.ts'
-import { type SnapshotList, type ResumeState, baseListOf } from './snapshot-list.ts'
+import { type SnapshotList, type ResumeState, snapshotListOf } from './snapshot-list.ts'
 import type { Attempt } from './poller.ts'
 import { Drift } from './drift.ts'
 import { Freshness } from './freshness.ts'
@@ -20,20 +20,20 @@ import { Tombstones } from './tombstones.ts'
 import { Mutex } from '../time/waiting.ts'
 
 export interface ListReaderOptions<Item> {
-  readonly carried?: ResumeState
+  readonly resumeState?: ResumeState
   readonly list: RecordList<Item>
   readonly source: Source<Item>
   readonly time: Time
   readonly observe: Observe
-  /** Lets requests pass between two slices of work. */
+  /** Lets requests run between two slices of work. */
   readonly pause: () => Promise<void>
-  /** Whether all that is held, and so many bytes of what is being read, is more than there is room for. */
+  /** Returns true if the held data and `readingBytes` more would exceed limits.memory. */
   readonly isTooLarge: (readingBytes: number) => boolean
-  /** Whether rows of the page point at what the other list does not serve: it may have come with them. */
+  /** Returns true if events of the page refer to venues that are not served, and may have been created with them. */
   readonly pointsAtMissing?: (page: Page<Item>) => boolean
-  /** Runs before such a page is applied: venues are added before the events that point at them. Why not, or null. */
+  /** Runs before such a page is applied: venues are added before their events. Returns why it failed, or `null`. */
   readonly beforePointing?: () => Promise<Failure | null>
-  /** Runs before rows that are served are removed: venues are removed after the events that point at them. */
+  /** Runs before served rows are removed: venues are removed after their events. */
   readonly beforeRemoval?: (leaving: ReadonlySet<Guid>) => Promise<void>
 }
 
@@ -41,29 +41,29 @@ interface ReaderSettings extends ShrinkGuardSetting {
   readonly maxAgeMs: number
 }
 
-/** One read, and what is done with it. An addition only adds: nothing is removed, confirmed or remembered for it. */
+/** One read and its progress. An addition only adds rows: it removes, confirms and remembers nothing. */
 interface Read<Item> {
   readonly kind: ReadKind
   readonly purpose: ReadPurpose
   readonly begun: Moment
-  /** How many pages refreshes had applied. */
+  /** The number of pages that refreshes had applied when the read began. */
   readonly pagesBefore: number
-  readonly reading: PageApplier<Item>
+  readonly applier: PageApplier<Item>
 }
 
-/** Reads one list of the CRM into memory: in full, by changes, or its availability alone. */
+/** Reads one list of the CRM into memory: in full, by changes, or only its availability. */
 export class ListReader<Item> {
   readonly freshness: Freshness
   readonly drift: Drift = new Drift()
   readonly barrier: Barrier = new Barrier()
   readonly guard: ShrinkGuard = new ShrinkGuard()
-  /** The list was read in full once, or what it took over was confirmed: nothing is answered from it before. */
+  /** The list was read in full once, or its snapshot was confirmed. Nothing is answered from it before. */
   isLoaded = false
-  adoptedAtMs: number = Number.POSITIVE_INFINITY
-  /** When that was, by the monotonic clock. */
+  resumedAtMs: number = Number.POSITIVE_INFINITY
+  /** When the list was first loaded, monotonic ms. */
   loadedAtMs: number = Number.POSITIVE_INFINITY
-  /** The snapshot that its rows are from; null where there was none. */
-  #adopted: SnapshotList | null = null
+  /** The snapshot of the rows; `null` if there was none. */
+  #snapshot: SnapshotList | null = null
   readonly #options: ListReaderOptions<Item>
   readonly #settings: ReaderSettings
   readonly #tombstones = new Tombstones()
@@ -71,93 +71,93 @@ export class ListReader<Item> {
   readonly #cursor = new HeldCursor()
   readonly #reports: ReadReports<Item>
   #reads = 0
-  /** Pages of the details that refreshes have applied. */
+  /** The number of pages of details that refreshes have applied. */
   #pages = 0
-  /** Reads have to confirm until all is known as of this moment. */
+  /** Reads must confirm the list until it is known as of this moment. */
   #confirmSince: Moment | null = null
 
   constructor(options: ListReaderOptions<Item>, settings: ReaderSettings) {
     this.#options = options
     this.#settings = settings
     this.#reports = new ReadReports(options.list, options.observe)
-    const { carried } = options
-    this.freshness = carried?.freshness ?? new Freshness()
-    if (carried?.isLoaded !== true) return
+    const { resumeState } = options
+    this.freshness = resumeState?.freshness ?? new Freshness()
+    if (resumeState?.isLoaded !== true) return
     const now = options.time.now()
     ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
-    options.list.unidentified = PackedRows.counted(carried.unidentified)
-    this.#cursor.take(carried.cursor)
+    options.list.unidentified = PackedRows.counted(resumeState.unidentified)
+    this.#cursor.take(resumeState.cursor)
     this.confirmSince(now)
-    const { shrunk, lost, accepting } = carried
+    const { shrunk, lost, accepting } = resumeState
     options.list.lostElsewhere = lost
-    if (shrunk !== null) this.#resume({ ...shrunk, since: earlierBy(now, shrunk.forMs) })
+    if (shrunk !== null) this.#resumeGuard({ ...shrunk, since: earlierBy(now, shrunk.forMs) })
     if (accepting) this.guard.acceptShorter(now.monotonicMs)
   }
 
-  /** What another reader could go on from; null where it has to read all rows. */
+  /** The cursor that another process may continue from; `null` if it would have to read all rows. */
   get travellingCursor(): Cursor | null {
     const { text } = this.#cursor
     return text !== null && this.#options.source.travels?.(text) === true ? text : null
   }
 
-  #resume(shrunk: Shrunk): void {
+  #resumeGuard(shrunk: Shrunk): void {
     const { list } = this.#options
     this.guard.resume(list.kind.name, list.served + list.lostCount, shrunk)
   }
 
-  /** The next read of all rows may remove what it does not mention, however much that is. */
+  /** Lets the next read of all rows remove any number of rows that it does not mention. */
   acceptShorter(): void {
     this.guard.acceptShorter(this.#options.time.now().monotonicMs)
   }
 
-  /** Reads have to tell all changes until they are known as of `moment`. */
+  /** Makes reads confirm the list until all changes up to `moment` are known. */
   confirmSince(moment: Moment): void {
     this.#confirmSince = moment
   }
 
-  /** No refresh begins until what it gives is called. */
+  /** Delays refreshes until the returned function is called. */
   hold(): Promise<() => void> {
     return this.#mutex.lock()
   }
 
-  /** What a snapshot says of the list; null where neither it was read in full nor its rows are those of a snapshot: what the shrink guard holds must outlive this process. */
+  /** The list's part of a snapshot; `null` if it was neither read in full nor loaded from a snapshot itself. */
   get snapshotList(): SnapshotList | null {
     const { list, time } = this.#options
-    if (!this.isLoaded && this.#adopted === null) return null
+    if (!this.isLoaded && this.#snapshot === null) return null
     const { freshness, guard, travellingCursor: cursor } = this
-    return baseListOf(list, { freshness, guard, cursor, adopted: this.#adopted, now: time.now() })
+    return snapshotListOf(list, { freshness, guard, cursor, resumed: this.#snapshot, now: time.now() })
   }
 
-  /** Goes on from a snapshot whose rows are in the list: the next read that tells all changes confirms them. */
-  adopt(snapshot: SnapshotList): void {
+  /** Resumes from a snapshot whose rows are in the list. The next read that reports all changes confirms them. */
+  resume(snapshot: SnapshotList): void {
     const { list, time } = this.#options
     const { cursor, unidentified, shrunk, lost } = snapshot
     const now = time.now()
-    this.#adopted = snapshot
-    this.adoptedAtMs = now.monotonicMs
+    this.#snapshot = snapshot
+    this.resumedAtMs = now.monotonicMs
     list.unidentified = PackedRows.counted(unidentified)
     list.lostElsewhere = lost
     this.#cursor.take(cursor)
     this.confirmSince(now)
-    if (shrunk !== null) this.#resume({ ...shrunk, since: momentAt(shrunk.sinceMs, now) })
+    if (shrunk !== null) this.#resumeGuard({ ...shrunk, since: momentAt(shrunk.sinceMs, now) })
   }
 
-  /** Brings the list up to date by the cheapest read there is. */
+  /** Brings the list up to date by the cheapest kind of read. */
   refresh(): Promise<Attempt> {
     return this.#mutex.run(() => this.#readCheaply('refresh'))
   }
 
-  /** Applies what came to the list while a refresh, whose turn this is, waits for the other list. */
+  /** Applies changes to the list while a refresh, which holds the mutex, waits for the other list. */
   readAdditions(): Promise<Attempt> {
     return this.barrier.readAdditions(() => this.#readCheaply('addition'))
   }
 
-  /** Something may have changed: where a refresh waits for the other list, what came is read beside it. */
+  /** Handles a hint of a change: reads additions if a refresh is waiting for the other list. */
   hint(): void {
     this.barrier.hint(() => this.#readCheaply('addition'))
   }
 
-  /** A full read beside the refreshes. Until the list was read in full once, the refresh is that read. */
+  /** Reads the list in full beside the refreshes. Does nothing before the first full read. */
   async audit(): Promise<Attempt> {
     if (!this.isLoaded || this.#cursor.text === null) return { ok: true }
     try {
@@ -174,16 +174,13 @@ export class ListReader<Item> {
     return attempt.ok || !this.#cursor.isGivenUp(attempt.failure) ? attempt : this.#readAll(purpose)
   }
 
-  /** In full; once more where so much is missing that a second reading has to agree. */
+  /** Reads in full, and once more if so much is missing that a second read must agree. */
   async #readAll(purpose: ReadPurpose): Promise<Attempt> {
     const attempt = await this.#read('full', purpose)
     return attempt.ok || attempt.failure.kind !== 'unconfirmed' ? attempt : this.#read('full', purpose)
   }
 
-  /**
-   * Not beside a refresh: a page of each that overlap would be too old for the other, and neither as new as it began. It
-   * would gain nothing, since an answer is as old as the older of the two.
-   */
+  /** Reads the availability, never beside a refresh: overlapping pages would make each other's results older. */
   async readAvailability(): Promise<Attempt> {
     return this.isLoaded ? this.#mutex.run(() => this.#read('availability', 'refresh')) : { ok: true }
   }
@@ -191,9 +188,9 @@ export class ListReader<Item> {
   async #read(kind: ReadKind, purpose: ReadPurpose): Promise<Attempt> {
     const { list, time, source, beforeRemoval } = this.#options
     const audit = purpose === 'audit'
-    // An audit begins between two refreshes: what changed before it is then either in them or found by it.
+    // An audit begins between two refreshes: an earlier change is then either in them or found by the audit.
     const begun = audit ? await this.#mutex.run(async () => this.#beginAudit()) : time.now()
-    const reading = new PageApplier<Item>({
+    const applier = new PageApplier<Item>({
       list,
       tombstones: this.#tombstones,
       drift: this.drift,
@@ -204,16 +201,16 @@ export class ListReader<Item> {
       idColumn: source.idColumn ?? 'Id',
       audit,
       timesChanges: this.isLoaded && !audit,
-      // Where absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
+      // If absence is the only sign of removal, a read that fails half-way must not have withdrawn anything.
       postponeRemovals: beforeRemoval !== undefined || !source.reportsChanges,
       now: () => time.now().monotonicMs,
-      // Of a list that nobody was ever shown, nothing is kept.
-      keepsFaults: this.isLoaded || this.#adopted !== null,
+      // Before the list is first served, there are no old records to keep.
+      keepsFaults: this.isLoaded || this.#snapshot !== null,
       newlyWithheld: this.#reports.newlyWithheld,
     })
-    const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, reading })
+    const attempt = await this.#consume({ kind, purpose, begun, pagesBefore: this.#pages, applier })
     const tookMs = time.now().monotonicMs - begun.monotonicMs
-    this.#reports.tell({ kind, purpose, reading }, attempt, this.isLoaded, tookMs)
+    this.#reports.tell({ kind, purpose, applier }, attempt, this.isLoaded, tookMs)
     return attempt
   }
 
@@ -224,7 +221,7 @@ export class ListReader<Item> {
 
   async #consume(read: Read<Item>): Promise<Attempt> {
     const { list, source, time } = this.#options
-    const { kind, purpose, reading } = read
+    const { kind, purpose, applier } = read
     const cursor = kind === 'full' && source.reportsChanges ? null : this.#cursor.text
     const mustConfirm = this.#confirmSince !== null && !this.freshness.areDetailsConfirmedSince(this.#confirmSince)
     const served = servedRows(read, list, this, time.now(), this.#settings)
@@ -237,20 +234,20 @@ export class ListReader<Item> {
     try {
       attempt = await this.#applyPages(pages, read)
     } catch (cause) {
-      // A bug: told by its name alone, for its message may hold a row.
+      // A bug. Only its name is logged, because the message may contain a row.
       const name = cause instanceof Error ? cause.name : 'an error'
       attempt = failed('internal', `a page could not be applied (${name})`)
     }
     if (attempt.ok) return attempt
     pages.abandon()
-    // A list that was applied in part is no longer what the cursor says.
-    if (!source.reportsChanges && reading.rows > 0) this.#cursor.take(null)
+    // The cursor no longer describes a list to which only some pages were applied.
+    if (!source.reportsChanges && applier.rows > 0) this.#cursor.take(null)
     return attempt
   }
 
   async #applyPages(pages: Pages<Item>, read: Read<Item>): Promise<Attempt> {
     const { pointsAtMissing, beforePointing, isTooLarge } = this.#options
-    const { kind, purpose, reading } = read
+    const { kind, purpose, applier } = read
     const { isLoaded, barrier } = this
     const number = purpose === 'refresh' && kind !== 'availability' ? ++barrier.begun : null
     let isPointing = false
@@ -258,7 +255,7 @@ export class ListReader<Item> {
       const next = await pages.next()
       if (next.kind === 'end') {
         if (!next.outcome.ok) return next.outcome
-        // Nothing is answered from a list that was never read in full: then it is enough to wait here.
+        // Nothing is answered from a list before its first full read, so it is enough to wait once, at the end.
         const failure = isPointing && !isLoaded ? await beforePointing?.() : null
         if (failure) return { ok: false, failure }
         if (number !== null) barrier.tell(number)
@@ -267,14 +264,14 @@ export class ListReader<Item> {
       if (isLoaded || !isPointing) isPointing = pointsAtMissing?.(next.page) ?? false
       const failure = isPointing && isLoaded ? await beforePointing?.() : null
       if (failure) return { ok: false, failure }
-      // A page of an audit is applied between two refreshes, never while one is under way.
-      if (purpose === 'audit') await this.#mutex.run(async () => reading.apply(next.page))
+      // A page of an audit is applied between two refreshes.
+      if (purpose === 'audit') await this.#mutex.run(async () => applier.apply(next.page))
       else {
         if (kind !== 'availability') this.#pages++
-        reading.apply(next.page)
+        applier.apply(next.page)
       }
-      this.#tellDelays(reading)
-      if (isTooLarge(reading.unidentified.sizeBytes)) {
+      this.#tellDelays(applier)
+      if (isTooLarge(applier.unidentified.sizeBytes)) {
         return failed('too-large', 'the list is larger than limits.memory; what was held is kept')
       }
     }
@@ -282,18 +279,18 @@ export class ListReader<Item> {
 
   async #finish(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
     const { list, beforeRemoval } = this.#options
-    const { purpose, begun, reading } = read
+    const { purpose, begun, applier } = read
     const end = (): Promise<Attempt> =>
       purpose === 'audit' ? this.#mutex.run(() => this.#end(read, outcome)) : this.#end(read, outcome)
     if (beforeRemoval === undefined) return end()
-    const absent = outcome.complete ? absentIds(list, begun.monotonicMs - reading.lagMs) : []
-    const leaving = new Set([...reading.leavingIds, ...absent])
+    const absent = outcome.complete ? absentIds(list, begun.monotonicMs - applier.lagMs) : []
+    const leaving = new Set([...applier.leavingIds, ...absent])
     if (leaving.size === 0) return end()
     this.barrier.removals++
     try {
       if (purpose === 'audit') await beforeRemoval(leaving)
       else {
-        // What points at this list was held up by that, and may still show: nothing goes before it.
+        // The wait held back the removals, and additions that failed may refer to removed venues: nothing is removed.
         const added = await this.barrier.waitFor(() => beforeRemoval(leaving))
         if (!added.ok) return added
       }
@@ -304,77 +301,78 @@ export class ListReader<Item> {
   }
 
   async #end(read: Read<Item>, outcome: ReadEnd): Promise<Attempt> {
-    const { kind, purpose, begun, reading } = read
+    const { kind, purpose, begun, applier } = read
     const { time } = this.#options
     const audit = purpose === 'audit'
-    // What the CRM says is gone is gone, whether or not the absence of the rest is believed.
-    reading.removePostponed()
-    this.#tellDelays(reading)
+    // Rows that the CRM reports as deleted are removed even if the absence of others is not believed.
+    applier.removePostponed()
+    this.#tellDelays(applier)
     if (kind !== 'availability') {
       const failure = await this.#settle(read, outcome)
       if (failure !== null) return { ok: false, failure }
     }
-    const isConfirmed = this.#confirm(kind, begun, reading, outcome)
+    const isConfirmed = this.#confirm(kind, begun, applier, outcome)
     if (!this.isLoaded && (outcome.complete || isConfirmed)) {
       this.loadedAtMs = time.now().monotonicMs
       this.isLoaded = true
     }
-    // A row that a refresh has seen since an audit began is not gone for it: only the older cursor tells of its deletion.
+    // A row that a refresh has seen since the audit began stays. Only the older cursor will report its deletion, so
+    // that cursor is kept.
     const keepsCursor = audit
       ? this.#cursor.isSound || this.#pages > read.pagesBefore
-      : kind === 'availability' || (kind === 'changes' && reading.ignored > 0)
+      : kind === 'availability' || (kind === 'changes' && applier.ignored > 0)
     if (outcome.cursor !== null && !keepsCursor) this.#cursor.take(outcome.cursor)
     return { ok: true }
   }
 
-  /** Takes off the web what the read says is gone or unreadable, where the shrink guard believes it; else why not. */
-  async #settle({ kind, purpose, begun, reading }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
+  /** Removes or withholds rows by the read, if the shrink guard believes it. Returns why not, or `null`. */
+  async #settle({ kind, purpose, begun, applier }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
     const { list, source, time, observe, pause } = this.#options
     const { complete, oneMoment } = outcome
-    const sinceMs = begun.monotonicMs - reading.lagMs
-    const { number, resolved } = reading
+    const sinceMs = begun.monotonicMs - applier.lagMs
+    const { number, resolved } = applier
     const sighting = { number, begunAt: begun.monotonicMs, audit: purpose === 'audit' }
     const judged = { ...sighting, kind, begun, complete, oneMoment, sinceMs, resolved }
     const { shrinkGuardMs } = this.#settings
     const { failure, isShort } = this.guard.judge(list, judged, { shrinkGuardMs, now: time.now(), observe })
     if (failure !== null) {
       if (!source.reportsChanges) this.#cursor.take(null)
-      if (failure.kind === 'shrunk') this.#serveAdopted()
+      if (failure.kind === 'shrunk') this.#serveSnapshot()
       return failure
     }
-    if (complete) reading.release()
-    await reading.withdrawUnreadable(pause)
+    if (complete) applier.release()
+    await applier.withdrawUnreadable(pause)
     if (isShort) list.forgetLost()
     if (!complete) return null
-    reading.changed += await removeAbsent(list, sinceMs, pause)
+    applier.changed += await removeAbsent(list, sinceMs, pause)
     if (kind !== 'full') return null
-    if (source.reportsChanges) doubtVersions(list, sinceMs)
+    if (source.reportsChanges) forgetVersions(list, sinceMs)
     list.forgetLost()
-    this.#reports.newlyWithheld.addMore(list.unidentified.faults, reading.unidentified.faults)
-    list.unidentified = reading.unidentified
+    this.#reports.newlyWithheld.addMore(list.unidentified.faults, applier.unidentified.faults)
+    list.unidentified = applier.unidentified
     return null
   }
 
-  /** The rows of a snapshot are those that the shrink guard keeps on the web: served at the age that the snapshot told. */
-  #serveAdopted(): void {
+  /** Serves the rows of a snapshot that the shrink guard keeps, with the age that the snapshot names. */
+  #serveSnapshot(): void {
     const now = this.#options.time.now()
-    if (this.isLoaded || !this.freshness.goOnFrom(this.#adopted?.confirmedAtMs ?? null, now)) return
+    if (this.isLoaded || !this.freshness.goOnFrom(this.#snapshot?.confirmedAtMs ?? null, now)) return
     ;[this.isLoaded, this.loadedAtMs] = [true, now.monotonicMs]
   }
 
-  #tellDelays(reading: PageApplier<Item>): void {
-    const times = reading.takeChangeTimes()
+  #tellDelays(applier: PageApplier<Item>): void {
+    const times = applier.takeChangeTimes()
     if (times.length === 0) return
     const { time, observe } = this.#options
     const delaysMs = delaysOf(times, time.now().wallMs)
     if (delaysMs.length > 0) observe({ kind: 'changes-published', delaysMs })
   }
 
-  /** Whether the read tells that all is known. */
+  /** Records what the read proves about the list's age. Returns true if it confirms the list. */
   #confirm(kind: ReadKind, begun: Moment, { lagMs }: PageApplier<Item>, outcome: ReadEnd): boolean {
     const { list, source, observe } = this.#options
     const asOf = outcome.asOf ?? begun
-    // While the last full read is not believed, the changes of the same CRM are no proof of anything either.
+    // While the last full read is not believed, changes reported by the same CRM prove nothing either.
     const confirms = outcome.confirms && !(this.guard.shrunk !== null && kind === 'changes')
     if (!confirms) return false
     if (kind === 'availability') {

@@ -3,7 +3,7 @@ import type { SnapshotList } from './snapshot-list.ts'
 import { type Attempt, Poller } from './poller.ts'
 import { type ListReaderOptions, ListReader } from './list-reader.ts'
 import type { Drift } from './drift.ts'
-import type { AnswerBounds } from './admission.ts'
+import type { AnswerAgeLimits } from './admission.ts'
 import type { Freshness } from './freshness.ts'
 import type { ServedList, ToldList } from './held-lists.ts'
 import type { Failure } from './port.ts'
@@ -11,12 +11,12 @@ import type { RecordList } from '../records/record-list.ts'
 import type { Shrunk } from './shrink-guard.ts'
 import type { Moment, Time } from '../time/time.ts'
 
-export interface RefreshSettings extends AnswerBounds {
+export interface RefreshSettings extends AnswerAgeLimits {
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
 }
 
-/** One list as it is held here, and the cycles of reads that keep it up to date. */
+/** One list in memory, with the pollers that keep it up to date. */
 export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly list: RecordList<Item>
   readonly reader: ListReader<Item>
@@ -26,13 +26,13 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
   readonly #start: () => void
   #endHints: (() => void) | undefined
   #stoppedAt: Moment | null = null
-  /** What wakes each of those who wait for reads. */
+  /** Wakes each caller that waits for reads. */
   readonly #waiting = new Set<() => void>()
   readonly #time: Time
   readonly #settings: RefreshSettings
-  /** What the list was taken over from, until it is confirmed. */
+  /** The snapshot that the list resumed from, until the list is confirmed. */
   #snapshot: SnapshotList | null = null
-  /** TicketsAvailable and TicketCapacity are read on their own. */
+  /** TicketsAvailable and TicketCapacity are read separately. */
   readonly hasOwnAvailability: boolean
 
   constructor(settings: RefreshSettings, options: ListReaderOptions<Item>) {
@@ -44,13 +44,13 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.reader = reader
     const hasChanged =
       source.hasChanged === undefined ? {} : { hasChanged: async () => (await source.hasChanged?.()) ?? false }
-    const cycle = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
+    const pollerOf = (everyMs: () => number, attempt: () => Promise<Attempt>): Poller =>
       new Poller({
         time,
         get everyMs() {
           return everyMs()
         },
-        // What is repaired is served again within the maximum age.
+        // After a repair, the list is served again within the maximum age.
         get backOffCeilingMs() {
           return Math.max(settings.refreshEveryMs, Math.min(settings.maxAgeMs, 30_000))
         },
@@ -58,21 +58,22 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
         ...hasChanged,
       })
     const refreshEveryMs = (): number => settings.refreshEveryMs
-    this.refresh = cycle(refreshEveryMs, () => this.#refresh())
-    this.audit = cycle(
+    this.refresh = pollerOf(refreshEveryMs, () => this.#refresh())
+    this.audit = pollerOf(
       () => settings.fullReadEveryMs,
       () => reader.audit(),
     )
-    this.availability = cycle(
+    this.availability = pollerOf(
       () => source.availabilityEveryMs ?? refreshEveryMs(),
       () => reader.readAvailability(),
     )
     this.hasOwnAvailability = source.availabilityEveryMs !== null
     this.#start = () => {
-      const { failure = null, failures, shrunk = null } = options.carried ?? {}
+      const { failure = null, failures, shrunk = null } = options.resumeState ?? {}
       const askedMs = failure?.retryAfterMs ?? 0
       this.refresh.start(0, failure, failures)
-      // Where another went on auditing, the next one is due when its own would have been; at once if its list was not believed.
+      // The previous reader's audits count: the next one is due when its own would have been; at once if it did not
+      // believe the list.
       const auditedMs = reader.freshness.auditedAgeMs(time.now()) ?? 0
       const auditInMs = shrunk === null ? settings.fullReadEveryMs - auditedMs : 0
       if (source.reportsChanges) this.audit.start(Math.max(askedMs, auditInMs))
@@ -88,10 +89,10 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     this.#start()
   }
 
-  /** Goes on from a snapshot whose rows are in the list. */
-  adopt(snapshot: SnapshotList): void {
+  /** Resumes from a snapshot whose rows are already in the list. */
+  resume(snapshot: SnapshotList): void {
     this.#snapshot = snapshot
-    this.reader.adopt(snapshot)
+    this.reader.resume(snapshot)
   }
 
   async #refresh(): Promise<Attempt> {
@@ -100,7 +101,8 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     if (snapshot === null || !this.reader.isLoaded) return attempt
     this.#snapshot = null
     const now = this.#time.now()
-    // What the read that confirmed the list has not read: the availability at once, all rows when the process before would have.
+    // The confirming read may not have covered everything: the availability is read at once, and all rows when the
+    // previous process would have read them.
     if (this.ageMs(now) === null) this.availability.hasten(0)
     if (this.reader.freshness.auditedAgeMs(now) === null) {
       const dueAtMs = (snapshot.auditedAtMs ?? -Infinity) + this.#settings.fullReadEveryMs
@@ -109,19 +111,19 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return attempt
   }
 
-  /** The settings have changed: reads that are due too late for them come sooner. */
+  /** Applies changed settings: reads that are due too late by the new settings come sooner. */
   hasten(): void {
-    for (const cycle of [this.refresh, this.audit, this.availability]) cycle.hasten()
+    for (const poller of [this.refresh, this.audit, this.availability]) poller.hasten()
   }
 
   async stop(): Promise<void> {
-    // Where others read in turn, nobody holds what this one held.
+    // Unsubscribe first: a hint must not start a read while the pollers stop.
     this.#endHints?.()
     this.#stoppedAt = this.#time.now()
     await Promise.all([this.refresh.stop(), this.audit.stop(), this.availability.stop()])
   }
 
-  /** The operator says that the shorter list is right: it is read at once. Returns the list's name. */
+  /** Accepts a shorter list on the operator's word, and reads it at once. Returns the list's name. */
   acceptShorter(): ListName {
     this.reader.acceptShorter()
     this.refresh.retryNow()
@@ -129,15 +131,15 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return this.list.kind.name
   }
 
-  /** The cycles whose reads an answer's age depends on. */
+  /** The pollers whose reads determine the age of an answer. */
   get #confirming(): readonly Poller[] {
-    const cycles = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
-    // While an audit is not believed, the reads of changes prove nothing: the next audit does.
-    return this.shrunk !== null && this.audit.failures > 0 ? [...cycles, this.audit] : cycles
+    const pollers = this.hasOwnAvailability ? [this.refresh, this.availability] : [this.refresh]
+    // While an audit is not believed, reads of changes prove nothing. Only the next audit does.
+    return this.shrunk !== null && this.audit.failures > 0 ? [...pollers, this.audit] : pollers
   }
 
   get isBackingOff(): boolean {
-    return this.#confirming.some((cycle) => cycle.isBackingOff)
+    return this.#confirming.some((poller) => poller.isBackingOff)
   }
 
   get isFailing(): boolean {
@@ -146,7 +148,7 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     )
   }
 
-  /** Why the list is not believed, else the last failure of a cycle that has not succeeded since. */
+  /** Why the list is not believed, or else the last failure of a poller that has not succeeded since. */
   get lastFailure(): Failure | null {
     return (
       this.reader.guard.failure ?? this.refresh.lastFailure ?? this.audit.lastFailure ?? this.availability.lastFailure
@@ -182,22 +184,22 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return this.refresh.nextTryInMs
   }
 
-  /** How much longer the CRM asked that nobody reads the list; 0 where it did not. */
+  /** Milliseconds until the CRM accepts reads of the list again; 0 if it does now. */
   get askedMs(): number {
     return Math.max(...this.#confirming.map(({ askedMs }) => askedMs))
   }
 
   get nextTryInMs(): number {
-    const resting = this.#confirming.filter((cycle) => cycle.isBackingOff)
-    return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((cycle) => cycle.nextTryInMs))
+    const resting = this.#confirming.filter((poller) => poller.isBackingOff)
+    return Math.max(...(resting.length > 0 ? resting : this.#confirming).map((poller) => poller.nextTryInMs))
   }
 
   readOnce(): Promise<void> {
-    // A read that confirms nothing would help nobody who waits.
+    // Waiting callers need a read that confirms the list.
     this.reader.confirmSince(this.#time.now())
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)
-    void Promise.all(this.#confirming.map((cycle) => cycle.conclude())).finally(() => {
+    void Promise.all(this.#confirming.map((poller) => poller.conclude())).finally(() => {
       this.#waiting.delete(resolve)
       resolve()
     })
@@ -208,14 +210,17 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     for (const resolve of this.#waiting) resolve()
   }
 
-  /** Resolves when a read that begins from now on has applied its pages, or the list cannot be read: why. */
+  /**
+   * Resolves when a read that begins from now on has applied its pages. Resolves with the reason if the list cannot be
+   * read, else with `null`.
+   */
   async untilAdded(): Promise<Failure | null> {
     const { reader, refresh } = this
     const { barrier } = reader
     const { begun } = barrier
     reader.confirmSince(this.#time.now())
     while (barrier.applied <= begun && !refresh.isBackingOff) {
-      // It may wait for who waits here: its attempt must not be waited for.
+      // That read may itself be waiting for the caller's list, so waiting for it here would be a deadlock.
       if (barrier.isWaiting) {
         const added = await reader.readAdditions()
         return added.ok ? null : added.failure
@@ -226,14 +231,14 @@ export class ListReplica<Item> implements ToldList<Item>, ServedList<Item> {
     return barrier.applied > begun ? null : refresh.lastFailure
   }
 
-  /** Resolves when a read that begins from now on has ended, removals and all, or the list cannot be read now. */
+  /** Resolves when a read that begins from now on has ended, including removals, or the list cannot be read now. */
   async untilRead(): Promise<void> {
     const { refresh } = this
     if (refresh.isRunning) await refresh.attempt()
     if (!refresh.isBackingOff) await refresh.attempt()
   }
 
-  /** The same for a read that tells all changes, be it a long one. */
+  /** Like `untilRead`, for a read that reports all changes, which may take long. */
   untilConfirmed(): Promise<void> {
     this.reader.confirmSince(this.#time.now())
     return this.untilRead()

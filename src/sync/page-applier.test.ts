@@ -15,7 +15,7 @@ const id = guidOf(1)
 
 type Changes = readonly Change<EventRecord>[]
 
-/** A list to which pages are applied at a time that is said. */
+/** A list to which pages are applied at given times. */
 function scene() {
   const list = new RecordList<EventRecord>(eventKind(formatter))
   const tombstones = new Tombstones()
@@ -40,7 +40,7 @@ function scene() {
       now: () => clock.ms,
       ...context,
     })
-  /** Applies a page begun at `begunMs` at the moment `atMs`; returns the reading. */
+  /** Applies a page begun at `begunMs` at the moment `atMs`. Returns the applier. */
   const apply = (
     begunMs: number,
     atMs: number,
@@ -49,9 +49,9 @@ function scene() {
     sourceLagMs = 0,
   ): PageApplier<EventRecord> => {
     clock.ms = atMs
-    const reading = read({ begunAt: begunMs, ...context })
-    reading.apply(pageOf(begunMs, changes, sourceLagMs))
-    return reading
+    const applier = read({ begunAt: begunMs, ...context })
+    applier.apply(pageOf(begunMs, changes, sourceLagMs))
+    return applier
   }
   const shown = (): string => {
     const held = list.get(id)
@@ -87,7 +87,7 @@ const withheld: Change<EventRecord> = {
 }
 
 describe('PageApplier (architecture: The port to a CRM)', () => {
-  it('lets a page change a row only where its request began after the row was written', () => {
+  it('lets a page change a row only if its request began after the row was written', () => {
     const { apply, shown } = scene()
     apply(10, 20, [record('new')])
     expect(apply(19, 30, [record('old')]).ignored).toBe(1)
@@ -116,7 +116,7 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(shown()).toBe('again 1')
   })
 
-  it('keeps the availability and the details apart: each is as new as the newest page that held it', () => {
+  it('treats availability and details separately: each is as new as the newest page with it', () => {
     const { apply, shown } = scene()
     apply(10, 20, [record('first', 10)])
     apply(25, 30, [tickets(9)])
@@ -129,7 +129,7 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(shown()).toBe('second 8')
   })
 
-  it("counts in the source's time: what lags behind is as old as it says", () => {
+  it("counts in the source's time: a lagging page is as old as its source says", () => {
     const { apply, shown } = scene()
     apply(100, 110, [record('new')])
     apply(120, 125, [record('replayed')], {}, 30)
@@ -138,42 +138,42 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(shown()).toBe('newer 1')
   })
 
-  it('postpones removals until the read has ended, where absence is the only sign or events have to go first', () => {
+  it('postpones removals until the read has ended, if absence is the only sign or events must be removed first', () => {
     const { apply, shown, read, clock } = scene()
     apply(10, 20, [record('shown')])
     clock.ms = 30
-    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
-    reading.apply(pageOf(25, [withheld]))
+    const applier = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    applier.apply(pageOf(25, [withheld]))
     expect(shown()).toBe('shown 1')
-    expect(reading.leavingIds).toEqual([id])
-    reading.removePostponed()
+    expect(applier.leavingIds).toEqual([id])
+    applier.removePostponed()
     expect(shown()).toBe('none')
   })
 
   it('does not remove what a later page of the same read brought back', () => {
     const { apply, shown, read, clock } = scene()
     apply(10, 20, [record('shown')])
-    const reading = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
+    const applier = read({ kind: 'full', begunAt: 25, postponeRemovals: true })
     clock.ms = 30
-    reading.apply(pageOf(25, [withheld]))
+    applier.apply(pageOf(25, [withheld]))
     clock.ms = 40
-    reading.apply(pageOf(31, [record('back')]))
-    reading.removePostponed()
+    applier.apply(pageOf(31, [record('back')]))
+    applier.removePostponed()
     expect(shown()).toBe('back 1')
-    expect(reading.ignored).toBe(1)
+    expect(applier.ignored).toBe(1)
   })
 
-  it('serves the first of the rows with one Id where the source says so', () => {
+  it('serves the first of several rows with the same Id if the source says so', () => {
     const { apply, shown } = scene()
-    const reading = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
+    const applier = apply(10, 20, [record('first'), record('second')], { kind: 'full', repeatedId: 'serves-first' })
     expect(shown()).toBe('first 1')
-    expect([...reading.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
+    expect([...applier.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
     const again: Change<EventRecord> = { kind: 'unchanged', id }
     const second = apply(30, 40, [again, again], { kind: 'full', repeatedId: 'serves-first' })
     expect([...second.unidentified]).toMatchObject([{ id, withheld: { fault: 'duplicate-id', where: 'row 2' } }])
   })
 
-  it('suspects drift where an audit finds what no read of changes told, and acquits what is told after all', () => {
+  it('suspects drift if an audit finds an unreported change, and clears it if the change is reported after all', () => {
     const { apply, drift, isHeld } = scene()
     apply(10, 20, [record('first')])
     apply(30, 40, [record('silent')], { kind: 'full', audit: true })
@@ -185,7 +185,7 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(drift.records).toBe(1)
   })
 
-  it('counts drift at once where the row changed and its version did not', () => {
+  it('counts drift at once if the row changed and its version did not', () => {
     const { apply, drift, isHeld } = scene()
     apply(10, 20, [record('first', 1, 7)])
     apply(30, 40, [record('first', 2, 7)], { kind: 'full', audit: true })
@@ -194,13 +194,13 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
     expect(drift.countUnreported(100, isHeld).size).toBe(0)
   })
 
-  it('shows the newest details and the newest availability that any order of pages, late and repeated, brought', () => {
+  it('shows the newest details and the newest availability of any order of pages, late and repeated ones included', () => {
     const kind = fc.constantFrom('record', 'availability', 'deleted')
     const page = fc.record({ begun: fc.nat(50), took: fc.integer({ min: 1, max: 30 }), kind })
     fc.assert(
       fc.property(fc.array(page, { maxLength: 12 }), (pages) => {
         const { apply, shown } = scene()
-        // The state of the CRM at time t is t: details and tickets alike. A page shows that of when it began.
+        // The state of the CRM at time t is t, for details and tickets. A page shows the state at its beginning.
         let details = { at: Number.NEGATIVE_INFINITY, value: 'none' }
         let availability = { at: Number.NEGATIVE_INFINITY, value: 0 }
         const arrivals = pages
@@ -222,7 +222,7 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
             if (details.value !== 'none' && begun >= availability.at) availability = { at: arrives, value: begun }
           } else {
             apply(begun, arrives, [deleted])
-            // A row that is absent anyway is known to be so as of now.
+            // The page's beginning also counts for a row that is absent anyway.
             if (isLater || details.value === 'none')
               [details, availability] = [
                 { at: arrives, value: 'none' },
@@ -237,22 +237,22 @@ describe('PageApplier (architecture: The port to a CRM)', () => {
   })
 })
 
-describe('an id that several rows have, where neither is served (surface: The other CRMs)', () => {
-  /** Reads that each show one moment; `next` is the time. */
+describe('a duplicate id of which neither row is served (surface: The other CRMs)', () => {
+  /** Reads that each show one moment. `next` is the time. */
   function moments() {
     const { list, apply, shown, read, clock } = scene()
     let ms = 0
     const whole = (kind: 'full' | 'changes', passes: readonly Changes[], audit = false): PageApplier<EventRecord> => {
       const begunAt = (ms += 10)
-      const reading = read({ kind, begunAt, audit, repeatedId: 'serves-neither' })
+      const applier = read({ kind, begunAt, audit, repeatedId: 'serves-neither' })
       clock.ms = ms += 10
-      passes.forEach((changes, pass) => reading.apply({ ...pageOf(begunAt, changes), pass }))
-      return reading
+      passes.forEach((changes, pass) => applier.apply({ ...pageOf(begunAt, changes), pass }))
+      return applier
     }
     const full = (...changes: Changes): PageApplier<EventRecord> => {
-      const reading = whole('full', [changes])
-      reading.release()
-      return reading
+      const applier = whole('full', [changes])
+      applier.release()
+      return applier
     }
     const changed = (...changes: Changes): PageApplier<EventRecord> => whole('changes', [changes])
     return { list, apply, shown, read, clock, whole, full, changed }
@@ -262,10 +262,10 @@ describe('an id that several rows have, where neither is served (surface: The ot
 
   it('is withheld as a whole, and each further row is counted beside it', () => {
     const { list, shown, full } = moments()
-    const reading = full(record('a'), record('b'))
+    const applier = full(record('a'), record('b'))
     expect(shown()).toBe('none')
     expect(list.inspect(id)).toMatchObject({ served: false, withheld: { ...fault, where: 'row 2' } })
-    expect([...reading.unidentified]).toMatchObject([{ id, withheld: fault }])
+    expect([...applier.unidentified]).toMatchObject([{ id, withheld: fault }])
     expect(list.version(id)).toBe(REPEATED)
   })
 
@@ -282,17 +282,17 @@ describe('an id that several rows have, where neither is served (surface: The ot
         const { shown, full, read, clock } = moments()
         full(record('first'))
         expect(shown()).toBe('first 1')
-        const reading = read({ kind, begunAt: 50, repeatedId: 'serves-neither' })
+        const applier = read({ kind, begunAt: 50, repeatedId: 'serves-neither' })
         for (const row of rows) {
           clock.ms += 50
-          reading.apply(pageOf(50, [row]))
+          applier.apply(pageOf(50, [row]))
         }
         expect(shown()).toBe('none')
       }
     }
   })
 
-  it('stays withheld whatever reads of changes bring, until a full read that meets it once has ended', () => {
+  it('stays withheld despite reads of changes, until a full read that meets it once has ended', () => {
     const { shown, list, whole, full, changed } = moments()
     full(record('a'), record('b'))
     expect(changed(record('c'), deleted, unchanged).ignored).toBe(1)
@@ -300,10 +300,10 @@ describe('an id that several rows have, where neither is served (surface: The ot
     expect(changed(record('c')).ignored).toBe(0)
     changed(unchanged)
     expect(shown()).toBe('none')
-    const reading = whole('full', [[record('d')]])
+    const applier = whole('full', [[record('d')]])
     expect(shown()).toBe('none')
     expect(list.inspect(id)?.withheld).toMatchObject(fault)
-    reading.release()
+    applier.release()
     expect(shown()).toBe('d 1')
     changed(record('e'))
     expect(shown()).toBe('e 1')
@@ -312,18 +312,18 @@ describe('an id that several rows have, where neither is served (surface: The ot
   it('never shows between two pages of a full read that meets it twice again', () => {
     const { shown, full, read, clock } = moments()
     full(record('a'), record('b'))
-    const reading = read({ kind: 'full', begunAt: 100, repeatedId: 'serves-neither' })
+    const applier = read({ kind: 'full', begunAt: 100, repeatedId: 'serves-neither' })
     for (const name of ['a', 'b', 'c']) {
       clock.ms += 100
-      reading.apply(pageOf(100, [record(name)]))
+      applier.apply(pageOf(100, [record(name)]))
       expect(shown()).toBe('none')
     }
-    reading.release()
+    applier.release()
     expect(shown()).toBe('none')
-    expect(reading.unidentified).toHaveLength(2)
+    expect(applier.unidentified).toHaveLength(2)
   })
 
-  it('is not what a delta names and the sweep behind it names again', () => {
+  it('does not include a row that a delta names and the id scan after it names again', () => {
     const { shown, whole } = moments()
     whole('changes', [[record('a')], [unchanged]])
     expect(shown()).toBe('a 1')
@@ -331,7 +331,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     expect(shown()).toBe('b 1')
   })
 
-  it('is found by an audit though a refresh names the row between its pages', () => {
+  it('is found by an audit although a refresh names the row between its pages', () => {
     const { shown, full, read, clock, whole } = moments()
     full(record('a'))
     const audit = read({ kind: 'full', begunAt: 100, audit: true, repeatedId: 'serves-neither' })
@@ -343,7 +343,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     expect(shown()).toBe('none')
   })
 
-  it('is not another row in the place of one that went', () => {
+  it('does not include a new row in the slot of a removed one', () => {
     const { list, read, clock } = moments()
     const other = guidOf(2)
     const audit = read({ kind: 'full', begunAt: 10, audit: true, repeatedId: 'serves-neither' })
@@ -354,7 +354,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
     expect(list.get(other)).not.toBeNull()
   })
 
-  it('holds for any course of reads', () => {
+  it('is withheld exactly while it is a duplicate, for any sequence of reads', () => {
     const read = fc.record({ isFull: fc.boolean(), names: fc.array(fc.constantFrom('a', 'b', '='), { maxLength: 3 }) })
     fc.assert(
       fc.property(fc.array(read, { maxLength: 10 }), (reads) => {
@@ -366,7 +366,7 @@ describe('an id that several rows have, where neither is served (surface: The ot
           const rows = names.map((name) => (name === '=' ? unchanged : record(name)))
           if (isFull) full(...rows)
           else changed(...rows)
-          // Nothing is known of a row that is said to be what it was and is not held.
+          // A row that is reported as unchanged and is not held is unknown.
           const met = isHeld ? names : names.slice(names.findIndex((name) => name !== '='))
           if (!isHeld && names.every((name) => name === '=')) continue
           const last = met.findLast((name) => name !== '=')

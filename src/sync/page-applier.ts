@@ -10,28 +10,28 @@ import { type RecordList, slotOf } from '../records/record-list.ts'
 import { SERVED } from '../records/shard.ts'
 import type { Tombstones } from './tombstones.ts'
 
-/** What one read does to a list. */
+/** The context of one read's changes to a list. */
 export interface PageApplierContext<Item> {
   readonly list: RecordList<Item>
   readonly tombstones: Tombstones
   readonly drift: Drift
   readonly kind: ReadKind
-  /** A number for this read, and for each further pass of it: they count up from 1 over all reads of the list. */
+  /** Returns the next number of a read or pass. Numbers count up from 1 over all reads of the list. */
   readonly nextNumber: () => number
   /** When the read began, monotonic ms. */
   readonly begunAt: number
   readonly repeatedId: RepeatedId
   /** What the CRM calls the column of the id. */
   readonly idColumn: string
-  /** A full read beside reads of changes: what it finds and they had not reported is drift. */
+  /** The read is an audit: changes it finds that no read of changes had reported are drift. */
   readonly audit: boolean
-  /** Whether the times of what it changes are of interest: not those of a first full read, nor of what an audit finds. */
+  /** Whether to record publish latency: not during the first full read or an audit. */
   readonly timesChanges: boolean
-  /** Removals of served rows wait for `removePostponed`: events that point at a venue must go before it. */
+  /** Removals of served rows wait for `removePostponed`, because events that refer to a venue are removed before it. */
   readonly postponeRemovals: boolean
-  /** Served rows that became unreadable stay as they are until the shrink guard has judged. */
+  /** Served rows that became unreadable stay unchanged until the shrink guard has judged. */
   readonly keepsFaults: boolean
-  /** Where rows are counted that are withheld now and were not for a mistake before. */
+  /** Counts rows that are withheld because of a mistake and were not before. */
   readonly newlyWithheld: FaultCounts
   readonly now: () => number
 }
@@ -46,25 +46,25 @@ interface Released<Item> {
 }
 
 /**
- * One read being applied to a list, page by page, under one rule: **a page changes a field group of a row only where its
- * request began after that group was last written**. All times are in the source's time, its lag subtracted.
+ * Applies one read to a list, page by page, under one rule: **a page changes a field group of a row only if its request
+ * began after that group was last written**. All times are in the source's time, its lag subtracted.
  */
 export class PageApplier<Item> {
   changed = 0
   rows = 0
-  /** Rows this page knew less of than what is held; the cursor must not move past them. */
+  /** The number of rows on which a page was older than the held data. The cursor must not move past them. */
   ignored = 0
-  /** The largest lag any page named. */
+  /** The largest lag of any page, ms. */
   lagMs = 0
-  /** Rows that this read has mentioned carry this number or, of a later pass, a higher one. */
+  /** The number of this read's first pass. Rows that the read mentioned carry this number or a higher one. */
   readonly number: number
   readonly #context: PageApplierContext<Item>
-  /** Rows that have no place of their own. */
+  /** Withheld rows without an id of their own. */
   readonly unidentified: PackedRows = new PackedRows()
   readonly #postponed: { readonly id: Guid; readonly remove: () => void; updatedAtMs: number }[] = []
-  /** What this full read met, once so far, of ids that are withheld because several rows had them. */
+  /** Ids that were withheld as duplicates and that this full read has met once so far. */
   readonly #released = new Map<Guid, Released<Item>>()
-  /** Rows of this read that are written only once it is believed. */
+  /** Rows to be written only once the read is believed. */
   readonly #reserved: Released<Item>[] = []
   readonly #changeTimes: number[] = []
   #pass = 0
@@ -77,7 +77,7 @@ export class PageApplier<Item> {
     this.number = this.#passNumber = context.nextNumber()
   }
 
-  /** The ids that are served until `removePostponed`, or until the read is believed. */
+  /** The ids that are served only until `removePostponed` is called or the read is believed. */
   get leavingIds(): readonly Guid[] {
     const { list } = this.#context
     const unreadable = [...this.unreadableRows()].map((row) => list.idOf(row))
@@ -114,12 +114,12 @@ export class PageApplier<Item> {
     }
   }
 
-  /** When the CRM says that what was changed here since the last call had been changed there, wall ms or NaN. */
+  /** Returns when the CRM changed the rows that were changed here since the last call, wall ms or `NaN`. */
   takeChangeTimes(): readonly number[] {
     return this.#changeTimes.splice(0)
   }
 
-  /** The full read has ended and is believed: ids that several rows had, and that it met once, are served again, and reserved rows are written. */
+  /** The full read is believed: serves former duplicate ids that it met only once, and writes reserved rows. */
   release(): void {
     for (const { change, readAt, now } of this.#released.values()) {
       this.#readAt = readAt
@@ -137,12 +137,12 @@ export class PageApplier<Item> {
     this.removePostponed()
   }
 
-  /** Sees a row that `release` writes. */
+  /** Marks a row as seen; `release` will write it. */
   #reserve(change: Change<Item>, where: () => string): void {
     const isRow = change.kind === 'record' || change.kind === 'withheld'
     const row = isRow && hasId(change) ? this.#context.list.find(change.id) : -1
     if (!isRow || !hasId(change) || (row !== -1 && !this.#meetsFirst(row))) {
-      // A row without an id, or with that of another one, is written nowhere.
+      // A row without an id, or with an id met before, is never written as a record.
       this.#applyChange(change, where)
       return
     }
@@ -183,7 +183,7 @@ export class PageApplier<Item> {
     }
   }
 
-  /** The row to write the change to; -1 where it must not be written, or not yet. */
+  /** Returns the row to write the change to; -1 if it must not be written, or not yet. */
   #rowFor(change: Row<Item>, where: () => string): number {
     const { list, tombstones, kind, repeatedId, idColumn } = this.#context
     const { id } = change
@@ -219,7 +219,7 @@ export class PageApplier<Item> {
     else this.#withhold(row, change.id, change.withheld, change.version)
   }
 
-  /** Whether this pass meets the row for the first time. */
+  /** Returns true if this pass meets the row for the first time. */
   #meetsFirst(row: number): boolean {
     const shard = this.#context.list.shardAt(row)
     const slot = slotOf(row)
@@ -229,7 +229,7 @@ export class PageApplier<Item> {
     return true
   }
 
-  /** A source that lags must not make a row look as if it had not been seen since. */
+  /** Only ever moves forward, because sources may lag differently. */
   #see(row: number, now: number = this.#now): void {
     const shard = this.#context.list.shardAt(row)
     const slot = slotOf(row)
@@ -262,7 +262,7 @@ export class PageApplier<Item> {
     if (!availabilityIsOlder) shard.availabilityAt[slot] = this.#now
   }
 
-  /** Whatever is held of the id, and however new: two rows have it. */
+  /** Withholds an id that several rows have, regardless of how new the held data is. */
   #withholdRepeated(row: number, change: RepeatedRow, where: string): void {
     const { id } = change
     this.#released.delete(id)
@@ -279,13 +279,13 @@ export class PageApplier<Item> {
       return
     }
     const now = this.#now
-    // Not yet seen: where the read fails, nothing of it may keep an audit from removing the row.
+    // Not marked as seen: if the read fails, an audit must still be able to remove the row.
     if (keepsFaults && list.isServed(row) && !isMeant(withheld)) {
       list.kept.keep(row, { withheld, version, at: now, audit })
       return
     }
     const withhold = (): void => {
-      // Looked for again: it may have moved while the removal was postponed.
+      // Looked up again, because the row may have moved while the removal was postponed.
       const held = list.find(id)
       const shard = list.shardAt(held)
       const slot = slotOf(held)
@@ -307,20 +307,20 @@ export class PageApplier<Item> {
     else withhold()
   }
 
-  /** The served rows that became unreadable and that the read judges: all of them after a full read, else those of refreshes. */
+  /** Yields the unreadable served rows that this read decides on: all after a full read, else those of refreshes. */
   *unreadableRows(): Generator<number, void> {
     const { list, kind } = this.#context
     for (const row of list.kept.rows()) if (kind === 'full' || !list.kept.isFromAudit(row)) yield row
   }
 
-  /** How many of them this full read met once, whose ids several rows had before. */
+  /** The number of unreadable rows whose duplicate ids this full read met only once. */
   get resolved(): number {
     const { list } = this.#context
     const readable = [...this.#released.values()].filter(({ change }) => change.kind === 'record')
     return readable.filter(({ change: { id } }) => list.kept.has(list.find(id))).length
   }
 
-  /** The read is believed: served rows that became unreadable leave the web. Yields between some of them, and requests pass. */
+  /** The read is believed: withholds served rows that became unreadable. Pauses every 1000 rows. */
   async withdrawUnreadable(pause: () => Promise<void>): Promise<void> {
     const { list } = this.#context
     let rows = 0

@@ -7,8 +7,8 @@ type Next<Item> =
   | { readonly kind: 'end'; readonly outcome: ReadOutcome }
 
 /**
- * Reads a source's pages with a limit on each: one that does not come in time is given up, and what it brings late is
- * dropped with it. A generator that throws ends as an `internal` failure.
+ * Reads a source's pages with a time limit for each. A page that comes too late is dropped. A generator that throws
+ * ends with an `internal` failure.
  */
 export class Pages<Item> {
   readonly #pages: PageStream<Item>
@@ -35,7 +35,7 @@ export class Pages<Item> {
     }
   }
 
-  /** Ends the read; what is still under way is never used. */
+  /** Ends the read. Pages that are still on the way are never used. */
   abandon(): void {
     this.#controller.abort()
     this.#pages.return(failed('internal', 'abandoned')).catch(() => {})

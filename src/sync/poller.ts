@@ -3,14 +3,16 @@ import { type Time, elapsedMs } from '../time/time.ts'
 
 export type Attempt = { readonly ok: true } | Failed
 
-/** The two numbers are looked up for each attempt: a reload changes them. */
+/** A reload may change the two durations, so each attempt reads them again. */
 export interface PollerSettings {
   readonly time: Time
   readonly everyMs: number
-  /** No back-off is longer, but where the CRM said `Retry-After` or refused the credentials. */
+  /** The longest back-off, except after `Retry-After` or refused credentials. */
   readonly backOffCeilingMs: number
   readonly attempt: () => Promise<Attempt>
-  /** Whether there is something else to read than what failed: that ends a back-off. Asked every `everyMs`. */
+  /**
+   * Returns true if the CRM's data has changed since the failed read, which ends a back-off. Called every `everyMs`.
+   */
   readonly hasChanged?: () => Promise<boolean>
 }
 
@@ -18,22 +20,25 @@ const FIRST_BACK_OFF_MS = 1000
 const REFUSED_CEILING_MS = 60_000
 const RETRY_AFTER_CEILING_MS = 3_600_000
 
-/** One kind of read, again and again: one at a time, shared by all who wait, with a random back-off after a failure. */
+/** Repeats one kind of read: one at a time, shared by all callers, with a random back-off after failures. */
 export class Poller {
-  /** Failures since the last success, here; and those before them elsewhere, by which the back-off goes on. */
+  /**
+   * Failures since the last success by this poller; and those before them by a previous reader, which lengthen the
+   * back-off.
+   */
   failures = 0
   #failuresElsewhere = 0
-  /** How the last attempt failed, here or elsewhere. */
+  /** The last attempt's failure, by this poller or a previous reader; `null` after a success. */
   lastFailure: Failure | null = null
   readonly #settings: PollerSettings
   #running: Promise<Attempt> | null = null
   #cancelTimer: (() => void) | null = null
   #cancelLook: (() => void) | null = null
-  /** When the timer fires, by the monotonic clock as timers do: setting the wall clock brings it no nearer. */
+  /** When the timer fires, monotonic ms: setting the wall clock does not change that. */
   #dueAtMs = 0
-  /** Until when the CRM asked that nobody tries, by the same clock. */
+  /** Until when the CRM asked for no further requests, monotonic ms. */
   #askedUntilMs = 0
-  /** Resolves with the next attempt that ends. */
+  /** Resolves when the next attempt ends. */
   #ended = Promise.withResolvers<void>()
   #hinted = false
   #retries = false
@@ -44,8 +49,12 @@ export class Poller {
   }
 
   /**
-   * `before`: how the last attempt elsewhere failed, which was the so many-th. What the CRM asked for then is obeyed here, and
-   * another's own back-off is not: from here it may be reached. Where it is not, the back-off goes on as if one had tried all along.
+   * Starts polling.
+   *
+   * @param before The last failure of a previous reader. The CRM's own `Retry-After` is obeyed; the previous reader's
+   * back-off is not, because the CRM may be reachable from here.
+   * @param failures The number of that reader's failures in a row. If the first attempt fails, the back-off continues
+   * from there.
    */
   start(firstAfterMs: number, before: Failure | null = null, failures = 0): void {
     this.#stopped = false
@@ -56,7 +65,7 @@ export class Poller {
     if (before !== null) this.#lookLater()
   }
 
-  /** No further attempt begins; resolves when the one under way has ended. */
+  /** Stops polling. Resolves when the running attempt has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
@@ -65,7 +74,7 @@ export class Poller {
     await this.#running
   }
 
-  /** What is due later comes then: where `everyMs` has changed, as soon as it says. A back-off stays. */
+  /** Brings the next attempt forward to within `withinMs`. Used if `everyMs` has become shorter. A back-off stays. */
   hasten(withinMs: number = this.#settings.everyMs): void {
     const isDueLater = this.#dueAtMs - this.#settings.time.now().monotonicMs > withinMs
     if (!this.#stopped && this.#running === null && !this.isBackingOff && isDueLater) this.#schedule(withinMs)
@@ -79,46 +88,46 @@ export class Poller {
     return this.#running !== null
   }
 
-  /** Waiting for the next try after a failure: an attempt now would break the back-off. */
+  /** Waiting for the next try after a failure: an attempt now would ignore the back-off. */
   get isBackingOff(): boolean {
     return this.#running === null && (this.failures > 0 || this.askedMs > 0)
   }
 
-  /** How much longer the CRM asked that nobody tries; 0 where it did not. */
+  /** Milliseconds until the CRM accepts requests again; 0 if it does now. */
   get askedMs(): number {
     return Math.max(0, this.#askedUntilMs - this.#settings.time.now().monotonicMs)
   }
 
-  /** The last attempt found what may be unfinished. */
+  /** The last attempt found data that may be incomplete, and waits for the rest. */
   get isWaiting(): boolean {
     return this.lastFailure?.kind === 'waiting'
   }
 
-  /** Milliseconds until the next attempt; 0 while one runs. */
+  /** Milliseconds until the next attempt; 0 while one is running. */
   get nextTryInMs(): number {
     return this.#running === null ? Math.max(0, this.#dueAtMs - this.#settings.time.now().monotonicMs) : 0
   }
 
-  /** Ends with the attempt that is under way, or with one begun now. */
+  /** Resolves with the running attempt, or with one begun now. */
   attempt(): Promise<Attempt> {
     this.#running ??= this.#run()
     return this.#running
   }
 
-  /** Ends with an attempt that waits for nothing: the one that is under way, one begun now, or one that the timer begins. */
+  /** Resolves after an attempt that is not `waiting`: the running one, one begun now, or a later one. */
   async conclude(): Promise<void> {
     await this.attempt()
     while (this.isWaiting && !this.#stopped) await this.#ended.promise
   }
 
-  /** Something may have changed: read soon, but one at a time and never against the back-off. */
+  /** Handles a hint of a change: reads soon, but one read at a time and never during a back-off. */
   hint(): void {
     if (this.#stopped) return
     if (this.#running !== null) this.#hinted = true
     else if (!this.isBackingOff) void this.attempt()
   }
 
-  /** Tries at once, back-off or not: the operator says that things have changed. */
+  /** Tries at once despite a back-off: the operator says that the cause is fixed. */
   retryNow(): void {
     if (this.#stopped) return
     if (this.#running === null) void this.attempt()
@@ -170,7 +179,8 @@ export class Poller {
     const isRefused = kind === 'refused'
     const ceilingMs = isRefused ? REFUSED_CEILING_MS : this.#settings.backOffCeilingMs
     const grownMs = Math.min(2 ** Math.min(failuresBefore, 20) * FIRST_BACK_OFF_MS, ceilingMs)
-    // Credentials that were refused are not tried again at random: some directories lock an account that does.
+    // Refused credentials are retried at regular intervals, because some directories lock accounts after a burst of
+    // failures.
     const ownMs = (isRefused ? 1 : this.#settings.time.random()) * grownMs
     const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_CEILING_MS)
     return { ownMs, askedMs: isRefused ? Math.max(ownMs, askedMs) : askedMs }

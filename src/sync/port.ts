@@ -1,5 +1,5 @@
-// How the replica stays new. In: pages of changes from a source (this file is the port). Out: lists that may be
-// answered from, and how old they are.
+// Keeps the replica up to date. In: pages of changes from a source (this file is the port). Out: lists that may be
+// answered from, with their age.
 
 import type { EventRecord } from '../domain/event.ts'
 import type { ListName } from '../domain/field.ts'
@@ -10,21 +10,24 @@ import type { FailureKind } from '../observe/observation.ts'
 import type { Moment } from '../time/time.ts'
 
 /**
- * What the replica needs of a CRM: one source a list, each a stream of pages of changes since a cursor.
- * Three ways of reading fit it (token delta, time delta with an id scan of ids, full read and compare).
+ * The port to a CRM: one source per list, each a stream of pages of changes since a cursor. It fits three ways of
+ * reading: token delta, time delta with an id scan, and full read with comparison.
  */
 export interface Crm {
   readonly events: Source<EventRecord>
   readonly venues: Source<VenueRecord>
-  /** Looks, before anything is read, whether the CRM has what the configuration names. */
+  /** Checks, before the first read, whether the CRM has what the configuration names. */
   examine?(): Promise<Examination>
-  /** All that is wrong with a list that was refused as broken, for whoever has to correct it; null where its failure says all. */
+  /**
+   * Returns all faults of a list that was refused as broken, for the person who corrects it; `null` if the failure's
+   * message says everything.
+   */
   diagnose?(list: ListName): Promise<Diagnosis | null>
-  /** Lets go of connections and files; reads under way end as failures. */
+  /** Closes connections and files. Running reads end as failures. */
   close(): Promise<void>
 }
 
-/** What a broken list was most likely meant to be. Nothing of it is served. */
+/** What a broken list was most likely meant to contain. None of it is served. */
 export interface Diagnosis<Item = unknown> {
   readonly problems: readonly string[]
   readonly changes: readonly Change<Item>[]
@@ -32,87 +35,102 @@ export interface Diagnosis<Item = unknown> {
 }
 
 export interface Examination {
-  /** Why the lists cannot be read; one that is `misconfigured` stays until an operator changes something. */
+  /** Why the lists cannot be read. A `misconfigured` problem stays until an operator changes something. */
   readonly problems: readonly Failure[]
-  /** What an operator should know all the same, a sentence each. */
+  /** Other findings for the operator, one sentence each. */
   readonly warnings: readonly string[]
 }
 
 export interface Source<Item> {
-  /** Whether `changes` reads exist. Where not, every refresh is a full read and there is no audit beside it. */
+  /** Whether `changes` reads exist. If not, every refresh is a full read and there are no audits. */
   readonly reportsChanges: boolean
-  /** How often TicketsAvailable and TicketCapacity are read on their own; null where the other reads carry them. */
+  /** The interval of reads of TicketsAvailable and TicketCapacity alone; `null` if the other reads include them. */
   readonly availabilityEveryMs: number | null
   readonly repeatedId: RepeatedId
   /** The CRM's name of the column that holds the id. */
   readonly idColumn?: string
-  /** The longest that one page may take; past it the read is given up and its late result never used. */
+  /** The time limit of one page. A page that takes longer is dropped and the read ends. */
   readonly patienceMs: number
-  /** Pages of at most `PAGE_ROWS`, then the outcome. The signal aborts: the generator must then end soon. */
+  /** Yields pages of at most `PAGE_ROWS`, then returns the outcome. After an abort the generator must end soon. */
   read(request: ReadRequest): PageStream<Item>
-  /** Calls back when the CRM hints at a change (NOTIFY, a webhook): read now, trust nothing else. What it gives ends that. */
+  /**
+   * Calls back when the CRM hints at a change (NOTIFY, a webhook). The hint only triggers a read. The returned function
+   * unsubscribes.
+   */
   onHint?(callback: () => void): () => void
-  /** Whether what the last read found is another by now, where that costs next to nothing: after a failure it is read again then. */
+  /**
+   * Returns true if the data changed since the last read, if that is cheap to find out. A change ends the back-off
+   * after a failure.
+   */
   hasChanged?(): Promise<boolean>
-  /** Whether another process may go on from the cursor; where it is not said, none may. */
+  /** Returns true if another process may continue from the cursor. Without this method none may. */
   travels?(cursor: Cursor): boolean
-  /** What an admin should know of a row that is served all the same, as a sentence; null where nothing. */
+  /** Returns a sentence for the admin about a row that is served; `null` if there is nothing to say. */
   remarkOn?(id: Guid): string | null
 }
 
 /**
- * Which row is served where one read meets an id again. The first: the others are left out. The later: it is the same row, seen
- * again. Neither: they are two rows, and nobody knows which is right; the id is withheld as a whole, whatever reads of changes
- * bring, until a full read meets it once. That needs reads of which each pass shows one moment.
+ * Which row is served if one read meets an id twice. `serves-first`: the others are withheld. `serves-later`: it is the
+ * same row, seen again. `serves-neither`: they are different rows and nobody knows which is right. The id is then
+ * withheld, regardless of reads of changes, until a full read meets it only once. This requires that each pass of a
+ * read shows a single moment.
  */
 export type RepeatedId = 'serves-first' | 'serves-later' | 'serves-neither'
 
 export type ReadKind = 'full' | 'changes' | 'availability'
 
 /**
- * A refresh, one after another. An audit: in full, beside the refreshes, which go on meanwhile. An addition: what came while a
- * refresh waits, of which removals and the confirmation are dropped.
+ * `refresh`: one after another. `audit`: a full read beside the refreshes, which continue. `addition`: a read while a
+ * refresh waits; its removals and its confirmation are ignored.
  */
 export type ReadPurpose = 'refresh' | 'audit' | 'addition'
 
 export interface ReadRequest {
   readonly kind: ReadKind
-  /** A refresh where it is not said. */
+  /** `refresh` by default. */
   readonly purpose?: ReadPurpose
-  /** What the last successful read returned; null before it, or after it was refused. */
+  /** The cursor of the last successful read; `null` before the first, or after the CRM refused it. */
   readonly cursor: Cursor | null
   readonly held: Held
-  /** All changes have to be known now, for a request past the maximum age or for the other list: a source that mostly confirms nothing sweeps. */
+  /**
+   * All changes must be known now, for a request past the maximum age or for the other list. A source whose usual reads
+   * confirm nothing then makes an id scan.
+   */
   readonly mustConfirm?: boolean
-  /** What a source may withdraw that sees half of a list; null if nothing is served yet. */
+  /**
+   * The served rows, which limit what a source may withdraw after seeing half of a list; `null` if nothing is served
+   * yet.
+   */
   readonly served?: ServedRows | null
   readonly signal: AbortSignal
 }
 
-/** The records that are served while a list is read. */
+/** The records that are served while a list is being read. */
 export interface ServedRows {
   readonly count: number
   has(id: Guid): boolean
-  /** Counts those that the read has not mentioned in the pages that it has given so far. */
+  /** Counts the served rows that the pages so far have not mentioned. */
   countMissing(): number
-  /** When they will be past the maximum age, monotonic ms. */
+  /** When the served rows will be past the maximum age, monotonic ms. */
   readonly tooOldAtMs: number
   /** When the shrink guard stops serving them, monotonic ms; `null` if it does not hold. */
   readonly servedOnUntilMs?: number | null
 }
 
-/** What the replica holds, for an id scan that compares versions. */
+/** The held rows, for an id scan that compares versions. */
 export interface Held {
-  /** How many rows there are. */
   readonly size: number
-  /** The version the row had when it was last read, NaN where the row is not held or had none, or `REPEATED`. */
+  /** Returns the version of the last read row; `NaN` if it is not held or has no version, or `REPEATED`. */
   version(id: Guid): number
 }
 
-/** The version of an id that is withheld because several rows have it: an id scan names it as unchanged, without reading them. */
+/**
+ * The version of an id that is withheld because several rows have it. An id scan reports such an id as `unchanged`
+ * without reading the rows.
+ */
 export const REPEATED: number = -Number.MAX_VALUE
 
-/** Opaque to the replica: the connector's own text. */
+/** A connector's own text, which the replica does not interpret. */
 export type Cursor = string & { readonly brand: 'Cursor' }
 
 export function cursorOf(text: string): Cursor {
@@ -120,31 +138,40 @@ export function cursorOf(text: string): Cursor {
   return text as Cursor
 }
 
-/** What the replica applies between two requests. */
+/** The largest number of rows that are applied without a pause for requests. */
 export const PAGE_ROWS = 1000
 
 export interface Page<Item> {
-  /** When the request that brought this page began; what counts is this, never its end. */
+  /** When the request for this page began, not when it ended. */
   readonly begunAt: Moment
-  /** How far behind its source said it was (a standby, a cached API). Where it lags, a read that found nothing yields an empty page. */
+  /**
+   * How far the source says it is behind (a standby, a cached API), ms. A lagging source yields an empty page even if
+   * it found nothing.
+   */
   readonly sourceLagMs: number
-  /** Which pass over the list the page is of, where a read makes several (a delta, then an id scan): a row is named once in each. */
+  /**
+   * The number of the pass, if a read makes several over the list (a delta, then an id scan). Each pass names a row
+   * once.
+   */
   readonly pass?: number
   readonly changes: readonly Change<Item>[]
-  /** About how many rows the list has, told once where it can be said before all were read: room is made for them at once. */
+  /** The approximate number of rows of the list, given once if it is known in advance, to make room for all at once. */
   readonly rowsInAll?: number
-  /** Its rows are in the list, and are written only once the whole read is believed. */
+  /** The page's rows count as seen, but are written only once the whole read is believed. */
   readonly onlyIfBelieved?: boolean
-  /** Where the row of `changes[index]` stands, such as `events.json, row 3`. */
+  /** Returns the position of the row of `changes[index]`: `events.json, row 3`. */
   whereIs(index: number): string
   /**
-   * When the CRM says that the row of `changes[index]` was last changed, wall ms; NaN where it does not say. Asked for rows
-   * whose change is published now, for a metric alone: no two clocks are compared for anything else.
+   * Returns when the CRM says the row of `changes[index]` last changed, wall ms; `NaN` if it does not say. Used only
+   * for the publish latency metric: two machines' clocks are never compared for anything else.
    */
   updatedAtMs?(index: number): number
 }
 
-/** One row of a page. `version` is a number that moves when the CRM reports the row as changed, NaN where there is none. */
+/**
+ * One row of a page. `version` is a number that differs whenever the CRM reports a change of the row; `NaN` if there is
+ * none.
+ */
 export type Change<Item> =
   | ({ readonly kind: 'record'; readonly id: Guid; readonly record: Item; readonly version: number } & Named)
   | ({
@@ -169,29 +196,35 @@ interface Named {
 
 export type ReadOutcome = ReadEnd | Failed
 
-/** A read as it comes: its pages, then how it ended. */
+/** The course of a read: its pages, then its outcome. */
 export type PageStream<Item, End = ReadOutcome> = AsyncGenerator<Page<Item>, End, void>
 
 export interface ReadEnd {
   readonly ok: true
   readonly cursor: Cursor | null
-  /** Every row of the list was mentioned (in the last pass), and what was not is gone. */
+  /** The read (its last pass) mentioned every row of the list, so all others are gone. */
   readonly complete: boolean
-  /** All pages show one state of the CRM: a snapshot was held throughout, or it is one file. Else a row may be missing from the pages though no state of the CRM lacked it. */
+  /**
+   * All pages show the same state of the CRM: they come from one database snapshot or one file. Otherwise a row may be
+   * missing from all pages although it always existed.
+   */
   readonly oneMoment: boolean
-  /** Nothing changed since the last full read, which is thereby as good as read again. */
+  /** Nothing has changed since the last full read, so this read is worth a full one. */
   readonly unchanged: boolean
-  /** The moment as of which all changes are known; null: when this read began. Where not even that, `confirms` is false. */
+  /**
+   * The moment up to which all changes are known; `null` for the beginning of this read. Ignored if `confirms` is
+   * false.
+   */
   readonly asOf: Moment | null
-  /** Whether this read reported all changes since the last one (a delta by time does not: the sweep does). */
+  /** The read reported all changes since the last one. A delta by time alone does not; its id scan does. */
   readonly confirms: boolean
 }
 
-/** Why a read failed. `message` is one sentence for the operator: no secret, no row. */
+/** Why a read failed. `message` is one sentence for the operator, without secrets or rows. */
 export interface Failure {
   readonly kind: FailureKind
   readonly message: string
-  /** What the CRM asked for (`Retry-After`), null where it did not; of a read that is `waiting`, when to look again at the latest. */
+  /** The CRM's `Retry-After`; `null` if it sent none. For a read that is `waiting`: the latest time to look again. */
   readonly retryAfterMs: number | null
 }
 
@@ -208,7 +241,7 @@ export function failed(kind: FailureKind, message: string, retryAfterMs: number 
   return { ok: false, failure: failureOf(kind, message, retryAfterMs) }
 }
 
-/** A bug must not end the reading: it is a failure like another, and said. */
+/** Turns a bug into a failure, because it must not end the polling. */
 export function failedInternally(cause: unknown): Failed {
   return failed('internal', cause instanceof Error ? `${cause.name}: ${cause.message}` : 'the connector failed')
 }

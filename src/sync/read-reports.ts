@@ -4,16 +4,16 @@ import { FaultCounts } from '../records/fault-counts.ts'
 import type { ReadKind, ReadPurpose } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 
-/** What a read did to its list. */
+/** The effect of a read on its list. */
 interface ReadDone {
   readonly kind: ReadKind
   readonly purpose: ReadPurpose
-  readonly reading: { readonly rows: number; readonly changed: number }
+  readonly applier: { readonly rows: number; readonly changed: number }
 }
 
-/** Tells how each read of a list ended. */
+/** Reports the end of each read of a list. */
 export class ReadReports<Item> {
-  /** Rows that were withheld for a mistake and not told of yet. */
+  /** Rows withheld because of a mistake and not reported yet. */
   readonly newlyWithheld: FaultCounts = new FaultCounts()
   #servedNothing = false
   readonly #list: RecordList<Item>
@@ -24,7 +24,7 @@ export class ReadReports<Item> {
     this.#observe = observe
   }
 
-  tell({ kind, purpose, reading }: ReadDone, attempt: Attempt, isLoaded: boolean, durationMs: number): void {
+  tell({ kind, purpose, applier }: ReadDone, attempt: Attempt, isLoaded: boolean, durationMs: number): void {
     const { served, withheld, unidentified } = this.#list
     this.#observe({
       kind: 'read-ended',
@@ -34,11 +34,11 @@ export class ReadReports<Item> {
         outcome: attempt.ok ? 'ok' : attempt.failure.kind,
         message: attempt.ok ? null : attempt.failure.message,
         durationMs,
-        rows: reading.rows,
-        changed: reading.changed,
+        rows: applier.rows,
+        changed: applier.changed,
         served,
         withheld: withheld + unidentified.length,
-        // Those of a read that failed are told with the next one.
+        // The rows of a failed read are reported with the next one.
         newlyWithheld: attempt.ok ? this.newlyWithheld.take() : [],
         servesNothing: attempt.ok && this.#beginsToServeNothing(isLoaded),
       },

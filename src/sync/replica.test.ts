@@ -9,7 +9,7 @@ import { Replica } from './replica.ts'
 const event = guidOf(1)
 const venue = guidOf(0x1000)
 
-/** What the CRM holds of one list: a read of changes brings what was put there since the last one. */
+/** The CRM's contents of one list. A read of changes returns what was put there since the last one. */
 class Fake<Item> {
   reads = 0
   fullReads = 0
@@ -17,14 +17,14 @@ class Fake<Item> {
   all: readonly Change<Item>[] = []
   changes: readonly Change<Item>[] = []
   takesMs = 100
-  /** A read of changes names all rows that there are. */
+  /** A read of changes names all rows. */
   sweeps = false
-  /** A read of changes is a delta that cannot tell what is gone, unless it has to confirm. */
+  /** A read of changes is a delta that cannot report deletions, unless it must confirm. */
   confirmsWhenAsked = false
-  /** How long one takes that has to confirm. */
+  /** The duration of a read that must confirm. */
   confirmingTakesMs = 100
   hint: () => void = () => {}
-  /** What was brought since this cursor, which a read that failed begins with again. */
+  /** The changes since this cursor, which are returned again after a failed read. */
   #since: Cursor | null = null
   #brought: readonly Change<Item>[] = []
   readonly #time: VirtualTime
@@ -110,7 +110,7 @@ describe('Replica (architecture: The port to a CRM)', () => {
     const { time, events, venues, replica } = await scene()
     venues.changes = [venueRow('V')]
     events.changes = [eventAt('E')]
-    // The venues were read a moment ago and would not be for seconds.
+    // The venues were read a moment ago and are not due for seconds.
     await time.pass(3000)
     const seen: string[] = []
     void replica.events.refresh.attempt()
@@ -121,7 +121,7 @@ describe('Replica (architecture: The port to a CRM)', () => {
     expect([...new Set(seen)].filter((pair) => pair !== '-V')).toEqual(['--', 'EV'])
   })
 
-  it('looks once for a venue that does not exist, not with every page that names it', async () => {
+  it('looks up a missing venue once, not with every page that refers to it', async () => {
     const { time, events, venues } = await scene()
     events.changes = [eventAt('E')]
     await time.pass(5000)
@@ -133,7 +133,7 @@ describe('Replica (architecture: The port to a CRM)', () => {
     expect(venues.reads - before).toBe(4)
   })
 
-  it('looks again for a venue that was looked for in vain when another event points at it', async () => {
+  it('looks up a missing venue again when another event refers to it', async () => {
     const { time, events, venues, replica } = await scene()
     events.changes = [eventAt('E')]
     await time.pass(6000)
@@ -167,7 +167,7 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
   const DOWN: Failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
 
   for (const failedBefore of [false, true]) {
-    it(`is not shown before it where the read of the venues ${failedBefore ? 'failed, and waits for its next try' : 'fails'}`, async () => {
+    it(`is not shown before it if the read of the venues ${failedBefore ? 'failed, and waits for its next try' : 'fails'}`, async () => {
       const { time, events, venues, replica } = await scene()
       venues.failure = DOWN
       if (failedBefore) {
@@ -188,7 +188,7 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
     })
   }
 
-  it('is shown without it after half the maximum age, and never takes the events past the maximum age', async () => {
+  it('is shown without it after half the maximum age, before the events exceed the maximum age', async () => {
     const { time, events, venues, replica } = await scene()
     time.random = () => 0.999
     await time.pass(5000)
@@ -201,7 +201,7 @@ describe('an event whose venue cannot be read (architecture: The port to a CRM)'
     expect(replica.events.lastFailure).toBeNull()
   })
 
-  it('is shown at once where callers are told that the venues cannot be answered', async () => {
+  it('is shown at once if venues are answered with 502', async () => {
     const { time, events, venues, replica } = await scene()
     venues.failure = DOWN
     await time.pass(31_000)
@@ -227,7 +227,7 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     { kind: 'record', id: otherEvent, record, version: 0 },
   ]
 
-  /** The venues' read of changes has found theirs gone, and waits; then the second transaction is committed. */
+  /** The venues' read of changes has found theirs gone, and waits. Then the second transaction is committed. */
   async function waiting() {
     const all = await scene()
     const { time, events, venues, replica } = all
@@ -254,14 +254,14 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     return { ...all, course }
   }
 
-  it('shows no event before its venue, nor after it, and both lists are confirmed', async () => {
+  it('shows no event without its venue, and confirms both lists', async () => {
     const { course, replica, time } = await waiting()
     expect(await course(1000)).toEqual(['EV', 'FW'])
     expect(replica.events.ageMs(time.peek())).toBeLessThan(1100)
     expect(replica.venues.ageMs(time.peek())).toBeLessThan(1300)
   })
 
-  it('changes neither list where what came to the venues cannot be read: both are read again', async () => {
+  it('changes neither list if the new venues cannot be read, and reads both again', async () => {
     const { course, events, venues, replica } = await waiting()
     venues.failure = { kind: 'broken', message: 'HTML', retryAfterMs: null }
     expect(await course(400)).toEqual(['EV'])
@@ -273,15 +273,15 @@ describe('one transaction removes a pair, the next one adds a pair (architecture
     expect((await course(8000)).at(-1)).toBe('FW')
   })
 
-  it('removes the venue when a read of the events that tells what is gone has ended, and not one that cannot', async () => {
+  it('removes the venue after a read of the events that reports deletions, not after one that cannot', async () => {
     const { course, events } = await waiting()
     events.confirmsWhenAsked = true
-    // The pair that was added shows with the first read, beside the other, which still points at its venue.
+    // The added pair is visible after the first read, beside the other event, which still refers to its venue.
     expect(await course(1000)).toEqual(['EV', 'EFVW', 'FW'])
   })
 })
 
-describe('a venue that is gone, of a CRM in which only long reads of the events tell what is gone (an id scan)', () => {
+describe('a deleted venue, with a CRM in which only long reads of the events report deletions (an id scan)', () => {
   const other = guidOf(0x1001)
 
   async function swept() {
@@ -295,7 +295,7 @@ describe('a venue that is gone, of a CRM in which only long reads of the events 
     return all
   }
 
-  it('goes at once where no event points at it, for one short read of the events', async () => {
+  it('is removed at once if no event refers to it, after one short read of the events', async () => {
     const { time, events, venues, replica } = await swept()
     const before = events.reads
     venues.changes = [{ kind: 'deleted', id: other }]
@@ -306,7 +306,7 @@ describe('a venue that is gone, of a CRM in which only long reads of the events 
     expect(replica.venues.ageMs(time.peek())).toBeLessThan(300)
   })
 
-  it('goes at once together with an event that a short read tells of', async () => {
+  it('is removed at once together with an event that a short read reports as deleted', async () => {
     const { time, events, venues, replica } = await swept()
     venues.changes = [{ kind: 'deleted', id: venue }]
     events.changes = [{ kind: 'record', id: event, record: eventOf(event, { VenueId: other }), version: Number.NaN }]
@@ -316,7 +316,7 @@ describe('a venue that is gone, of a CRM in which only long reads of the events 
     expect(replica.venues.list.get(venue)).toBeNull()
   })
 
-  it('waits for the long read where an event points at it; what comes to other venues meanwhile is served at once', async () => {
+  it('waits for the long read if an event refers to it; changes of other venues are served at once', async () => {
     const { time, events, venues, replica } = await swept()
     venues.changes = [{ kind: 'deleted', id: venue }]
     events.changes = [{ kind: 'deleted', id: event }]
@@ -327,14 +327,14 @@ describe('a venue that is gone, of a CRM in which only long reads of the events 
     for (let hints = 0; hints < 20; hints++) venues.hint()
     await time.pass(210)
     expect(replica.venues.list.get(other)?.Name).toBe('X')
-    // A storm of hints is not a storm of reads.
+    // Many hints do not cause as many reads.
     expect(venues.reads - before).toBeLessThan(3)
     expect([replica.events.list.get(event)?.Name, replica.venues.list.get(venue)?.Name]).toEqual(['E', 'V'])
     await time.pass(3000)
     expect([replica.events.list.get(event), replica.venues.list.get(venue)]).toEqual([null, null])
   })
 
-  it('does not press an events list that is backing off: the venue goes as it does where events cannot be read', async () => {
+  it('does not force reads of an events list that is backing off: the venue is removed as if events could not be read', async () => {
     const { time, events, venues, replica } = await swept()
     time.random = () => 0.999
     events.failure = { kind: 'unreachable', message: 'down', retryAfterMs: 4000 }
@@ -350,7 +350,7 @@ describe('a venue that is gone, of a CRM in which only long reads of the events 
 })
 
 describe('an event that is activated together with its venue', () => {
-  it('is shown after the venue, which is held though it is not served', async () => {
+  it('is shown after the venue, which is held although it is not served', async () => {
     const { time, events, venues, replica } = await scene()
     const withheld = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
     venues.changes = [{ kind: 'withheld', id: venue, withheld, version: Number.NaN }]
@@ -364,7 +364,7 @@ describe('an event that is activated together with its venue', () => {
 })
 
 describe('ListReplica', () => {
-  it('says that it is not believed, and counts as failing, though reads of changes have ended well since an id scan', async () => {
+  it('reports that it is not believed, and counts as failing, although reads of changes have succeeded since an id scan', async () => {
     const { time, venues, replica } = await scene()
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
     venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))
@@ -381,7 +381,7 @@ describe('ListReplica', () => {
     expect(replica.venues.isFailing).toBe(true)
   })
 
-  it('while an audit is not believed, waits for the next audit, and says when that is', async () => {
+  it('waits for the next audit while the last one is not believed, and reports when that is', async () => {
     const { time, venues, replica } = await scene()
     const many = Array.from({ length: 30 }, (_, index) => guidOf(index + 1))
     venues.changes = many.map((id) => ({ kind: 'record', id, record: venueOf(id, 'V'), version: Number.NaN }))

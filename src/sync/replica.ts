@@ -1,5 +1,5 @@
-// What is held of the CRM, and how it stays new. A ListReplica has the cycles of reads of one list; its ListReader makes a read
-// of pages (port.ts), each of which a PageApplier applies to the RecordList: the rows in memory, in shards. Begin with port.ts.
+// The data of the CRM in memory, kept up to date. A ListReplica polls one list; its ListReader reads pages (port.ts); a
+// PageApplier applies each page to the RecordList, which holds the rows in shards. Begin with port.ts.
 
 import { keepIndex } from '../order/list-index.ts'
 import type { EventRecord } from '../domain/event.ts'
@@ -20,29 +20,31 @@ import type { Time } from '../time/time.ts'
 export interface ReplicaOptions {
   readonly crm: Crm
   readonly formatter: Formatter
-  /** Live, as the limits and the formatter are: what they hold may change between two reads, and `adopt` follows it. */
+  /** Mutable, like the limits and the formatter: a reload changes them and then calls `applySettings`. */
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
   readonly time: Time
   readonly observe: Observe
   readonly pause: () => Promise<void>
-  /** What is held already, and what is known of it. */
+  /** Existing lists, and what is known of them. */
   readonly lists?: RecordLists
-  readonly carried?: Readonly<Record<ListName, ResumeState>>
+  readonly resumeState?: Readonly<Record<ListName, ResumeState>>
 }
 
-/** Both lists, of which nothing is known yet. */
+/** Returns both lists, empty. */
 export function newLists(formatter: Formatter): RecordLists {
   return { events: new RecordList(eventKind(formatter)), venues: new RecordList(venueKind(formatter)) }
 }
 
 /**
- * The events and venues of the CRM, held in memory and kept up to date. An event never shows before its venue, nor after it:
- * a page of events that points at an unknown venue waits until a read of the venues that begins then has *applied its pages*;
- * venues go when a read of the events that begins then has *ended*; where events still point at them, one that tells what is
- * gone, which may be a long one (an id scan). The first of these waits for nothing but the CRM, so
- * there is no cycle: where the venues' own refresh is the one that waits, what was added meanwhile is read beside it. Where the
- * venues cannot be read, such a page is read again, for half the maxAge: broken venues do not take the events down.
+ * The events and venues of the CRM in memory, kept up to date. An event is never visible without its venue:
+ * - A page of events that refers to an unknown venue waits until a new read of the venues has *applied its pages*.
+ * - Venues are removed after a new read of the events has *ended*. If events still refer to them, that read must report
+ * all deletions, which may take long (an id scan).
+ *
+ * The first wait depends only on the CRM, so there is no deadlock: if the venues' own refresh is waiting, additions are
+ * read beside it. If the venues cannot be read, the page of events is read again, for up to half the maximum age:
+ * broken venues do not block the events.
  */
 export class Replica {
   readonly events: ListReplica<EventRecord>
@@ -51,7 +53,7 @@ export class Replica {
   readonly #time: Time
   readonly #settings: RefreshSettings
 
-  constructor({ crm, formatter, settings, limits, time, observe, pause, lists, carried }: ReplicaOptions) {
+  constructor({ crm, formatter, settings, limits, time, observe, pause, lists, resumeState }: ReplicaOptions) {
     this.#pause = pause
     this.#time = time
     const { events, venues } = lists ?? newLists(formatter)
@@ -61,14 +63,14 @@ export class Replica {
     const shared = { time, observe, pause, isTooLarge }
     this.venues = new ListReplica(settings, {
       ...shared,
-      ...(carried === undefined ? {} : { carried: carried.venues }),
+      ...(resumeState === undefined ? {} : { resumeState: resumeState.venues }),
       list: venues,
       source: crm.venues,
       beforeRemoval: (leaving) => this.#untilEventsLeft(leaving),
     })
     this.events = new ListReplica(settings, {
       ...shared,
-      ...(carried === undefined ? {} : { carried: carried.events }),
+      ...(resumeState === undefined ? {} : { resumeState: resumeState.events }),
       list: events,
       source: crm.events,
       pointsAtMissing: ({ changes }) =>
@@ -76,7 +78,8 @@ export class Replica {
       beforePointing: async () => {
         const failure = await this.venues.untilAdded()
         if (failure === null || !this.#eventsMayWait()) return null
-        // Neither their cursor nor their credentials are at fault: they are not read in full for it, nor less often.
+        // The cursor and the credentials of the events are not at fault, so their failure must not cause a full read or
+        // a long back-off.
         const message = `venues that events point at: ${failure.message}`
         return failure.kind === 'waiting' ? { ...failure, message } : failureOf('unreachable', message, 0)
       },
@@ -88,34 +91,30 @@ export class Replica {
     return { events: this.events.list, venues: this.venues.list }
   }
 
-  /** What a snapshot says of both lists; null where one was never read in full. */
+  /** Both lists' parts of a snapshot; `null` if one cannot provide its part. */
   get snapshotLists(): SnapshotLists | null {
     const [events, venues] = [this.events.reader.snapshotList, this.venues.reader.snapshotList]
     return events === null || venues === null ? null : { events, venues }
   }
 
-  /** Has the lists filled from a snapshot, where there is one: reads that are asked for meanwhile wait for it. */
-  async adoptSnapshot(fill: (lists: RecordLists) => Promise<SnapshotLists | null>): Promise<void> {
+  /** Fills the lists from a snapshot, if there is one. Reads that are requested meanwhile wait for it. */
+  async resumeFromSnapshot(fill: (lists: RecordLists) => Promise<SnapshotLists | null>): Promise<void> {
     const unlock = await Promise.all([this.events.reader.hold(), this.venues.reader.hold()])
     try {
       const snapshot = await fill(this.lists)
       if (snapshot === null) return
-      this.events.adopt(snapshot.events)
-      this.venues.adopt(snapshot.venues)
+      this.events.resume(snapshot.events)
+      this.venues.resume(snapshot.venues)
     } finally {
       for (const go of unlock) go()
     }
   }
 
-  /**
-   * Keeps both lists in the order in which they are listed, from now on. What is held is taken in in turns: where nothing is yet,
-   * at once.
-   */
+  /** Keeps both lists in their order from now on. Existing rows are added in turns of a few milliseconds. */
   async keepIndexes(): Promise<void> {
     await Promise.all([keepIndex(this.events.list, this.#pause), keepIndex(this.venues.list, this.#pause)])
   }
 
-  /** No longer: what they took is let go. */
   dropIndexes(): void {
     this.events.list.order = null
     this.venues.list.order = null
@@ -126,47 +125,49 @@ export class Replica {
     this.events.start()
   }
 
-  /** The settings, or what records look like, have changed; the records stay. */
-  adopt(looksOther: boolean): void {
+  /** Applies changed settings. `formatChanged`: the bodies made so far are outdated. */
+  applySettings(formatChanged: boolean): void {
     for (const replica of [this.events, this.venues]) {
-      if (looksOther) replica.list.forgetBodies()
+      if (formatChanged) replica.list.forgetBodies()
       replica.hasten()
     }
   }
 
-  /** The operator says that the shorter lists are right; returns those that were not believed. */
+  /** Accepts shorter lists on the operator's word. Returns the names of those that were not believed. */
   acceptShorter(): readonly ListName[] {
     return [this.events, this.venues].filter(({ shrunk }) => shrunk !== null).map((list) => list.acceptShorter())
   }
 
-  /** Resolves when both lists were read, or could not be: at once, or with the reads under way. */
+  /** Resolves when the running refreshes of both lists have ended, or new ones begun now. */
   async untilRead(): Promise<void> {
     await Promise.all([this.events.refresh.attempt(), this.venues.refresh.attempt()])
   }
 
-  /** Resolves when no read is under way. */
+  /** Resolves when no refresh is running. */
   async untilReadsEnd(): Promise<void> {
-    const running = [this.events.refresh, this.venues.refresh].filter((cycle) => cycle.isRunning)
-    await Promise.all(running.map((cycle) => cycle.attempt()))
+    const running = [this.events.refresh, this.venues.refresh].filter((poller) => poller.isRunning)
+    await Promise.all(running.map((poller) => poller.attempt()))
   }
 
   async stop(): Promise<void> {
     await Promise.all([this.venues.stop(), this.events.stop()])
   }
 
-  /** Venues past the maximum age are answered 502, not 404: no event shows without its venue then. */
+  /** Venues past the maximum age are answered with 502, not 404, so no event is visible without its venue then. */
   #eventsMayWait(): boolean {
     const now = this.#time.now()
     const { maxAgeMs } = this.#settings
     return (this.venues.ageMs(now) ?? Infinity) <= maxAgeMs && (this.events.ageMs(now) ?? 0) <= maxAgeMs / 2
   }
 
-  /** Resolves when no event points at venues that are about to go, or the CRM still has those that do. */
+  /**
+   * Resolves when no event refers to venues that are about to be removed, or when the CRM confirms that some still do.
+   */
   async #untilEventsLeft(leaving: ReadonlySet<Guid>): Promise<void> {
     const { events } = this
     const { freshness } = events.reader
     const begun = this.#time.now()
-    // Pages of an audit may be older than the venues' read, and are outweighed only by what is confirmed since.
+    // Pages of a running audit may be older than the venues' read. Only a confirmed read outweighs them.
     if (!events.audit.isRunning) {
       await events.untilRead()
       if (freshness.areDetailsConfirmedSince(begun)) return
@@ -175,7 +176,10 @@ export class Replica {
     await events.untilConfirmed()
   }
 
-  /** Whether a venue is named that is not served; one that is already named and missing is not looked for again and again. */
+  /**
+   * Returns true if the event newly refers to a venue that is not served. A reference that is already held is not
+   * looked up again.
+   */
   #pointsAtMissing({ Id, VenueId }: EventRecord): boolean {
     const { reader, list } = this.events
     const {

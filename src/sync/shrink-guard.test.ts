@@ -15,7 +15,7 @@ import { RecordList } from '../records/record-list.ts'
 
 type Changes = readonly Change<EventRecord>[]
 
-/** What one read of the CRM brings, 100 ms after it was asked for, and how it ends. */
+/** The course of one read of the CRM, 100 ms after the request, and its end. */
 interface Script {
   readonly pages?: readonly (Changes | (() => Changes))[]
   readonly end?: Partial<ReadEnd> | Failure
@@ -93,7 +93,7 @@ function faultOf(fault: RowFault['fault'], column: string): RowFault {
   return { fault, column, expected: null, found: null }
 }
 
-describe('the shrink guard, where rows became unreadable (architecture: The shrink guard)', () => {
+describe('the shrink guard, if rows became unreadable (architecture: The shrink guard)', () => {
   it('keeps the old records of a full read that made more than half of them unreadable, and applies the others', async () => {
     const { refresh, audit, list, reader, observed } = scene()
     await refresh(rows(ids))
@@ -106,7 +106,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(told).toMatchObject([{ unreadable: 51, records: 100, faults }])
   })
 
-  it('withholds half of them once the read has ended, and not a page before', async () => {
+  it('withholds half of the rows once the read has ended, not earlier', async () => {
     const { refresh, run, reader, list } = scene()
     await refresh(rows(ids))
     const servedMeanwhile: number[] = []
@@ -130,7 +130,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect([reader.guard.shrunk, other.reader.guard.shrunk]).toMatchObject([null, { absent: 25, unreadable: 26 }])
   })
 
-  it('lets conditions that are met no longer pass, even where the rest of the row cannot be read', async () => {
+  it('lets rows go that no longer meet a condition, even if the rest of the row is unreadable', async () => {
     const { refresh, list } = scene()
     await refresh(rows(ids))
     expect(await refresh(unreadable(ids.slice(0, 60), 2, [faultOf('inactive', 'Active')]))).toBe('ok')
@@ -152,7 +152,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(list.served).toBe(31)
   })
 
-  it('keeps the cursor of a read of changes that is not believed, and the version of each row that it kept', async () => {
+  it('keeps the cursor of a read of changes that is not believed, and the version of each row it keeps', async () => {
     const { refresh, list, asked, dirtyRows } = scene()
     await refresh(rows(ids))
     dirtyRows.clear()
@@ -167,7 +167,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect([list.served, list.kept.size, dirtyRows.size]).toEqual([100, 0, 60])
   })
 
-  it('judges what a read that failed has found when the next one ends', async () => {
+  it('judges the findings of a failed read when the next one ends', async () => {
     const { refresh, fail, list } = scene()
     await refresh(rows(ids))
     expect(await fail(unreadable(ids.slice(0, 20)))).toBe('unreachable')
@@ -176,7 +176,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(list.served).toBe(80)
   })
 
-  it('lets a refresh judge nothing of what an audit beside it has found so far', async () => {
+  it('lets a refresh ignore what a running audit has found so far', async () => {
     const { refresh, run, reader, list, time } = scene()
     await refresh(rows(ids))
     const pages = [unreadable(ids.slice(0, 40)), unreadable(ids.slice(40, 80)), rows(ids.slice(80))]
@@ -187,7 +187,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(list.served).toBe(100)
   })
 
-  it('never lets an older page win against a row that became unreadable, nor a newer one lose', async () => {
+  it('never lets an older page replace a row that became unreadable, and always a newer one', async () => {
     const { refresh, run, reader, list, time } = scene()
     await refresh(rows(ids))
     const audit = run(() => reader.audit(), { pages: [rows(ids, 'older')] })
@@ -197,7 +197,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect([list.kept.size, list.get(guidOf(1))?.Name]).toEqual([60, 'A'])
   })
 
-  it('is released by a read that sees as much as the one that was not believed', async () => {
+  it('is released by a read as thorough as the one that was not believed', async () => {
     const { refresh, audit, reader } = scene()
     await refresh(rows(ids))
     await audit(unreadable(ids))
@@ -207,7 +207,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(reader.guard.shrunk).toBeNull()
   })
 
-  it('runs from the beginning of the first read that was not believed, and anew only after one that was', async () => {
+  it('runs from the beginning of the first read that was not believed, and starts again only after one that was', async () => {
     const { refresh, audit, reader, time } = scene()
     await refresh(rows(ids))
     await time.pass(1000)
@@ -223,7 +223,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(Math.round(reader.guard.shrunk?.since.monotonicMs ?? 0)).toBe(again)
   })
 
-  it('believes at once what the operator accepts, and counts from there', async () => {
+  it('believes at once what the operator accepts, and counts from then on', async () => {
     const { refresh, reader, list } = scene()
     await refresh(rows(ids))
     await refresh(unreadable(ids.slice(0, 80)))
@@ -233,7 +233,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(await refresh(unreadable(ids.slice(80, 85)))).toBe('ok')
   })
 
-  it('is off where it is off, from the next read on', async () => {
+  it('can be turned off, from the next read on', async () => {
     const { refresh, list, settings } = scene()
     await refresh(rows(ids))
     expect(await refresh(unreadable(ids))).toBe('shrunk')
@@ -242,7 +242,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect(list.served).toBe(0)
   })
 
-  it('keeps ids that are suddenly there twice, until a full read meets them once', async () => {
+  it('keeps records whose ids suddenly occur twice, until a full read meets them once', async () => {
     const { refresh, audit, list } = scene({ repeatedId: 'serves-neither' })
     await refresh(rows(ids))
     expect(await audit([...rows(ids, 'B'), ...rows(ids, 'C')])).toBe('shrunk')
@@ -251,7 +251,7 @@ describe('the shrink guard, where rows became unreadable (architecture: The shri
     expect([list.served, list.get(guidOf(1))?.Name]).toEqual([100, 'D'])
   })
 
-  it('asks for no more than a list of ten can lose', async () => {
+  it('does not hold back the losses of a list of ten', async () => {
     const { refresh, list } = scene()
     await refresh(rows(ids.slice(0, 10)))
     expect(await refresh(unreadable(ids.slice(0, 10)))).toBe('ok')
@@ -267,11 +267,11 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
       after.list.serve(row, after.list.kind.packing.pack(eventOf(id, { Name: 'A' })))
     }
     await after.time.pass(200_000)
-    after.reader.adopt(snapshot)
+    after.reader.resume(snapshot)
     return after
   }
 
-  it('goes on serving the list of before at its age, from when a read has failed to prove it, until the same time', async () => {
+  it('continues to serve the old list at its age, once a read has failed to prove it, until the same deadline', async () => {
     const before = scene()
     await before.refresh(rows(ids))
     await before.audit(unreadable(ids))
@@ -288,7 +288,7 @@ describe('the shrink guard over a restart (architecture: The shrink guard)', () 
     expect(after.reader.guard.shrunk?.since.wallMs).toBeCloseTo(snapshotList.shrunk?.sinceMs ?? 0, 0)
   })
 
-  it('counts the faults from before it, too', async () => {
+  it('counts the faults from before the restart, too', async () => {
     const before = scene()
     await before.refresh(rows(ids))
     await before.refresh(unreadable(ids.slice(0, 50)))

@@ -4,37 +4,37 @@ import { type Failure, type ReadKind, failureOf } from './port.ts'
 import type { RecordList } from '../records/record-list.ts'
 import { type Moment, elapsedMs } from '../time/time.ts'
 
-/** A list that lost so much that the CRM is not believed; the list of before is served. */
+/** A list that lost so many rows that the CRM is not believed. The previous list is still served. */
 export interface Shrunk {
   /** When the first read that was not believed began. */
   readonly since: Moment
-  /** As of when that was heard of one who reads the list; null for the one who does. */
+  /** When this instance last heard of it from the leader; `null` if this instance reads the list. */
   readonly heardAt?: Moment | null
-  /** Records that the CRM no longer has, and records whose rows became unreadable, as the last read saw them. */
+  /** Records that are missing from the CRM, and records whose rows became unreadable, according to the last read. */
   readonly absent: number
   readonly unreadable: number
 }
 
-/** The same as it is told to those who were not there. */
+/** The same state, for other processes. */
 export interface ToldShrunk extends Pick<Shrunk, 'absent' | 'unreadable'> {
   readonly forMs: number
 }
 
-/** How the shrink guard is set: for how long the old list is served on, in ms; null if it is off. */
+/** The setting of the shrink guard: how long the old list is still served, in ms; `null` if the guard is off. */
 export interface ShrinkGuardSetting {
   readonly shrinkGuardMs: number | null
 }
 
-/** One read, as it is judged. */
+/** A read to be judged. */
 export interface Judged extends Sighting {
   readonly kind: ReadKind
   readonly begun: Moment
-  /** It mentioned every row, and all of it shows one state of the CRM. */
+  /** `complete`: it mentioned every row. `oneMoment`: all its pages show the same state of the CRM. */
   readonly complete: boolean
   readonly oneMoment: boolean
   /** The moment that the read shows, monotonic ms. */
   readonly sinceMs: number
-  /** Rows that are kept as unreadable and that it found readable after all. */
+  /** Rows kept as unreadable that this read found readable. */
   readonly resolved: number
 }
 
@@ -43,37 +43,43 @@ interface Circumstances extends ShrinkGuardSetting {
   readonly observe: Observe
 }
 
-/** Which reads prove that the list is what it was: those that see as much as the one that was not believed. */
+/** The reads that can prove that the list is intact: at least as thorough as the one that was not believed. */
 type Proof = 'any' | 'complete' | 'full'
 
-/** Why what a read takes off the web must stay, null if it may go; and whether that is too much to happen by itself. */
+/**
+ * `failure`: why the loss must wait, or `null` if it may be applied. `isShort`: the loss is too large to be a normal
+ * change.
+ */
 interface Verdict {
   readonly failure: Failure | null
   readonly isShort: boolean
 }
 
-/** What the guard knows of a list, whatever its records are. */
+/** The properties of a list that the guard uses. */
 interface GuardedList extends Pick<RecordList<unknown>, 'shards' | 'served' | 'kept' | 'lostCount'> {
   readonly kind: { readonly name: string }
 }
 
-/** What a read would take off the web. */
+/** The rows that a read would remove or withhold. */
 interface Loss {
   readonly absent: number
   readonly unreadable: number
 }
 
-/** Whether what a read takes off the web is believed (architecture: The shrink guard, One moment). */
+/** Decides whether the losses of a read are believed (architecture: The shrink guard, One moment). */
 export class ShrinkGuard {
   shrunk: Shrunk | null = null
-  /** Why the last read was not believed; null while the list is. */
+  /** Why the last read was not believed; `null` while the list is believed. */
   failure: Failure | null = null
   #proof: Proof = 'any'
-  /** The log has it. */
+  /** The log has reported the present state. */
   #isTold = false
-  /** A read of several moments that missed much, and when it ended: one that begins then has to miss the same. */
+  /**
+   * A read of several moments that missed many rows, and when it ended. A read that begins later must miss the same
+   * rows.
+   */
   #unconfirmed: { readonly read: Sighting; readonly endedAt: number } | null = null
-  /** When the operator said that a shorter list is right, until a read has proved it; null otherwise. */
+  /** When the operator accepted a shorter list, monotonic ms, until a read has proved it; `null` otherwise. */
   #acceptedAt: number | null = null
 
   get acceptsShorter(): boolean {
@@ -84,7 +90,7 @@ export class ShrinkGuard {
     this.#acceptedAt = atMs
   }
 
-  /** Goes on from what another process, or another instance, did not believe. */
+  /** Resumes the judgement of another process. */
   resume(list: string, records: number, shrunk: Shrunk): void {
     this.shrunk = shrunk
     this.failure = failureOf('shrunk', shrunkMessage(list, shrunk, records, null))
@@ -97,14 +103,15 @@ export class ShrinkGuard {
     const gone = read.complete ? countMissing(list, read) : { missing: 0, unreadable: 0 }
     const { missing: absent } = gone
     const unreadableNow = (read.kind === 'full' ? list.kept.size : list.kept.fromRefreshes) - read.resolved
-    // Of a read of changes that is complete, what an audit found may be among the missing.
+    // The absent rows of a complete read of changes may include rows that an audit found unreadable, so those are
+    // subtracted.
     const leaving = absent + Math.max(0, unreadableNow - gone.unreadable)
     const isShort = leaving > 0 && isTooMuch(leaving + lostCount, served + lostCount)
     const isHeld = circumstances.shrinkGuardMs !== null && isShort && !this.acceptsShorter
-    // A second reading has agreed before if the guard holds already.
+    // If the guard holds already, a second read has agreed before.
     if (!read.oneMoment && isMuch(absent, served) && !(isHeld && this.shrunk !== null)) {
       const unconfirmed = this.#unconfirmed
-      // One that began before the other had ended may have been cut by the same change.
+      // The same change may have affected a read that began before the other had ended.
       const isSecond = unconfirmed !== null && read.begunAt >= unconfirmed.endedAt
       if (!isSecond || isMuch(countMissing(list, read, unconfirmed.read).missing, served)) {
         const endedAt = circumstances.now.monotonicMs
@@ -126,7 +133,7 @@ export class ShrinkGuard {
     this.shrunk = this.failure = null
     this.#isTold = false
     this.#proof = 'any'
-    // A read that shows the list as it was before, still long, is not the one the operator meant.
+    // A read that still shows the long list is older than what the operator accepted.
     if (endsAccepting) this.#acceptedAt = null
   }
 
@@ -157,22 +164,28 @@ export class ShrinkGuard {
   }
 }
 
-/** More than half of the records, and more than ten, are rather a fault than the truth. */
+/** Losing more than half of the records, and more than ten, is probably a fault. */
 function isTooMuch(leaving: number, records: number): boolean {
   return leaving > 10 && leaving * 2 > records
 }
 
-/** Whether more is absent than one read of several moments may say: more than ten, and a twentieth of the records. */
+/**
+ * Returns true if a read of several moments misses too much to be believed alone: more than ten, and more than a
+ * twentieth.
+ */
 function isMuch(absent: number, served: number): boolean {
   return absent > 10 && absent * 20 > served
 }
 
-/** When the old list is no longer served, by the wall clock. */
+/** Returns until when the old list is served, wall ms. */
 export function untilOf({ since }: Shrunk, shrinkGuardMs: number, now: Moment): number {
   return now.wallMs - elapsedMs(since, now) + shrinkGuardMs
 }
 
-/** Whether the old list may be answered from, however old it is: what was heard of the guard is not. */
+/**
+ * Returns true if the old list may be served regardless of its age. For a follower, its last news of the guard must not
+ * be older than the maximum age.
+ */
 export function isServedOn(
   { since, heardAt = null }: Shrunk,
   { shrinkGuardMs, maxAgeMs }: ShrinkGuardSetting & { readonly maxAgeMs: number },
@@ -182,7 +195,7 @@ export function isServedOn(
   return heardAt === null || elapsedMs(heardAt, now) <= maxAgeMs
 }
 
-/** @param column the one in which most rows became unreadable; null if nobody knows */
+/** @param column The column with the most unreadable rows; `null` if unknown. */
 function shrunkMessage(list: string, { absent, unreadable }: Loss, records: number, column: string | null): string {
   const most = column === null ? '' : `, most in ${column}`
   const missing = `${absent} of ${records} ${list} are missing from the CRM's list`

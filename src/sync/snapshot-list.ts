@@ -6,44 +6,49 @@ import { type Failure, type Cursor, cursorOf } from './port.ts'
 import type { Shrunk, ShrinkGuard, ToldShrunk } from './shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 
-/** Raised where frames, chunks or heads are written otherwise: no instance reads another format, and none writes an older one. */
+/**
+ * Incremented if the format of row records, chunks or heads changes. Instances only read and write their own format.
+ */
 export const SNAPSHOT_FORMAT = 1
 
-/** What a snapshot says of a list beside its rows. */
+/** A list's part of a snapshot, without its rows. */
 export interface SnapshotList {
-  /** What the next read of changes goes on from; null where that takes a full read. */
+  /** The cursor for the next read of changes; `null` if that must be a full read. */
   readonly cursor: Cursor | null
   readonly served: number
   readonly withheld: number
-  /** How many rows have no place of their own, in the order of the faults. */
+  /** The number of withheld rows without an id of their own, in the order of `FAULTS`. */
   readonly unidentified: readonly number[]
-  /** As of when the list was last read in full, by the wall clock; null where nobody knows. */
+  /** When the list was last read in full, wall ms; `null` if unknown. */
   readonly auditedAtMs: number | null
-  /** As of when it was last known to be what the CRM shows, by the same clock; null if nobody knows. */
+  /** Up to when all changes are known, wall ms; `null` if unknown. */
   readonly confirmedAtMs: number | null
-  /** What the shrink guard did not believe, and since when, by the same clock; null while the list is believed. */
+  /** What the shrink guard did not believe, with the wall time since when; `null` while the list is believed. */
   readonly shrunk: { readonly sinceMs: number; readonly absent: number; readonly unreadable: number } | null
-  /** How many records have left the web as unreadable since the last full read that was believed. */
+  /** Records withdrawn as unreadable since the last full read that was believed. */
   readonly lost: number
 }
 
-/** What another reader of the same list knew, and this one goes on from; its rows are in the list. */
+/**
+ * The knowledge of a previous reader of the same list, from which this process continues. The rows are already in the
+ * list.
+ */
 export interface ResumeState extends Pick<SnapshotList, 'cursor' | 'unidentified' | 'lost'> {
-  /** Ages go on counting. */
+  /** Carries the ages over. */
   readonly freshness: Freshness
   readonly isLoaded: boolean
-  /** What the shrink guard did not believe; null while the list is believed. */
+  /** What the shrink guard did not believe; `null` while the list is believed. */
   readonly shrunk: ToldShrunk | null
-  /** The operator said that the shorter list is right. */
+  /** The operator has accepted a shorter list. */
   readonly accepting: boolean
-  /** How the last read failed, with what is left of the time that the CRM asked for: whoever comes next obeys that. */
+  /** The failure of the last read, with the rest of the CRM's `Retry-After`, which the next reader must obey. */
   readonly failure: Failure | null
-  /** In a row, by then. */
+  /** The number of failures in a row. */
   readonly failures: number
 }
 
-/** What a snapshot would say of a list now, of which `adopted` was taken over. */
-export function baseListOf(
+/** Returns a list's part of a snapshot. `resumed` is the snapshot that the list itself was loaded from. */
+export function snapshotListOf(
   list: {
     readonly served: number
     readonly withheld: number
@@ -54,21 +59,21 @@ export function baseListOf(
     readonly freshness: Freshness
     readonly guard: Pick<ShrinkGuard, 'shrunk'>
     readonly cursor: Cursor | null
-    readonly adopted: SnapshotList | null
+    readonly resumed: SnapshotList | null
     readonly now: Moment
   },
 ): SnapshotList {
-  const { freshness, guard, cursor, adopted, now } = known
+  const { freshness, guard, cursor, resumed, now } = known
   const { shrunk } = guard
   const wallMsOf = (ageMs: number | null): number | null => (ageMs === null ? null : now.wallMs - ageMs)
   return {
-    // Where the list is not believed, whoever goes on reads it in full, and judges that by the rows.
+    // If the list is not believed, the next process must read it in full and judge it against the rows.
     cursor: shrunk === null ? cursor : null,
     served: list.served,
     withheld: list.withheld,
     unidentified: [...list.unidentified.counts],
-    auditedAtMs: wallMsOf(freshness.auditedAgeMs(now)) ?? adopted?.auditedAtMs ?? null,
-    confirmedAtMs: wallMsOf(freshness.confirmedAgeMs(now)) ?? adopted?.confirmedAtMs ?? null,
+    auditedAtMs: wallMsOf(freshness.auditedAgeMs(now)) ?? resumed?.auditedAtMs ?? null,
+    confirmedAtMs: wallMsOf(freshness.confirmedAgeMs(now)) ?? resumed?.confirmedAtMs ?? null,
     shrunk: shrunk === null ? null : shrunkAt(shrunk),
     lost: list.lostCount,
   }
@@ -80,7 +85,7 @@ function shrunkAt({ since, absent, unreadable }: Shrunk): SnapshotList['shrunk']
 
 export type SnapshotLists = Readonly<Record<ListName, SnapshotList>>
 
-/** What a snapshot says of a list, of a value that was JSON; null where it is not that. */
+/** Parses a list's part of a snapshot; `null` if it is not valid. */
 export function parseSnapshotList(given: unknown): SnapshotList | null {
   const {
     cursor,
@@ -102,7 +107,7 @@ export function parseSnapshotList(given: unknown): SnapshotList | null {
   return { cursor: cursor === null ? null : cursorOf(cursor), served, withheld, unidentified, ...known }
 }
 
-/** Undefined if it is not what it should be. */
+/** `undefined` if the value is not valid. */
 function shrunkOf(given: unknown): SnapshotList['shrunk'] | undefined {
   const { sinceMs, absent, unreadable } = fieldsOf(given)
   return typeof sinceMs === 'number' && isCount(absent) && isCount(unreadable)

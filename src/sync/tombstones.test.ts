@@ -15,7 +15,7 @@ describe('Tombstones', () => {
     expect(tombstones.absentSince(id)).toBe(Number.NEGATIVE_INFINITY)
   })
 
-  it('are let go once all rows are known as of a later moment, which then stands for all of them', () => {
+  it('are forgotten once all rows are known as of a later moment, which replaces them', () => {
     const tombstones = new Tombstones()
     tombstones.bury(id, 50)
     tombstones.bury(other, 70)
@@ -26,7 +26,7 @@ describe('Tombstones', () => {
     expect(tombstones.absentSince(id)).toBe(60)
   })
 
-  it('while an audit runs, let in what no read of changes reports, but not what was deleted or seen to be absent', () => {
+  it('admit rows that no read of changes reports while an audit runs, except those deleted or seen to be absent', () => {
     const tombstones = new Tombstones()
     tombstones.duringAudit(true)
     tombstones.bury(id, 50)

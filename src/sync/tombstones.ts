@@ -1,8 +1,8 @@
 import type { Guid } from '../domain/guid.ts'
 
 /**
- * Since when a row that is not held is known to be absent: a page whose request began before that must not bring it back.
- * Each confirmed read covers all rows at once; a single deletion is remembered only until one has passed it.
+ * When absent rows became known to be absent: a page whose request began earlier must not bring them back. Each
+ * confirmed read covers all rows at once; a single deletion is remembered only until such a read is newer.
  */
 export class Tombstones {
   readonly #buriedAt = new Map<Guid, number>()
@@ -22,20 +22,23 @@ export class Tombstones {
   }
 
   absentSince(id: Guid): number {
-    // Asked for each new row, and a text that is looked up has to be hashed first.
+    // Checked first: this is called for each new row, and a lookup would hash the id.
     if (this.#buriedAt.size === 0) return this.#allAbsentAsOf
     return Math.max(this.#allAbsentAsOf, this.#buriedAt.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
   /**
-   * While an audit runs, only what was deleted, or seen to be absent, stays away from its pages: the rows that no read of
-   * changes reports are what it is for.
+   * While an audit runs, its pages may bring back rows, except those that were deleted or seen to be absent: finding
+   * rows that no read of changes reports is the purpose of an audit.
    */
   duringAudit(audits: boolean): void {
     this.#audits = audits
   }
 
-  /** All rows were known as of `at`, and every other was absent; `listed`: because each was mentioned, not just each change. */
+  /**
+   * Records that all rows were known as of `at`, so every other id was absent then. `listed`: the read mentioned every
+   * row, not only the changes.
+   */
   completeAsOf(at: number, listed: boolean): void {
     if (at <= this.#allAbsentAsOf || (this.#audits && !listed)) return
     this.#allAbsentAsOf = at

@@ -108,8 +108,8 @@ export class Instance {
       },
       tell,
       newLists: () => newLists(formatter),
-      newReplica: (lists, carried, told) => {
-        reads(carried?.events.isLoaded !== true || !carried.venues.isLoaded)
+      newReplica: (lists, resumeState, told) => {
+        reads(resumeState?.events.isLoaded !== true || !resumeState.venues.isLoaded)
         const replica = new Replica({
           crm,
           formatter,
@@ -123,7 +123,7 @@ export class Instance {
           },
           pause: () => Promise.resolve(),
           lists,
-          ...(carried === null ? {} : { carried }),
+          ...(resumeState === null ? {} : { resumeState }),
         })
         this.replicas.push(replica)
         return replica

@@ -183,7 +183,10 @@ export const FLEET_MUTANTS: readonly FleetMutant[] = [
       mishaps: ['rights lost', 'kill', 'start', 'terminate'],
     },
     breakIt: () =>
-      overrideGetter(FollowedList.prototype, 'carried', (carried: ResumeState) => ({ ...carried, accepting: true })),
+      overrideGetter(FollowedList.prototype, 'resumeState', (resumeState: ResumeState) => ({
+        ...resumeState,
+        accepting: true,
+      })),
   },
   { name: 'hands over a cursor that does not travel', setting: { ...token, cursorsStay: true, handsOverAnyway: true } },
 ]

@@ -375,8 +375,8 @@ describe('a hand-over (instances: Taking over)', () => {
   }, 600_000)
 
   it('vouches for what is not believed where the shrink guard is forgotten', async () => {
-    const putRight = overrideGetter(FollowedList.prototype, 'carried', (carried: ResumeState) => ({
-      ...carried,
+    const putRight = overrideGetter(FollowedList.prototype, 'resumeState', (resumeState: ResumeState) => ({
+      ...resumeState,
       shrunk: null,
       lost: 0,
       failure: null,

@@ -54,7 +54,7 @@ const time: Time = {
   random: () => 0.5,
 }
 
-function open(before: Pick<ReplicaOptions, 'lists' | 'carried'> = {}): Replica {
+function open(before: Pick<ReplicaOptions, 'lists' | 'resumeState'> = {}): Replica {
   const plain = { block: null, texts: null }
   const shared = { kind: 'files', timeZone: zone, idNamespace: null, events: plain, venues: plain } as const
   const limits = { requestTimeoutMs: 10_000, maxAgeMs: MAX_AGE_MS, memoryBytes: 2e9 }
@@ -297,7 +297,7 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
   it('waits in a process that takes the lists over from another', async () => {
     const { replica, ...before } = await scene(format)
     const { events, venues } = replica
-    const carried = {
+    const resumeState = {
       isLoaded: true,
       cursor: null,
       unidentified: [],
@@ -312,9 +312,9 @@ describe.each(['csv', 'ndjson'] as const)('a half-written file (%s)', (format) =
       format,
       open({
         lists: replica.lists,
-        carried: {
-          events: { ...carried, freshness: freshness.events },
-          venues: { ...carried, freshness: freshness.venues },
+        resumeState: {
+          events: { ...resumeState, freshness: freshness.events },
+          venues: { ...resumeState, freshness: freshness.venues },
         },
       }),
     )

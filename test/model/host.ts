@@ -61,7 +61,7 @@ export class Host {
     void replica.keepIndexes()
     const snapshot = this.#snapshot
     if (snapshot !== null) {
-      void replica.adoptSnapshot(async (lists) => {
+      void replica.resumeFromSnapshot(async (lists) => {
         for (const frame of snapshot.frames) applyRowRecord(lists, frame, this.#time.peek().monotonicMs)
         return snapshot.lists
       })

@@ -345,9 +345,9 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: (now) =>
       override(
         ListReader.prototype,
-        'adopt',
+        'resume',
         (original) =>
-          function adopt(this: ListReader<unknown>, snapshot) {
+          function resume(this: ListReader<unknown>, snapshot) {
             original.call(this, snapshot)
             this.isLoaded = true
             this.freshness.confirmDetails(now().now(), 0)
