@@ -6,7 +6,7 @@ const CALL: Call = { method: 'GET', target: '/api/openapi.json', pathname: '/api
 const TEXTS = { openapi: '{"openapi":"3.1.0"}', page: { html: '<!doctype html>', policy: "default-src 'none'" } }
 
 describe('the description', () => {
-  it('is made when it is first needed, once for all who ask, and then is there at once', async () => {
+  it('is made on first use, once for all callers, and is available at once from then on', async () => {
     let made = 0
     const description = new Description('/', async () => {
       made++
@@ -22,7 +22,7 @@ describe('the description', () => {
     expect(again).toEqual(await openapi)
   })
 
-  it('that cannot be made is told to who gets it ready, and to who asks', async () => {
+  it('rejects `ready` and requests if it cannot be made', async () => {
     const description = new Description('/', () => Promise.reject(new Error('no page.html')))
     expect(await description.ready().catch(String)).toContain('no page.html')
     expect(await description.ready().catch(String)).toContain('no page.html')

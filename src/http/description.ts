@@ -8,53 +8,55 @@ const OPENAPI_TYPE = 'application/openapi+json'
 const HTML_TYPE = 'text/html'
 const CACHED = { 'Cache-Control': 'public, max-age=300', ...COMMON }
 
-/** The page for browsers. */
+/** The page for browsers, and its Content-Security-Policy. */
 export interface DescribedPage {
   readonly html: string
-  /** Its Content-Security-Policy. */
   readonly policy: string
 }
 
-/** What the two say of an instance. */
+/** The texts of the OpenAPI document and of the page. */
 export interface DescriptionTexts {
   readonly openapi: string
   readonly page: DescribedPage
 }
 
-/** What is sent, all but the status. */
+/** A prepared answer without its status. */
 export interface Written {
   readonly body: Body
   readonly etag: string
   readonly fields: Fields
 }
 
-/** The document goes by either of two types. */
+/** The same document has two media types, `json` and `openapi`. */
 type AllWritten = Readonly<Record<'json' | 'openapi' | 'page', Written>>
 
-/** `/api/openapi.json`, and the page at the base path (contract §5). */
+/** Serves `/api/openapi.json` and the page at the base path (contract §5). */
 export class Description {
   readonly #prefix: string
   readonly #texts: () => Promise<DescriptionTexts>
   #all: AllWritten | Promise<AllWritten> | null = null
 
   /**
-   * @param basePath `/` for the root, else without a slash at its end
-   * @param texts is asked once, when they are first needed: no record waits for them to be loaded and written
+   * @param basePath `/` for the root; any other path has no trailing slash
+   * @param texts Called once, on first use: records must not wait for the texts to be loaded and formatted.
    */
   constructor(basePath: string, texts: () => Promise<DescriptionTexts>) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     this.#texts = texts
   }
 
-  /** Resolves when both are written; rejects where they cannot be. */
+  /** Resolves when both texts are prepared; rejects if that fails. */
   async ready(): Promise<void> {
     await this.#whole()
   }
 
-  /** Which of the two a call is for. The page is there only for who reads and names its type; to all others nothing is (contract §5). */
+  /**
+   * Returns which of the two a call asks for; `null` for neither. The page exists only for GET and HEAD requests that
+   * name its media type (contract §5).
+   */
   find(call: Call): Described | null {
     const { pathname } = call
-    // Neither is longer, and what is longer need not be folded.
+    // Longer paths match neither, and need not be folded.
     if (pathname.length > this.#prefix.length + '/api/openapi.json/'.length) return null
     const folded = pathname.toLowerCase()
     if (!folded.startsWith(this.#prefix)) return null
@@ -87,7 +89,7 @@ export class Description {
   }
 }
 
-/** The fields of a 304. */
+/** The header fields of a 304. */
 export const DESCRIPTION_UNCHANGED: Fields = new Fields(CACHED)
 
 function writtenAs(fields: Readonly<Record<string, string>>, text: string): Written {
@@ -95,7 +97,10 @@ function writtenAs(fields: Readonly<Record<string, string>>, text: string): Writ
   return { body, etag: etagOf(body), fields: new Fields({ ...fields, ...CACHED }) }
 }
 
-/** Whether Accept names this very type with a weight above 0; a malformed one names nothing (contract §1.4). */
+/**
+ * Returns true if Accept names exactly this type with a weight above 0. A malformed header names nothing (contract
+ * §1.4).
+ */
 function names(call: Call, type: string): boolean {
   const accept = call.header('accept')
   return accept !== null && (readWeights(accept, [type])?.[0] ?? 0) > 0

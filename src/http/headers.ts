@@ -4,21 +4,24 @@ import { Fields } from './call.ts'
 /** The methods of every path (contract §1.2). */
 export const METHODS = 'GET, HEAD, OPTIONS'
 
-/** For what never depends on an id and cannot hide a new event for long (contract §1.3). */
+/** The longest an error is cached, because a new event must not stay invisible for long (contract §1.3). */
 export const ERROR_MAX_AGE_S = 5
 
-/** On every answer with a body (contract §1.3). */
+/** The header fields of every answer with a body (contract §1.3). */
 export const COMMON = {
   Vary: 'Accept',
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Allow-Origin': '*',
-  // A page's script sees no others but the few that CORS names.
+  // Without this, scripts on a page only see the few fields that CORS lists.
   'Access-Control-Expose-Headers': 'ETag, Age, Link, Retry-After',
 }
 
-/** The header fields of an answer, as a function of its type and age (contract §1.3). The same object while they stay the same. */
+/**
+ * Builds the header fields of an answer from its type and age (contract §1.3). Returns the same object while these stay
+ * the same.
+ */
 export class HeaderBuilder {
-  /** The freshness bound in whole seconds. */
+  /** The maximum age in whole seconds. */
   readonly #maximumAgeS: number
   readonly #records = new Kept<MediaType>()
   readonly #unchanged = new Kept<'304'>()
@@ -28,7 +31,7 @@ export class HeaderBuilder {
     this.#maximumAgeS = Math.floor(maxAgeMs / 1000)
   }
 
-  /** Those of a 200 but its ETag; `ageMs` is how old the data is. */
+  /** Returns the fields of a 200, without its ETag. `ageMs` is the age of the data. */
   record(mediaType: MediaType, ageMs: number): Fields {
     const ageS = Math.ceil(ageMs / 1000)
     return (
@@ -37,13 +40,13 @@ export class HeaderBuilder {
     )
   }
 
-  /** Those of a 304: what the caller holds is not described again (RFC 9110 §15.4.5). */
+  /** Returns the fields of a 304, which do not describe the caller's copy again (RFC 9110 §15.4.5). */
   unchanged(ageMs: number): Fields {
     const ageS = Math.ceil(ageMs / 1000)
     return this.#unchanged.get('304', ageS) ?? this.#unchanged.keep('304', ageS, this.#aged(ageS))
   }
 
-  /** Those of an error; `ageMs` counts only where the data was asked. */
+  /** Returns the fields of an error. `ageMs` is 0 if the data was not consulted. */
   problem(isXml: boolean, status: number, ageMs: number): Fields {
     const maxAgeS = Math.min(ERROR_MAX_AGE_S, Math.max(0, this.#maximumAgeS - Math.ceil(ageMs / 1000)))
     const key = isXml ? -status : status
@@ -64,7 +67,7 @@ export class HeaderBuilder {
   }
 }
 
-/** The fields last made for each key, good while the second they speak of lasts. */
+/** The last fields of each key, reusable while the second in their Age stays the same. */
 class Kept<Key> {
   readonly #kept = new Map<Key, { readonly second: number; readonly fields: Fields }>()
 
@@ -80,7 +83,7 @@ class Kept<Key> {
   }
 }
 
-/** What OPTIONS says, a CORS preflight included (contract §1.2). */
+/** The fields of an OPTIONS answer, including those for a CORS preflight (contract §1.2). */
 export const OPTIONS_FIELDS: Fields = new Fields({
   Allow: METHODS,
   'Access-Control-Allow-Methods': METHODS,
@@ -89,10 +92,10 @@ export const OPTIONS_FIELDS: Fields = new Fields({
   ...COMMON,
 })
 
-/** Whether `If-None-Match` names this strong tag, or any: weak comparison (RFC 9110 §13.1.2). */
+/** Returns true if `If-None-Match` names this strong tag or is `*`, by weak comparison (RFC 9110 §13.1.2). */
 export function matchesNone(header: string, etag: string): boolean {
   if (header.trim() === '*') return true
-  // Entity tags may hold commas, so they are matched whole, never split.
+  // Entity tags may contain commas, so the header is matched, not split.
   for (const [, tag] of header.matchAll(/(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g)) if (tag === etag) return true
   return false
 }

@@ -5,7 +5,7 @@ import { recordsOf } from '../formats/page-frame.ts'
 
 const LEAST_BYTES = 64 * 1024
 
-/** The bodies of records one after another, as a page holds them (contract §4.2). Its memory is used again for the next page. */
+/** The bodies of a page's records, one after another (contract §4.2). The memory is reused for the next page. */
 export class JoinedBodies {
   count = 0
   length = 0

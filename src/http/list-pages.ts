@@ -13,13 +13,15 @@ import { writePosition } from './list-position.ts'
 import { type ListQuery, queryWithAfter } from './list-query.ts'
 import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 
-/** A page ends where its records reach this, however many were asked for: to join more would hold others up. */
+/** A page ends when its records reach this size, whatever its limit: joining more would delay other requests. */
 const LARGEST_PAGE_BYTES = 2 * 1024 * 1024
 
-/** The pages of one list, joined from the bytes of its records (contract §4.2), and of their venues if asked for (§4.4). */
+/**
+ * Makes the pages of one list from the bodies of its records (contract §4.2), and of their venues if requested (§4.4).
+ */
 export class ListPages<Item> {
   readonly list: RecordList<Item>
-  /** What `include=venue` adds from; null for the list of venues itself. */
+  /** The venues for `include=venue`; `null` for the list of venues itself. */
   readonly venues: RecordList<VenueRecord> | null
   readonly #formatter: Formatter
   readonly #ready: ReadyPages
@@ -33,7 +35,7 @@ export class ListPages<Item> {
     this.#ready = new ReadyPages(list.ready.makeRoomForPages())
   }
 
-  /** The page as of `nowMs`, epoch ms; null while nothing is known. */
+  /** Returns the page as of `nowMs`, epoch ms; `null` while the index is not complete. */
   page(query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const changes = this.#changes(query)
     const index = indexOf(this.list)
@@ -46,7 +48,7 @@ export class ListPages<Item> {
     return page
   }
 
-  /** Counts up with each change of what a page of this query is made of. */
+  /** Returns a number that rises with each change of the page's contents. */
   #changes({ includesVenues }: ListQuery): number {
     return this.list.changes + (includesVenues && this.venues !== null ? this.venues.changes : 0)
   }
@@ -82,7 +84,7 @@ export class ListPages<Item> {
     }
   }
 
-  /** Joins the bodies of rows, as many as a page may have, and those of the served venues that they name, each once. */
+  /** Joins the bodies of rows, up to the size limit, and those of their served venues, each once. */
   #join(index: ListIndex, rows: readonly number[], shape: Shape, venues: RecordList<VenueRecord> | null): void {
     const records = this.#records
     const included = this.#included
@@ -94,7 +96,7 @@ export class ListPages<Item> {
       const [shard, slot] = index.rowOf(handle)
       const body = this.list.bodyAt(shard, slot, shape)
       if (body === null) throw new Error('a listed row is not served')
-      // Copied at once: the next body may be written over it.
+      // Copied at once, because the next body may overwrite it.
       records.add(body)
       if (venues !== null) this.#include(venues, readVenueId(shard.read(slot)), seen, shape)
     }

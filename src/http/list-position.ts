@@ -5,15 +5,15 @@ import { sha1 } from '../domain/sha1.ts'
 import { TICKS_PER_MS } from '../domain/tick.ts'
 import type { ListPosition } from '../order/list-index.ts'
 
-// What `after` carries, for ever (contract §4.1): a byte for the version of this layout and the list, the Start of an event
-// in units of 100 ns since 1970, the id, and a check of all that.
+// The layout of `after`, which never changes (contract §4.1): a byte for the version and the list, the Start of an
+// event in units of 100 ns since 1970, the id, and a check sum.
 const VERSION = 1
 const LISTS = { events: 0, venues: 1 } as const
 const START_BYTES = { events: 8, venues: 0 } as const
 const ID_BYTES = 16
 const CHECK_BYTES = 4
 
-/** A position as a link carries it: what is asked for next stands after it, on any instance, in any release. */
+/** Returns the text for a position in links. It is valid on any instance and in any release. */
 export function writePosition(list: ListName, { start, id }: ListPosition): string {
   const bytes = Buffer.alloc(1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES)
   bytes[0] = (VERSION << 4) | LISTS[list]
@@ -23,17 +23,17 @@ export function writePosition(list: ListName, { start, id }: ListPosition): stri
   return bytes.toString('base64url')
 }
 
-/** How many characters `writePosition` writes for this list. */
+/** Returns the length of the texts of `writePosition` for this list. */
 export function positionLength(list: ListName): number {
   return Math.ceil(((1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES) * 4) / 3)
 }
 
-/** The position that `writePosition` wrote for this list; null for any other text (contract §4.3). */
+/** Parses a text of `writePosition` for this list; `null` for any other text (contract §4.3). */
 export function readPosition(list: ListName, text: string): ListPosition | null {
   const length = 1 + START_BYTES[list] + ID_BYTES + CHECK_BYTES
   if (text.length !== positionLength(list)) return null
   const bytes = Buffer.from(text, 'base64url')
-  // Whatever base64 would read past, or leave over, is not ours.
+  // The decoder is lenient, so only the exact spelling of `writePosition` is accepted.
   if (bytes.length !== length || bytes.toString('base64url') !== text) return null
   if (bytes[0] !== ((VERSION << 4) | LISTS[list])) return null
   if (bytes.toString('hex', length - CHECK_BYTES) !== checkOf(bytes.subarray(0, -CHECK_BYTES))) return null
@@ -45,7 +45,7 @@ export function readPosition(list: ListName, text: string): ListPosition | null 
   return { start: { ms: Number(ms), ticks: Number(ticks - ms * BigInt(TICKS_PER_MS)) }, id }
 }
 
-/** Against slips, not against forgers: a forged position harms nobody. */
+/** Protects against typing errors, not forgery: a forged position does no harm. */
 function checkOf(bytes: Uint8Array): string {
   return sha1(bytes).slice(0, CHECK_BYTES * 2)
 }

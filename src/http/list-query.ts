@@ -8,24 +8,24 @@ import type { Wanted } from '../order/list-scan.ts'
 import { positionLength, readPosition } from './list-position.ts'
 import { pairsOf } from './query-pairs.ts'
 
-/** What a caller asks of a list (contract §4.1). */
+/** A caller's query of a list (contract §4.1). */
 export interface ListQuery extends Omit<Wanted, 'from'> {
-  /** Null: now. */
+  /** `null` for now. */
   readonly from: Tick | null
-  /** Whether the page also holds the venues that its events name (contract §4.4). */
+  /** The page also contains the venues of its events (contract §4.4). */
   readonly includesVenues: boolean
-  /** The parameters given but `after`, as links name them; empty where there were none. */
+  /** The parameters except `after`, as written in links; empty if there are none. */
   readonly named: string
-  /** `after` as it was given, null where it was not. */
+  /** `after` as the caller sent it; `null` if absent. */
   readonly afterGiven: string | null
 }
 
-/** The most characters of a query, and of its `next`, which proxies read in a `Link` header (contract §4.1). */
+/** The longest query, and the longest of its `next` link, that proxies accept in a `Link` header (contract §4.1). */
 const LONGEST_QUERY = 4000
 export const USUAL_LIMIT = 50
 export const MOST_LIMIT = 200
 
-/** What a parameter takes, as the rest of a sentence. */
+/** What each parameter takes, as the end of a sentence. */
 export const TAKES = {
   from: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z',
   to: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z, not before from',
@@ -40,13 +40,13 @@ export const TAKES = {
 
 export type ListParameter = keyof typeof TAKES
 
-/** The parameters of each list, in the order in which links name them (contract §4.1). */
+/** The parameters of each list, in the order of links (contract §4.1). */
 export const LIST_PARAMETERS: Readonly<Record<ListName, readonly ListParameter[]>> = {
   events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'],
   venues: ['limit', 'after'],
 }
 
-/** Reads a query, or says in a sentence what is wrong with it, the first thing found. In time linear in its length. */
+/** Parses a query in linear time. Returns the first problem as a sentence if there is one. */
 export function readListQuery(list: ListName, query: string, zone: Zone): ListQuery | string {
   if (query.length > LONGEST_QUERY) return TOO_LONG
   const given = new Map<ListParameter, string[]>()
@@ -61,12 +61,12 @@ export function readListQuery(list: ListName, query: string, zone: Zone): ListQu
   }
   const read = new QueryReader(list, given, zone).read()
   if (typeof read === 'string') return read
-  // Whether or not there is a next page: the same query must not be refused on one day and answered on another.
+  // Checked even without a next page: the same query must not be refused on one day and answered on another.
   const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(list))).length
   return nextLength > LONGEST_QUERY ? TOO_LONG : read
 }
 
-/** A query as links write it: the parameters named, and `after` if there is one. */
+/** Returns a query as written in links: the parameters, and `after` if there is one. */
 export function queryWithAfter(named: string, after: string | null): string {
   if (after === null) return named
   return `${named}${named === '' ? '' : '&'}after=${after}`
@@ -92,7 +92,7 @@ class QueryReader {
     const to = this.#moment('to')
     if (from === BAD) return this.#refuse('from')
     if (to === BAD) return this.#refuse('to')
-    // A day holds its last moment, so that a day that ends where `from` begins is before it.
+    // A `to` that is a day includes its last moment, so it must end after `from`, not at it.
     if (from !== null && to !== null && (to.day ? !isBefore(from.start, to.end) : isBefore(to.end, from.start))) {
       return this.#refuse('to')
     }
@@ -132,13 +132,13 @@ class QueryReader {
   #moment(name: 'from' | 'to'): Moment | typeof BAD | null {
     const [text] = this.#given.get(name) ?? []
     if (text === undefined) return null
-    // A form reads a bare `+` as a blank.
+    // Form decoding turns an unescaped `+` into a space.
     const written = text.replace(BLANK_BEFORE_OFFSET, '+$1')
     this.#name(name, written)
     return readMoment(written, this.#zone) ?? BAD
   }
 
-  /** The values of a parameter, equal ones once. */
+  /** Returns the values of a parameter without duplicates. */
   #all<Value extends string | number>(
     name: ListParameter,
     read: (text: string) => Value | null,
@@ -160,7 +160,7 @@ class QueryReader {
 
 const BAD = 'bad'
 
-/** A day, or a moment: then both are the same. */
+/** A day, or a moment with equal `start` and `end`. */
 interface Moment {
   readonly start: Tick
   readonly end: Tick
@@ -171,7 +171,7 @@ const BLANK_BEFORE_OFFSET = / (\d\d(?::\d\d)?)$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,7})?)?(?:Z|[+-]\d{2}(?::\d{2})?)$/
 
-/** What `from` and `to` take (contract §4.1): a day is that of the configured zone. */
+/** Parses a `from` or `to` (contract §4.1). A day is one of the configured zone. */
 function readMoment(text: string, zone: Zone): Moment | null {
   if (DATE.test(text)) {
     const read = parseDateTimeText(`${text}T00:00`)
@@ -193,10 +193,10 @@ function readLimit(text: string): number | null {
 
 const LONGEST_QUOTED = 40
 
-/** What a caller wrote, cut short: it comes back to whoever sent it. */
+/** Quotes a caller's text in an answer to the same caller, cut short. */
 function quoted(text: string): string {
   if (text.length <= LONGEST_QUOTED) return `"${text}"`
-  // Half a surrogate pair would be shown as what the caller never wrote.
+  // Half a surrogate pair would be shown as a character that the caller never sent.
   return `"${text.slice(0, LONGEST_QUOTED).replace(/[\ud800-\udbff]$/, '')}…"`
 }
 

@@ -10,7 +10,7 @@ import { type ListQuery, readListQuery } from './list-query.ts'
 import { queryOf } from './query-pairs.ts'
 import type { ReadyPage } from './ready-pages.ts'
 
-/** `/api/events` and `/api/venues`, where lists are on (contract §4). */
+/** Serves `/api/events` and `/api/venues` if lists are on (contract §4). */
 export class Lists {
   #events: ListPages<EventRecord>
   #venues: ListPages<VenueRecord>
@@ -26,15 +26,15 @@ export class Lists {
     this.#zone = zone
   }
 
-  /** What a request target asks for, or a sentence that says what is wrong with it. */
+  /** Parses the query of a request target. Returns a sentence if it has a problem. */
   read(list: ListName, target: string): ListQuery | string {
     return readListQuery(list, queryOf(target), this.#zone)
   }
 
-  /** The page as of `nowMs`, epoch ms; null while nothing is known. */
+  /** Returns the page as of `nowMs`, epoch ms; `null` while the list is not ready. */
   page(list: ListName, query: ListQuery, shape: Shape, nowMs: number): ReadyPage | null {
     const { events, venues } = this.#held
-    // Others may have taken their place.
+    // Other lists may have replaced them.
     if (this.#events.list !== events.list || this.#events.venues !== venues.list)
       this.#events = new ListPages(events.list, this.#formatter, venues.list)
     if (this.#venues.list !== venues.list) this.#venues = new ListPages(venues.list, this.#formatter)

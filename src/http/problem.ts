@@ -4,26 +4,29 @@ import { jsonString, xmlText } from '../formats/escape.ts'
 interface Shape {
   readonly status: number
   readonly title: string
-  /** What the caller can do; nothing of the CRM, and the same whether a record is withheld or never was (contract §1.5). */
+  /**
+   * The caller's next step. It reveals nothing about the CRM, and is the same for a withheld record and one that never
+   * existed (contract §1.5).
+   */
   readonly detail: string
 }
 
 const BAD_ID = 'The id must be a GUID, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34, and not the empty one.'
 
-/** Says what there is where nothing was found; its paths exist on this instance. */
+/** Returns the detail of a 404 for an unknown path, with the paths of this instance. */
 export function nothingHere(basePath: string, hasLists: boolean): string {
   const api = apiOf(basePath)
   const lists = hasLists ? `${api}/events, ${api}/venues, ` : ''
   return `There is nothing here. Try ${lists}${api}/events/{id}, ${api}/events/{id}/venue or ${api}/venues/{id}.`
 }
 
-/** Says why a list is refused as a record without an id. */
+/** Returns the detail for a request for a list while lists are off. */
 export function listsAreOff(basePath: string, list: ListName): string {
   const one = list === 'events' ? 'event' : 'venue'
   return `Lists are off on this service. Ask for one ${one} by its id: ${apiOf(basePath)}/${list}/{id}.`
 }
 
-/** Why `include=venue` is refused in plain XML, where .NET reads a list of records of one type (contract §4.4). */
+/** The reason to refuse `include=venue` in plain XML: .NET reads a list with records of one type (contract §4.4). */
 export const VENUES_NOT_IN_XML =
   'include=venue takes application/json, text/json, application/hal+json or application/hal+xml in Accept: a list in application/xml or text/xml holds events alone.'
 
@@ -31,7 +34,7 @@ function apiOf(basePath: string): string {
   return basePath === '/' ? '/api' : `${basePath}/api`
 }
 
-/** Refusal → status, in one table (contract §1.2). */
+/** The status and texts of each refusal (contract §1.2). */
 export const REFUSALS = {
   'no-such-path': {
     status: 404,
@@ -68,20 +71,18 @@ export const REFUSALS = {
   },
 } as const satisfies Readonly<Record<string, Shape>>
 
-/** Everything a caller can be refused for. */
 export type Refusal = keyof typeof REFUSALS
 
-/** What one answer says. */
+/** The contents of one problem document. */
 interface Problem {
   readonly refusal: Refusal
-  /** The pathname that was asked for. */
   readonly instance: string
   readonly traceId: string | null
-  /** What is wrong with this very request; null where the table says it all. */
+  /** The problem of this particular request; `null` for the detail in the table. */
   readonly detail: string | null
 }
 
-/** RFC 9457 problem details as JSON. */
+/** Returns RFC 9457 problem details as JSON. */
 export function problemJson({ refusal, instance, traceId, ...about }: Problem): string {
   const { status, title } = REFUSALS[refusal]
   const detail = about.detail ?? REFUSALS[refusal].detail
@@ -89,7 +90,7 @@ export function problemJson({ refusal, instance, traceId, ...about }: Problem): 
   return `{"type":"about:blank","title":${jsonString(title)},"status":${status},"detail":${jsonString(detail)},"instance":${jsonString(instance)}${trace}}`
 }
 
-/** The same as XML (RFC 9457, appendix B). */
+/** Returns RFC 9457 problem details as XML (appendix B). */
 export function problemXml({ refusal, instance, traceId, ...about }: Problem): string {
   const { status, title } = REFUSALS[refusal]
   const detail = about.detail ?? REFUSALS[refusal].detail

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** The query of a request target or URL, without its `?`; empty where there is none. */
+/** Returns the query of a request target or URL without its `?`; empty if there is none. */
 export function queryOf(target: string): string {
   const hash = target.indexOf('#')
   const end = hash === -1 ? target.length : hash
@@ -9,7 +9,7 @@ export function queryOf(target: string): string {
 }
 
 /**
- * The names and values of a query as forms write it: WHATWG's application/x-www-form-urlencoded parser (contract §4.1).
+ * Parses a query by WHATWG's application/x-www-form-urlencoded rules (contract §4.1).
  *
  * @example pairsOf('tag=a+b&&tag=%c3%a9') // [['tag', 'a b'], ['tag', 'é']]
  */
@@ -27,7 +27,7 @@ export function pairsOf(query: string): readonly (readonly [name: string, value:
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!ENCODED.test(spaced)) return spaced
-  // Node gives what is not ASCII a character a byte, Bun percent-encoded.
+  // Node passes non-ASCII bytes on as one character each, Bun as percent-encoded.
   const bytes = Buffer.from(spaced, BEYOND_BYTES.test(spaced) ? 'utf8' : 'latin1')
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -43,7 +43,7 @@ const ENCODED = /[%\u0080-\uffff]/
 const BEYOND_BYTES = /[\u0100-\uffff]/
 const PERCENT = 0x25
 
-/** The byte that two hexadecimal digits write; -1 where there are none, and the per cent sign stands for itself. */
+/** Returns the byte of two hexadecimal digits; -1 if there are none, in which case the per cent sign is literal. */
 function hexAt(bytes: Uint8Array, at: number): number {
   const high = digitOf(bytes[at])
   const low = digitOf(bytes[at + 1])

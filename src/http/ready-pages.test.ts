@@ -8,8 +8,8 @@ function pageOf(bytes: number, changes = 1): ReadyPage {
   return { body, etag: '"0"', next: null, changes, goodFromMs: NOW, goodUntilMs: NOW + 60_000 }
 }
 
-describe('pages kept ready', () => {
-  it('are good while nothing changed, nothing on them is over, and the clock is not set back', () => {
+describe('ready pages', () => {
+  it('are valid while nothing has changed, none of their events has ended, and the clock is not set back', () => {
     const read = (changes: number, nowMs: number): boolean => {
       const pages = new ReadyPages(100_000)
       pages.keep('a', pageOf(10))
@@ -19,11 +19,11 @@ describe('pages kept ready', () => {
     expect(read(1, NOW + 60_000)).toBe(true)
     expect(read(1, NOW + 60_001)).toBe(false)
     expect(read(2, NOW)).toBe(false)
-    // What was over by a clock that ran ahead is not over.
+    // A page made by a clock that was ahead may omit events that have not ended.
     expect(read(1, NOW - 1)).toBe(false)
   })
 
-  it('stay under their ceiling, the one not asked for the longest going first; a large one is not kept', () => {
+  it('stay below their ceiling, drop the least recently requested first, and keep no large page', () => {
     const pages = new ReadyPages(100_000)
     const has = (key: string): boolean => pages.read(key, 1, NOW) !== null
     for (let each = 0; each < 9; each++) {

@@ -1,22 +1,24 @@
-/** A page as it is sent. */
+/** A page in the form that is sent. */
 export interface ReadyPage {
   readonly body: Uint8Array
   readonly etag: string
-  /** The path of the next one, null on the last. */
+  /** The path of the next page; `null` on the last. */
   readonly next: string | null
-  /** The state of its list that it shows. */
+  /** The list's count of changes when the page was made. */
   readonly changes: number
-  /** The first moment, epoch ms, and the last at which it is what would be made again: a clock may be set back. */
+  /**
+   * The page is valid from `goodFromMs` to `goodUntilMs`, epoch ms. Both are needed because the clock may be set back.
+   */
   readonly goodFromMs: number
   readonly goodUntilMs: number
 }
 
-/** What a page takes besides its bytes, roughly. */
+/** An estimate of a page's memory beyond its bytes. */
 const PAGE_BYTES = 500
-/** One that is larger than this part of the ceiling is not kept. */
+/** The largest kept page, as a fraction of the ceiling. */
 const LARGEST_SHARE = 1 / 8
 
-/** Pages that were asked for lately, the ones not asked for the longest let go first. */
+/** Recently requested pages. The least recently requested are dropped first. */
 export class ReadyPages {
   readonly #ceilingBytes: number
   readonly #pages = new Map<string, ReadyPage>()
@@ -26,7 +28,7 @@ export class ReadyPages {
     this.#ceilingBytes = ceilingBytes
   }
 
-  /** The page kept under a key, null where it would not be the same now. */
+  /** Returns the page of a key; `null` if there is none or its contents would be different now. */
   read(key: string, changes: number, nowMs: number): ReadyPage | null {
     const page = this.#pages.get(key)
     if (page === undefined) return null

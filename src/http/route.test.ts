@@ -5,7 +5,7 @@ import { Router } from './route.ts'
 
 const ID = '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34'
 
-describe('a path that is spelt as our own links are', () => {
+describe('a path spelt like our own links', () => {
   const router = new Router('/')
 
   it.each([
@@ -35,7 +35,7 @@ describe('a path that is spelt as our own links are', () => {
     expect(router.routeAsLinked(target)).toBeNull()
   })
 
-  it('never differs from what a closer look finds', () => {
+  it('gets the same route as from the full parser', () => {
     const part = fc.constantFrom(
       '/',
       '/api',

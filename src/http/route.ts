@@ -2,30 +2,29 @@ import type { ListName } from '../domain/field.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import type { RouteLabel } from '../observe/meters.ts'
 
-/** A record. */
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
-/** What says what there is (contract §5). */
+/** The resources that describe the service (contract §5). */
 export type Described = 'openapi' | 'page'
 
 export type Endpoint = RecordResource | ListName | Described
 
 /**
- * Which of our paths it is. `id` is null where it is absent, malformed, `null` or the empty GUID: 400 (contract §1.1); what
- * is no record has none.
+ * A resource and its id. `id` is `null` if it is absent, malformed, `null` or the empty GUID, which is answered with
+ * 400 (contract §1.1), and for resources that are not records.
  */
 export interface Route {
   readonly resource: Endpoint
   readonly id: Guid | null
 }
 
-/** Routes by path alone; any other path is null (contract §1). */
+/** Routes requests by path alone (contract §1). */
 export class Router {
   readonly #prefix: string
   readonly #events: string
   readonly #venues: string
 
-  /** @param basePath `/` for the root, else without a slash at its end */
+  /** @param basePath `/` for the root; any other path has no trailing slash */
   constructor(basePath: string) {
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
@@ -34,8 +33,9 @@ export class Router {
   }
 
   /**
-   * The route of a record whose path, or absolute URL, is spelt as our own links spell it, which nearly all are: told from
-   * its end, for to parse and fold a URL costs more than to find the record. Null for all else, which is for `route` to read.
+   * Returns the route of a record's path or absolute URL if it is spelt exactly like our own links, as nearly all are.
+   * It is parsed from its end, because parsing and folding a whole URL costs more than finding the record. `null` for
+   * any other target, which `route` must parse.
    */
   routeAsLinked(target: string): Route | null {
     const pathAt = target.length - GUID_LENGTH - this.#events.length
@@ -77,13 +77,13 @@ export class Router {
 const SLASH = 47
 const GUID_LENGTH = 36
 
-/** Where the path of an absolute URL starts; -1 where a query may stand before it, or it is not one. */
+/** Returns where the path of an absolute URL begins; -1 if the text is not one or contains a query. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
   return scheme === -1 || url.includes('?') ? -1 : url.indexOf('/', scheme + 3)
 }
 
-/** Whether `word`, in lower case, stands at `at`, in any case. */
+/** Returns true if `word` (in lower case) occurs at `at` in any case. */
 function startsWithWord(text: string, at: number, word: string): boolean {
   if (text.startsWith(word, at)) return true
   return text.slice(at, at + word.length).toLowerCase() === word
@@ -94,7 +94,7 @@ function idOf(segment: string): Guid | null {
   try {
     return parseGuid(decodeURIComponent(segment))
   } catch (cause) {
-    // Bytes that are no UTF-8, or a lone per cent sign.
+    // The bytes are not UTF-8, or there is a lone per cent sign.
     if (cause instanceof URIError) return null
     throw new Error('an id cannot be decoded', { cause })
   }
@@ -110,7 +110,7 @@ const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   page: '/',
 }
 
-/** The route's template, whatever the path's spelling; `other` for any other path. */
+/** Returns the route's template for any spelling of the path; `other` for an unknown path. */
 export function routeLabel(resource: Endpoint | null): RouteLabel {
   return resource === null ? 'other' : LABELS[resource]
 }

@@ -1,6 +1,6 @@
-// The room of the public face: a call in, an answer out, whatever the runtime (contract §1).
-// route.ts tells the paths, problem.ts what is refused and how, headers.ts the header fields, call.ts what both runtimes hand over.
-// It is the hot path: nothing is built for a request that its answer does not need.
+// The public interface: turns a call into an answer, on either runtime (contract §1).
+// route.ts has the paths, problem.ts the refusals, headers.ts the header fields, call.ts the types shared with the
+// runtimes. This is the hot path: nothing is built for a request unless its answer needs it.
 import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -35,16 +35,16 @@ export interface ServiceOptions {
   readonly maxAgeMs: number
   readonly conditionalRequests: boolean
   readonly onInternalError: (cause: unknown) => void
-  /** Null where lists are off. */
+  /** `null` if lists are off. */
   readonly lists?: Lists | null
-  /** Null where `describe` is off. */
+  /** `null` if `describe` is off. */
   readonly description?: Description | null
   readonly watch?: RequestWatch
 }
 
 /**
- * The whole way of a request, in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. It is
- * answered at once where the replica is within the maximum age; only where it is not does a promise come back.
+ * Handles a request in the contract's order (§1.2): path, OPTIONS, method, id, then age, then the record. The answer is
+ * synchronous if the data is within the maximum age; only a request that must wait returns a promise.
  */
 export class Service {
   readonly #options: ServiceOptions
@@ -61,7 +61,7 @@ export class Service {
     this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
 
-  /** Resolves when all is made that no record needs, such as the description; rejects where it cannot be. */
+  /** Resolves when everything is prepared that records do not need, which is the description; rejects if that fails. */
   async ready(): Promise<void> {
     await this.#options.description?.ready()
   }
@@ -137,7 +137,7 @@ export class Service {
   #page(call: Call, lists: Lists, resource: ListName, query: ListQuery, ageMs: number): Answer {
     const mediaType = this.#options.negotiate(call.header('accept'))
     const page = lists.page(resource, query, shapeOf[mediaType], Math.floor(this.#options.time.now().wallMs))
-    // Switched on a moment ago: what is held is not yet in order.
+    // The lists were switched on a moment ago, and the index is not complete.
     if (page === null) return this.#unavailable(call, 0)
     const answer = this.#found(call, mediaType, page, ageMs)
     if (page.next === null || answer.body === null) return answer
@@ -152,7 +152,7 @@ export class Service {
       case 'venue':
         return this.#admit(call, [venues], (ageMs) => this.#record(call, venues, id, 'venue-not-found', ageMs))
       case 'event-venue':
-        // Whether there is a venue to ask for, only the events know.
+        // Only the events know whether there is a venue to ask for.
         return this.#admit(call, [events], (ageMs) =>
           this.#venueOf(id) === null
             ? this.#refuse(call, 'event-venue-not-found', ageMs)
@@ -172,7 +172,7 @@ export class Service {
     return venue === EMPTY_GUID ? null : venue
   }
 
-  /** Lets the request through with the age of the older list, at once or after a refresh; else 502. */
+  /** Admits the request with the age of the older list, at once or after a read; else answers 502. */
   #admit(
     call: Call,
     lists: readonly Aged[],
@@ -196,7 +196,7 @@ export class Service {
     const admission = await this.#options.admissions.wait(lists, arrived)
     if (admission.ok) {
       const given = answer(admission.ageMs)
-      // Of many that waited for the same refresh each is answered before the first is sent.
+      // All requests that waited for the same read are answered before the first is sent.
       return given instanceof Promise ? given : withOwnBody(given)
     }
     return this.#unavailable(call, admission.retryAfterMs)

@@ -5,7 +5,7 @@ type Then = (cause?: Error | null, written?: number) => void
 
 const LOST = (lines: number): string => `lost ${lines}`
 
-/** A stream that keeps every write until the test lets it go. */
+/** A stream that keeps every write until the test releases it. */
 class SlowStream implements LineStream {
   readonly texts: string[] = []
   readonly pending: Then[] = []
@@ -28,7 +28,7 @@ describe('a line sink', () => {
     expect([stream.errorListeners, sink.dropped]).toEqual([1, 0])
   })
 
-  it('drops and counts lines while more is unread than it may hold, and goes on when they were read', () => {
+  it('drops and counts lines while too much is unread, and continues when the lines were read', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST, 10)
     for (const line of ['1234', '1234', '1234', '12345678901']) sink.write(line)
@@ -38,7 +38,7 @@ describe('a line sink', () => {
     expect(stream.texts.at(-1)).toBe('again\n')
   })
 
-  it('counts what a full disk or a reader that is gone did not take', () => {
+  it('counts lines that a full disk or a closed pipe did not take', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST)
     sink.write('lost')
@@ -57,7 +57,7 @@ describe('a line sink', () => {
     expect(throwing.dropped).toBe(1)
   })
 
-  it('is drained when all that was written so far is out', async () => {
+  it('is drained when all lines so far are written', async () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST)
     await sink.drained()
@@ -71,7 +71,7 @@ describe('a line sink', () => {
     expect(over).toBe(true)
   })
 
-  /** A disk that takes so many more bytes, and what is on it. */
+  /** A disk with room for `free` bytes, and its contents. */
   function aDisk(): { disk: { free: number; text: string }; sink: LineSink } {
     const disk = { free: Infinity, text: '' }
     const stream: LineStream = {
@@ -105,7 +105,7 @@ describe('a line sink', () => {
     expect([disk.text, sink.dropped]).toEqual([`${text}four\n`, 2])
   })
 
-  it('says how many were lost after a reader stood still, once it has read', () => {
+  it('reports the number of lost lines once a stopped reader continues', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST, 10)
     for (const line of ['1234', '1234', '1234', '1234']) sink.write(line)
@@ -114,7 +114,7 @@ describe('a line sink', () => {
     expect(stream.texts.slice(2)).toEqual(['lost 2\n', '5\n'])
   })
 
-  it('goes on counting where what was lost cannot be said either', () => {
+  it('continues to count if the number of lost lines cannot be written either', () => {
     const stream = new SlowStream()
     const sink = new LineSink(stream, LOST)
     const fail = (): void => {

@@ -1,30 +1,32 @@
 import { Buffer } from 'node:buffer'
 import { fstatSync, writeSync } from 'node:fs'
 
-/** As much of a writable stream as lines need. */
+/** The part of a writable stream that writing lines needs. */
 export interface LineStream {
-  /** `then` is told why it failed, and how many bytes were written all the same, where that is known. */
+  /** `then` gets the error, if any, and the number of bytes written despite it, if known. */
   write(text: string, then: (cause?: Error | null, written?: number) => void): unknown
   on(event: 'error', listener: (cause: Error) => void): unknown
 }
 
-/** More than this unread is a reader that stands still; the memory is worth more than its lines. */
+/**
+ * The limit of unwritten characters. Beyond it the log's reader has stopped, and memory is worth more than log lines.
+ */
 const MOST_UNREAD = 4 * 1024 * 1024
 
 /**
- * Writes lines to a stream that may be slow, full or gone, without ever waiting for it or failing with it. A line that
- * cannot be written is dropped and counted: the service is worth more than its log. Once lines can be written again the
- * first of them says how many were lost.
+ * Writes lines to a stream that may be slow, full or closed, without waiting for it or failing with it. Lines that
+ * cannot be written are dropped and counted. The next line that can be written is preceded by a line with the number of
+ * lost lines.
  */
 export class LineSink {
-  /** Lines that were not written, since the start. */
+  /** The number of dropped lines since the start. */
   dropped = 0
   readonly #stream: LineStream
   readonly #sayLost: (lines: number) => string
   readonly #mostUnread: number
-  /** Lines that were not written, and of which no line has told yet. */
+  /** Dropped lines that no line has reported yet. */
   #lost = 0
-  /** What was written last ends in the middle of a line. */
+  /** The last write ended in the middle of a line. */
   #isTorn = false
   #unread = 0
   #waiting: { readonly count: number; readonly done: () => void } | null = null
@@ -35,7 +37,7 @@ export class LineSink {
     this.#stream = stream
     this.#sayLost = sayLost
     this.#mostUnread = mostUnread
-    // Without a listener the first EPIPE or ENOSPC ends the process.
+    // Without a listener the first EPIPE or ENOSPC would end the process.
     stream.on('error', () => {})
   }
 
@@ -45,13 +47,13 @@ export class LineSink {
     if (lost > 0) {
       this.#lost = 0
       this.#put(this.#sayLost(lost), () => (this.#lost += lost))
-      // Nor can the line be, then.
+      // If that line cannot be written, this one cannot either.
       if (this.#lost > 0) return this.#lose()
     }
     this.#put(line, () => this.#lose())
   }
 
-  /** Resolves when all lines so far are out, or cannot be. */
+  /** Resolves when all lines so far are written or have failed. */
   drained(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     if (this.#ended >= this.#writes) resolve()
@@ -73,7 +75,7 @@ export class LineSink {
     const settle = (cause?: unknown, written?: number): void => {
       if (cause !== undefined && cause !== null) {
         onFailure()
-        // A line feed alone ends what was torn before.
+        // A single line feed only completes the torn line.
         this.#isTorn = written === 0 ? wasTorn : written === undefined || written > (wasTorn ? 1 : 0)
       }
       this.#settle(text.length)
@@ -81,7 +83,7 @@ export class LineSink {
     try {
       this.#stream.write(text, settle)
     } catch (cause) {
-      // Some streams throw what others emit (a full disk).
+      // Some streams throw an error where others emit it (a full disk).
       settle(cause)
     }
   }
@@ -94,8 +96,8 @@ export class LineSink {
 }
 
 /**
- * A file, or a device that is no terminal, as a stream of lines; null for anything else. The runtimes' own streams do not
- * say that a file took a part of a line only: Node writes once and looks no further.
+ * Returns a line stream for a file or a device other than a terminal; `null` for anything else. It exists because the
+ * runtimes' own streams do not report partial writes to files: Node writes once and ignores the rest.
  */
 export function fileLines(descriptor: number): LineStream | null {
   if (!isFile(descriptor)) return null
@@ -119,12 +121,12 @@ function isFile(descriptor: number): boolean {
     const stats = fstatSync(descriptor)
     return stats.isFile() || stats.isCharacterDevice()
   } catch {
-    // It is closed.
+    // The descriptor is closed.
     return false
   }
 }
 
-/** The line that stands for others that could not be written, for a person or as JSON. */
+/** Returns the line that reports lost lines, for people or as JSON. */
 export function lostLine(lines: number, isJson: boolean, nowMs: number): string {
   const lost = lines === 1 ? 'a line was lost' : `${lines} lines were lost`
   const message = `${lost} here: a full disk, a reader that stood still, or more at once than is held`

@@ -9,16 +9,16 @@ type Observed<Kind> = Extract<Observation, { readonly kind: Kind }>
 
 export interface LogLine {
   readonly level: Level
-  /** A sentence for a person. */
+  /** The sentence for people. */
   readonly message: string
-  /** The same for a machine. */
+  /** The same facts for programs. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
 const MOST_COLUMNS = 20
 const LONGEST_COLUMN = 60
 
-/** What is said of an observation; null where it is not worth a line. */
+/** Returns the log line of an observation; `null` if it is not worth a line. */
 export function logLine(seen: Observation): LogLine | null {
   if (seen.kind === 'request-answered') return requestLine(seen.request)
   const { kind: _, ...fields } = seen
@@ -27,7 +27,7 @@ export function logLine(seen: Observation): LogLine | null {
       return readLine(seen.read)
     case 'crm-request':
     case 'changes-published':
-      // Metrics alone: every refresh would be a line.
+      // Counted as metrics only: they would produce a line for every refresh.
       return null
     case 'shrunk':
       return { level: 'error', message: shrunkText(seen), fields }

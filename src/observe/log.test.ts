@@ -31,7 +31,7 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { changed: number }).changed)).toEqual([2, 3])
   })
 
-  it('says how many lines there was no room for before the start-up was out', () => {
+  it('reports how many lines did not fit before the start-up was out', () => {
     const { log, lines } = aLog(false)
     for (let line = 0; line < 1003; line++) log.write(readEnded({ changed: 1 }))
     log.begin()
@@ -69,14 +69,14 @@ describe('the log', () => {
     ])
   })
 
-  it('says nothing of a read that found nothing new', () => {
+  it('writes no line for a read without changes', () => {
     const { log, lines } = aLog(false)
     log.begin()
     log.write(readEnded({}))
     expect(lines).toEqual([])
   })
 
-  it('lets no column name lead a terminal astray', () => {
+  it('escapes control characters in column names', () => {
     for (const isTerminal of [true, false]) {
       const { log, lines } = aLog(isTerminal)
       log.begin()
@@ -86,7 +86,7 @@ describe('the log', () => {
     }
   })
 
-  it('cuts what is long, however many and long the columns are', () => {
+  it('cuts long lines, for any number and length of columns', () => {
     const { log, lines } = aLog(false)
     log.begin()
     log.write({ kind: 'columns-ignored', list: 'events', columns: Array(5000).fill('x'.repeat(5000)) })
@@ -94,7 +94,7 @@ describe('the log', () => {
     expect(lines[0]).toContain('and 4980 more')
   })
 
-  it('carries the trace id of a request where it has one', () => {
+  it('includes the trace id of a request if it has one', () => {
     const { log, lines } = aLog(false)
     log.begin()
     const request = {
@@ -112,7 +112,7 @@ describe('the log', () => {
 })
 
 describe('an outage in the log', () => {
-  it('is said once, then every ten minutes, and its end once', () => {
+  it('is logged once, then every ten minutes, and its end once', () => {
     const { log, lines, clock } = aLog(true)
     log.begin()
     for (let second = 0; second < 1500; second += 10) {
@@ -130,7 +130,7 @@ describe('an outage in the log', () => {
     ])
   })
 
-  it('has one end and one count, whatever kinds of reads failed', () => {
+  it('has one end and one count, for all kinds of failed reads', () => {
     const { log, lines } = aLog(true)
     log.begin()
     for (const kind of ['changes', 'full', 'changes', 'full'] as const) {
@@ -144,7 +144,7 @@ describe('an outage in the log', () => {
     ])
   })
 
-  it('says once that a file is waited for, which is no failure', () => {
+  it('logs once that a file is waited for, which is not a failure', () => {
     const { log, lines } = aLog(true)
     log.begin()
     for (const missing of [3, 2, 1]) {
@@ -158,7 +158,7 @@ describe('an outage in the log', () => {
     ])
   })
 
-  it('is said anew where its cause changes, and apart for each list and kind of read', () => {
+  it('is logged again if its cause changes, and separately for each list and kind of read', () => {
     const { log, lines } = aLog(true)
     log.begin()
     log.write(FAILED)

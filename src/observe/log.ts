@@ -5,28 +5,28 @@ import { printable } from './printable.ts'
 
 export interface LogOptions {
   readonly out: (line: string) => void
-  /** A person reads along. */
+  /** True if a person reads the log, not a program. */
   readonly isTerminal: boolean
-  /** The wall clock in ms. */
+  /** The wall clock, ms. */
   readonly now: () => number
 }
 
 const MOST_HELD = 1000
 
-/** Writes observations: JSON lines to a machine, sentences to a person. What is not worth a line is left out. */
+/** Writes observations as JSON lines for programs or as sentences for people. Minor observations are left out. */
 export class Log {
   readonly #options: LogOptions
   readonly #repetition = new Repetition()
-  /** What came before the first line was out. */
+  /** Lines before `begin`; `null` afterwards. */
   #held: string[] | null = []
-  /** And what there was no room for. */
+  /** The number of lines that did not fit into `#held`. */
   #unheld = 0
 
   constructor(options: LogOptions) {
     this.#options = options
   }
 
-  /** Lets lines out; those that came before come first. */
+  /** Starts writing, with the lines so far first. */
   begin(): void {
     const held = this.#held ?? []
     this.#held = null
@@ -54,16 +54,16 @@ export class Log {
 
 const SAY_AGAIN_MS = 600_000
 
-/** The reads of one list that fail. */
+/** A series of failed reads of one list. */
 interface Trouble {
   readonly sinceMs: number
-  /** Of every kind. */
+  /** Failures of every kind of read. */
   failures: number
-  /** What was said last, by kind of read, of those that have not succeeded since. */
+  /** The last logged message of each kind of read that has not succeeded since. */
   readonly said: Map<ReadReport['kind'], { readonly message: string; atMs: number }>
 }
 
-/** The kinds of reads that a read of each kind stands for. */
+/** The kinds of reads whose failures are over when a read of the given kind succeeds. */
 const PROVES: Readonly<Record<ReadReport['kind'], readonly ReadReport['kind'][]>> = {
   full: ['full', 'changes', 'addition'],
   changes: ['changes', 'addition'],
@@ -72,14 +72,14 @@ const PROVES: Readonly<Record<ReadReport['kind'], readonly ReadReport['kind'][]>
 }
 
 /**
- * Keeps a night's outage from filling the log: the same failure of the same read is said once, then every ten minutes, and
- * the end of all failures of a list once. Says once, too, that a file is waited for.
+ * Keeps a long outage from filling the log. The same failure of the same kind of read is logged once, then every ten
+ * minutes; the end of all failures of a list is logged once. Waiting for a file is logged once, too.
  */
 class Repetition {
   readonly #troubles = new Map<string, Trouble>()
   readonly #waiting = new Set<string>()
 
-  /** The line to write for a read that ended, given the one it would have alone. */
+  /** Returns the line to write for a finished read, given the line it would have by itself; `null` for none. */
   filter(read: ReadReport, line: LogLine | null, nowMs: number): LogLine | null {
     const { list, kind, outcome, message } = read
     if (outcome === 'waiting') {

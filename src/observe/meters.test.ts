@@ -17,13 +17,13 @@ describe('the request meter', () => {
     ])
   })
 
-  it('tells the failures of each route from the start, for an alert on a rise needs the 0 before it', () => {
+  it('reports the failures of each route from the start, because an alert on a rise needs the 0 before it', () => {
     const statuses = [...new RequestMeter().counts()].map(({ route, status, count }) => [route, status, count])
     expect(statuses).toHaveLength(ROUTES.length * 2 * 2)
     expect(statuses).toContainEqual(['/api/venues/{id}', 502, 0])
   })
 
-  it('puts a duration into the first bucket whose bound it does not pass, as Prometheus reads `le`', () => {
+  it('puts a duration into the first bucket whose limit it does not exceed, as Prometheus reads `le`', () => {
     const meter = new RequestMeter()
     const { bounds, counts } = meter.durations
     for (const bound of bounds) meter.count('other', 404, undefined, bound * 1000)
@@ -32,7 +32,7 @@ describe('the request meter', () => {
     expect(counts.at(-1)).toBe(1)
   })
 
-  it('never grows and loses no request, whatever it is told', () => {
+  it('never grows and loses no request, for any input', () => {
     const request = fc.record({
       route: fc.constantFrom(...ROUTES),
       status: fc.integer({ min: 0, max: 999 }),
@@ -56,6 +56,6 @@ describe('the request meter', () => {
   })
 })
 
-it('counts every type that is offered by its name', () => {
+it('counts every offered type by its name', () => {
   expect(MEDIA_TYPES.map((type) => typeLabel(contentTypeOf[type]))).toEqual([...MEDIA_TYPES])
 })

@@ -1,6 +1,6 @@
 import type { Observation, Outcome } from './observation.ts'
 
-/** The routes of the public side, by their templates; `other` is any other path. */
+/** The public routes by their templates. `other` is any other path. */
 export const ROUTES = [
   '/api/events/{id}',
   '/api/events/{id}/venue',
@@ -14,7 +14,7 @@ export const ROUTES = [
 
 export type RouteLabel = (typeof ROUTES)[number]
 
-/** Every status that the service answers; what else there may be is counted as 0. */
+/** The statuses that the service sends. Any other is counted as 0. */
 const STATUSES = [0, 200, 204, 304, 400, 404, 405, 500, 502] as const
 
 const TYPES = [
@@ -34,7 +34,7 @@ const TYPES = [
 const STATUS_AT = new Uint8Array(600)
 STATUSES.forEach((status, index) => (STATUS_AT[status] = index))
 
-/** By the header as it is sent: counting a request builds no string. */
+/** By the header as sent, so counting a request builds no string. */
 const TYPE_AT: ReadonlyMap<string, number> = new Map(
   TYPES.flatMap((type, index) =>
     [type, `${type}; charset=utf-8`, `${type};version=3.1`].map((sent) => [sent, index] as const),
@@ -52,7 +52,7 @@ export interface RequestCount {
   readonly count: number
 }
 
-/** Counts requests in plain arrays: a metrics library's call for each would cost more than the answer. */
+/** Counts requests in plain arrays: one call of a metrics library would take longer than the answer. */
 export class RequestMeter {
   readonly durations: Buckets = new Buckets(DURATION_BOUNDS_S)
   readonly #counts = new Float64Array(ROUTES.length * STATUSES.length * TYPES.length)
@@ -64,7 +64,7 @@ export class RequestMeter {
     this.durations.add(durationMs / 1000)
   }
 
-  /** What was asked for at least once; and failures also before the first: an alert on a rise needs the 0 before it. */
+  /** Yields all counts above 0. Failures also at 0, because an alert on a rise needs the 0 before it. */
   *counts(): Generator<RequestCount, void> {
     let at = 0
     for (const route of ROUTES) {
@@ -79,7 +79,7 @@ export class RequestMeter {
   }
 }
 
-/** The media type of a `Content-Type` header, `none` where there is none. */
+/** Returns the media type of a `Content-Type` header; `none` if there is no header. */
 export function typeLabel(contentType: string | undefined): string {
   return contentType === undefined ? 'none' : (TYPES[TYPE_AT.get(contentType) ?? 0] ?? 'none')
 }
@@ -92,7 +92,7 @@ export interface ListReads {
   readonly durations: Buckets
 }
 
-/** Counts what the observations say of the reads of the CRM. */
+/** Counts reads of the CRM from the observations. */
 export class ReadMeter {
   readonly lists: ReadonlyMap<string, ListReads>
   readonly crmRequests: Map<Outcome, number> = new Map()
@@ -120,9 +120,9 @@ function increase(counts: Map<Outcome, number>, outcome: Outcome): void {
   counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
 }
 
-/** How often values fell under each of some bounds: what a histogram is made of, without its cost. */
+/** A histogram's counts by bucket, cheaper than a metrics library's. */
 export class Buckets {
-  /** Ascending, in base units; one more bucket takes what is above the last. */
+  /** Ascending, in base units. One more bucket counts values above the last. */
   readonly bounds: readonly number[]
   readonly counts: Float64Array
   sum = 0
@@ -135,7 +135,7 @@ export class Buckets {
   add(value: number): void {
     const { bounds, counts } = this
     let at = 0
-    // From the lowest up: most answers take microseconds.
+    // Lowest first, because most answers take microseconds.
     while (at < bounds.length && value > (bounds[at] ?? 0)) at++
     counts[at] = (counts[at] ?? 0) + 1
     this.sum += value

@@ -1,16 +1,19 @@
-// The room of what is told: everything worth telling is one of these; log lines, counts and the dashboard's history derive from it.
-// In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads (read-history.ts).
-// It fails nobody and waits for nobody: what cannot be written is counted.
+// Everything worth reporting is an observation. Log lines, counts and the dashboard's history derive from it.
+// In: observations and answered requests. Out: lines (log.ts, line-sink.ts), counts (meters.ts), the last reads
+// (read-history.ts). This room never makes a caller fail or wait: lines that cannot be written are counted.
 import type { WithheldFault } from '../domain/withheld.ts'
 
-/** Everything worth telling: log lines and metrics derive from it. No CRM value and no secret is ever in one. */
+/** Everything worth reporting. No observation contains a CRM value or a secret. */
 export type Observation =
   | { readonly kind: 'read-ended'; readonly read: ReadReport }
-  /** One exchange with the CRM, as the connector counts them: a page asked for, a statement, a file read. */
+  /** One exchange with the CRM, as its connector counts them: a page, a statement or a file. */
   | { readonly kind: 'crm-request'; readonly outcome: Outcome }
-  /** Changes are served, each so long after the CRM says that it was made. */
+  /** Changes are served; the delay of each since the CRM made it. */
   | { readonly kind: 'changes-published'; readonly delaysMs: readonly number[] }
-  /** A list lost so much that the read is not believed: of so many records, which faults, and until when the old list is served. */
+  /**
+   * A read is not believed because the list lost too many records: how many of `records`, with which faults, and until
+   * when the old list is served (ISO 8601).
+   */
   | {
       readonly kind: 'shrunk'
       readonly list: string
@@ -20,26 +23,32 @@ export type Observation =
       readonly faults: readonly WithheldCount[]
       readonly until: string
     }
-  /** Callers begin to get 502 for a list. `ageMs`: since the read began that last confirmed it; null if none ever did. */
+  /**
+   * Callers begin to get 502 for a list. `ageMs`: since the beginning of the last read that confirmed it; `null` if
+   * none ever did.
+   */
   | { readonly kind: 'answers-stopped'; readonly list: string; readonly why: string; readonly ageMs: number | null }
-  /** Callers get answers again. */
+  /** Callers get answers again, after `lastedMs` of 502. */
   | { readonly kind: 'answers-resumed'; readonly list: string; readonly lastedMs: number }
-  /** The operator said that the shorter lists are right. */
+  /** The operator accepted shorter lists. */
   | { readonly kind: 'shorter-accepted'; readonly lists: readonly string[] }
   | { readonly kind: 'drift-found'; readonly list: string; readonly byColumn: Readonly<Record<string, number>> }
-  /** The CRM does not tell what changed in a table, or what it gives to go on from fails: every refresh is a full read. */
+  /**
+   * Every refresh of a list must be a full read, because the CRM does not track changes of the table or because reading
+   * the changes keeps failing.
+   */
   | {
       readonly kind: 'no-change-tracking'
       readonly list: string
       readonly table: string
       readonly why: 'off' | 'failing'
     }
-  /** Rows of a table hold codes for which the CRM has no word, and are served without it. */
+  /** Rows of a table contain codes without a label in the CRM, and are served without the label. */
   | { readonly kind: 'labels-missing'; readonly table: string; readonly column: string; readonly codes: number }
   | { readonly kind: 'columns-ignored'; readonly list: string; readonly columns: readonly string[] }
-  /** What the operator should know of the CRM though its lists can be read: a sentence, with the row's id where it is about one. */
+  /** A finding about a CRM whose lists can be read: one sentence, with the row's id if it concerns a row. */
   | { readonly kind: 'crm-noticed'; readonly message: string }
-  /** Rows of a list are served, and most likely wrong: how many, and where the first one stands. */
+  /** Rows of a list are served but most likely wrong: how many, and the position of the first. */
   | {
       readonly kind: 'suspicious'
       readonly list: string
@@ -48,7 +57,7 @@ export type Observation =
       readonly count: number
       readonly where: string | null
     }
-  /** Dates without an offset were read in this zone. */
+  /** Dates without an offset were read in this zone. `isSet`: the operator configured the zone. */
   | {
       readonly kind: 'wall-times'
       readonly list: string
@@ -56,23 +65,29 @@ export type Observation =
       readonly isSet: boolean
       readonly count: number
     }
-  /** The lists go on from what an earlier process wrote, once a read of changes has confirmed it. */
+  /**
+   * The lists were loaded from the snapshot of an earlier process. They are served once a read of changes has confirmed
+   * them.
+   */
   | { readonly kind: 'snapshot-read'; readonly rows: number; readonly ageMs: number; readonly durationMs: number }
-  /** What lies there is not used, and the lists are read in full: the rest of a sentence that begins with it. */
+  /**
+   * The snapshot is not used, and the lists are read in full. `reason` completes a sentence that begins with the
+   * snapshot.
+   */
   | { readonly kind: 'snapshot-ignored'; readonly reason: string }
   | { readonly kind: 'snapshot-written'; readonly rows: number; readonly bytes: number; readonly durationMs: number }
   | { readonly kind: 'snapshot-not-written'; readonly reason: string }
-  /** What this instance is to the others that share what one of them reads, or what became of their store. */
+  /** The role of this instance in the cluster, or the state of the cluster's store, has changed. */
   | { readonly kind: 'cluster-changed'; readonly what: ClusterChange; readonly detail: string | null }
   | { readonly kind: 'request-answered'; readonly request: RequestReport }
   | { readonly kind: 'stopping'; readonly signal: string; readonly drainMs: number }
-  /** All is over; `inOrder` is false if what was in flight was cut off. */
+  /** The process ends. `inOrder` is false if requests were cut off. */
   | { readonly kind: 'stopped'; readonly inOrder: boolean }
-  /** A signal that means nothing to the service. */
+  /** A signal without a meaning for the service. */
   | { readonly kind: 'signal-ignored'; readonly signal: string }
-  /** SIGHUP: these keys have other values now; `later`: from the next start on. */
+  /** SIGHUP changed these keys. `later`: keys that take effect at the next start. */
   | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly later: readonly string[] }
-  /** SIGHUP, and all stays as it was: why, a sentence each. */
+  /** SIGHUP changed nothing because of these problems, one sentence each. */
   | { readonly kind: 'reload-refused'; readonly problems: readonly string[] }
   | { readonly kind: 'internal-error'; readonly message: string }
 
@@ -90,36 +105,38 @@ export type ClusterChange =
   | 'nonces-refused'
   | 'log-unusable'
   | 'log-replaced'
-  /** Instances that share nothing with this one use the same name. */
+  /** Other instances use the same cluster name with another log. */
   | 'other-logs'
-  /** What the leader reads is too old for the maximum age that is set here. */
+  /** The leader's data is too old for the maximum age of this instance. */
   | 'max-age-too-short'
-  /** The CRM cannot be read from here: others would have to. */
+  /** This instance cannot read the CRM, so it could not take over. */
   | 'unfit'
-  /** There is no key, and the store is on another machine. */
+  /** No cluster key is set, and the store is on another machine. */
   | 'unsigned'
 
 export interface ReadReport {
   readonly list: string
-  /** `addition`: of what came to the list while a refresh of it waited for the other list; nothing else of it counts. */
+  /**
+   * `addition`: a read of changes that arrived while a refresh of the list waited for the other list. It only adds
+   * rows.
+   */
   readonly kind: 'full' | 'changes' | 'availability' | 'addition'
   readonly outcome: Outcome
-  /** One sentence for the operator where it failed. */
+  /** One sentence for the operator if the read failed; else `null`. */
   readonly message: string | null
   readonly durationMs: number
   readonly rows: number
   readonly changed: number
-  /** Rows that are withheld since this read, and were not for a mistake before. */
+  /** Rows that this read withheld, and that were not withheld because of a mistake before. */
   readonly newlyWithheld: readonly WithheldCount[]
-  /** The list has rows and serves none, since this read. */
+  /** The list has rows but serves none, since this read. */
   readonly servesNothing: boolean
-  /** In how long the next try comes is the cycle's to say. */
   readonly served: number
   readonly withheld: number
 }
 
 export interface WithheldCount {
-  /** Null where the row as a whole is meant. */
+  /** The column, or `null` for the whole row. */
   readonly column: string | null
   readonly fault: WithheldFault
   readonly count: number
@@ -127,48 +144,50 @@ export interface WithheldCount {
 
 export interface RequestReport {
   readonly method: string
-  /** The route's template, such as `/api/events/{id}`. */
+  /** The route's template: `/api/events/{id}`. */
   readonly route: string
-  /** The path that was asked for, without its query, cut to 200 characters. */
+  /** The requested path without its query, cut to 200 characters. */
   readonly path: string
   readonly status: number
-  /** The media type of the answer, `none` where it has no body. */
+  /** The media type of the answer; `none` without a body. */
   readonly type: string
   readonly durationMs: number
-  /** Of the caller's `traceparent`, null where that is missing or malformed. */
+  /** From the caller's `traceparent`; `null` if that is missing or malformed. */
   readonly traceId: string | null
 }
 
 export type Observe = (observation: Observation) => void
 
-/** How a read of the CRM ends. Each has its count from the start, since an alert on a rise needs the 0 before it. */
+/**
+ * The outcomes of a read of the CRM. Each is counted from the start, because an alert on a rise needs the 0 before it.
+ */
 export const OUTCOMES = [
   'ok',
-  /** No answer, or an error of the CRM's own: an outage. */
+  /** An outage: no answer, or an internal error of the CRM. */
   'unreachable',
   'timeout',
   'throttled',
-  /** Credentials or rights. */
+  /** The CRM refused the credentials or the rights. */
   'refused',
-  /** The configuration names what the CRM does not have. */
+  /** The configuration names something that the CRM does not have. */
   'misconfigured',
-  /** An answer that cannot be understood: broken syntax, HTML, cut short. */
+  /** The answer cannot be parsed: broken syntax, HTML, cut short. */
   'broken',
-  /** The cursor is no longer good: a full read follows at once. */
+  /** The cursor is no longer valid. A full read follows at once. */
   'cursor-refused',
-  /** The list lost so much that it is not believed. */
+  /** The list lost too many records to be believed. */
   'shrunk',
-  /** Much is missing from a list that was read at several moments: a second reading has to agree. */
+  /** Many rows are missing from a list that was read at several moments. A second read must agree. */
   'unconfirmed',
-  /** The list is larger than `limits.memory`, or an answer than any may be. */
+  /** The list is larger than `limits.memory`, or an answer exceeds its own limit. */
   'too-large',
-  /** What is there may be unfinished: the list stays as it is, at its age, until a later look. */
+  /** The data may be incomplete. The list stays unchanged, with its age, until a later read. */
   'waiting',
-  /** A bug of ours or the connector's. */
+  /** A bug in Marquee or the connector. */
   'internal',
 ] as const
 
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** What a read of the CRM can fail for. */
+/** Why a read of the CRM failed. */
 export type FailureKind = Exclude<Outcome, 'ok'>

@@ -1,7 +1,7 @@
-/** What moves a terminal's cursor or turns its text round: the C0 and C1 controls, and the bidirectional ones. */
+/** Characters that move a terminal's cursor or reverse its text: the C0, C1 and bidirectional controls. */
 const TREACHEROUS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** The text with everything that could lead a terminal, or its reader, astray written out as `\u001b`; of bounded length. */
+/** Returns the text with control characters written as `\u001b`, cut to `longest` characters. */
 export function printable(text: string, longest = 2000): string {
   const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text
   return cut.replace(TREACHEROUS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -14,11 +14,14 @@ export function howMany(count: number, one: string): string {
 
 const MOST_FRAMES = 3
 
-/** Where a bug showed: the error's name and its nearest frames, never its message, which may hold a row. */
+/**
+ * Returns where a bug occurred: the error's name and its innermost stack frames. Never the message, which may contain a
+ * row.
+ */
 export function bugPlace(cause: unknown): string {
   if (!(cause instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (cause.stack ?? '')
-    // A message may have lines that look like frames.
+    // The lines of a message may look like stack frames.
     .replace(cause.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))

@@ -11,7 +11,7 @@ function readEnded(changes: Partial<ReadReport>): Observation {
 }
 
 describe('the history of reads', () => {
-  it('joins reads that went alike, so that a fault of an hour ago is still in sight', () => {
+  it('joins equal reads, which keeps a fault of an hour ago visible', () => {
     const history = new ReadHistory()
     history.note(readEnded({ outcome: 'broken', message: 'events.json, line 3' }), 0)
     for (let second = 1; second <= 3600; second++) {
@@ -26,14 +26,14 @@ describe('the history of reads', () => {
     expect(history.reads[0]).toMatchObject({ from: '1970-01-01T00:00:01.000Z', until: '1970-01-01T01:00:00.000Z' })
   })
 
-  it('keeps a read that changed something apart, and no more than 50 entries', () => {
+  it('keeps a read with changes separate, and at most 50 entries', () => {
     const history = new ReadHistory()
     for (let changed = 1; changed <= 60; changed++) history.note(readEnded({ changed }), changed)
     expect(history.reads).toHaveLength(50)
     expect(history.reads[0]?.read.changed).toBe(60)
   })
 
-  it('keeps a read that brought a change apart from the idle ones after it', () => {
+  it('keeps a read with changes separate from the idle ones after it', () => {
     const history = new ReadHistory()
     for (const changed of [5, 0, 0]) history.note(readEnded({ changed }), 0)
     expect(history.reads.map(({ times, read }) => [read.changed, times])).toEqual([

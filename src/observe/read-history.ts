@@ -1,19 +1,21 @@
 import type { Observation, ReadReport } from './observation.ts'
 
-/** A read, or several of one list that went alike one after the other. */
+/** One read, or several equal ones of one list in a row. */
 export interface PastReads {
-  /** ISO 8601, when the first and the last of them ended. */
+  /** ISO 8601: when the first and the last of them ended. */
   readonly from: string
   readonly until: string
   readonly times: number
-  /** The last of them. */
   readonly read: ReadReport
 }
 
 const MOST = 50
 const MOST_COLUMNS = 100
 
-/** Remembers the last reads for the dashboard; reads that found nothing new share an entry, and faults and changes stay in sight. */
+/**
+ * Remembers the last reads for the dashboard. Equal reads without changes share an entry, which keeps faults and
+ * changes visible longer.
+ */
 export class ReadHistory {
   readonly #past: PastReads[] = []
   readonly #ignored = new Map<string, Set<string>>()
@@ -26,12 +28,12 @@ export class ReadHistory {
     for (const column of observation.columns) if (columns.size < MOST_COLUMNS) columns.add(column)
   }
 
-  /** The newest first. */
+  /** The remembered reads, newest first. */
   get reads(): readonly PastReads[] {
     return this.#past.toReversed()
   }
 
-  /** Columns of a list that nothing reads, as they were seen since the start. */
+  /** The unused columns of a list that were seen since the start. */
   ignoredColumns(list: string): readonly string[] {
     return [...(this.#ignored.get(list) ?? [])]
   }

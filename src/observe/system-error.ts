@@ -1,9 +1,9 @@
-/** The code of an error of the system, the resolver or a library, such as `ECONNREFUSED`; null where it has none. */
+/** Returns the code of an error of the system, the resolver or a library: `ECONNREFUSED`. `null` if it has none. */
 export function codeOf(cause: unknown): string | null {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null
 }
 
-/** Why a host was not reached, by the code of the error: the rest of a sentence that begins with the host; null for other codes. */
+/** Returns why a host was not reached, to follow the host's name in a sentence; `null` for other error codes. */
 export function whyNotReached(code: string): string | null {
   return REASONS.get(code) ?? null
 }
