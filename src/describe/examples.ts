@@ -12,7 +12,7 @@ import { recordsOf } from '../formats/page-frame.ts'
 
 export type Examples = ReturnType<typeof examplesOf>
 
-/** The bodies of the sample's event and venue, as this instance would send them. */
+/** Returns the sample's event and venue in the form this instance would send them. */
 export function examplesOf(formatter: Formatter, zone: Zone) {
   const [event, venue] = [recordIn(EVENTS, zone), recordIn(VENUES, zone)]
   const record = (list: ListName, shape: Shape): string =>
@@ -30,7 +30,7 @@ export function examplesOf(formatter: Formatter, zone: Zone) {
   }
 }
 
-/** The record that the examples of a table's fields make, each read as a CRM's value is. */
+/** Returns the record of a table's examples, each parsed like a value of a CRM. */
 function recordIn<Fields extends readonly Field[]>({ fields }: RecordTable<Fields>, zone: Zone): RecordOf<Fields> {
   const values = fields.map((field) => [field.name, valueOf(field, zone)] as const)
   const record: unknown = Object.fromEntries([...values, [LINKS.name, []]])

@@ -1,4 +1,4 @@
-// What the service says of itself. In: the configuration and the routes. Out: an OpenAPI document, and a page for
+// The description of the service. In: the configuration and the routes. Out: an OpenAPI document, and a page for
 // browsers.
 
 import { hash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { jsonText } from './json-text.ts'
 import { type Instance, openApi, pathsOf } from './openapi.ts'
 import { readPart } from './page/read-part.ts'
 
-/** Each type of field in the words of the page. */
+/** The page's names for the field types. */
 const TYPES: Readonly<Record<FieldType, string>> = {
   guid: 'GUID',
   text: 'text or null',
@@ -23,12 +23,12 @@ const TYPES: Readonly<Record<FieldType, string>> = {
   tags: 'texts',
 }
 
-/** What `/api/openapi.json` and the base path answer with, for one instance: written once, here, and never for a request. */
+/** Returns the texts of `/api/openapi.json` and of the base path for one instance. Runs once, not for each request. */
 export function descriptionOf(instance: Instance): DescriptionTexts {
   return { openapi: jsonText(openApi(instance)), page: pageOf(instance) }
 }
 
-/** The page for browsers about one instance (contract §5). Nothing of a caller or the CRM is in it. */
+/** Returns the page for browsers about one instance (contract §5). It contains nothing from callers or the CRM. */
 export function pageOf(instance: Instance): DescribedPage {
   const prefix = instance.basePath === '/' ? '' : instance.basePath
   const script = readPart('page.js').trim()
@@ -56,7 +56,7 @@ export function pageOf(instance: Instance): DescribedPage {
   return { html, policy: policyOf(style, script) }
 }
 
-/** With a place to break a line after each slash. */
+/** Allows a line break after each slash. */
 function breakable(path: string): string {
   return xmlText(path).replaceAll('/', '/<wbr>')
 }
@@ -76,7 +76,7 @@ function hashed(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`
 }
 
-/** Only these very texts may run and style; nothing comes from elsewhere, and nobody frames it. */
+/** Only this script and this style may run. Nothing is loaded from elsewhere, and no other page may embed this one. */
 function policyOf(style: string, script: string): string {
   return [
     "default-src 'none'",

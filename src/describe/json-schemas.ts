@@ -6,7 +6,7 @@ import type { ConfiguredLinks } from '../formats/resource.ts'
 import { REFUSALS } from '../http/problem.ts'
 import { type Json, type JsonObject, WrittenJson } from './json-text.ts'
 
-/** What each type of field is in both JSON shapes (contract §2, §3). */
+/** The schema of each field type, in both JSON shapes (contract §2, §3). */
 const TYPES: Readonly<Record<FieldType, JsonObject>> = {
   guid: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' },
   text: { type: ['string', 'null'] },
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<FieldType, JsonObject>> = {
   tags: { type: 'array', items: { type: 'string' } },
 }
 
-/** What a reader must know of a type besides. */
+/** Further notes on each type, appended to the field's description. */
 export const ADVICE: Readonly<Record<FieldType, string>> = {
   guid: '',
   text: ' Null where it is not known.',
@@ -35,7 +35,7 @@ export function referTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** An object that has at least these members, all of them always. */
+/** Returns an object schema with these members, all required. */
 export function objectOf(
   description: string,
   properties: JsonObject,
@@ -56,10 +56,10 @@ function fieldsOf({ fields }: RecordTable): JsonObject {
   return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]))
 }
 
-/** The links of our own that each record has. */
+/** The links that Marquee itself adds to each record. */
 export const OWN_RELS = { event: ['self', 'venue'], venue: ['self'] } as const
 
-/** The relations of the links that every record of a kind has (contract §2.1). */
+/** Returns the relations that every record of a kind has (contract §2.1). */
 function relsOf(kind: RecordTable['kind'], links: ConfiguredLinks): readonly string[] {
   return [...new Set([...OWN_RELS[kind], ...links[kind].map(({ rel }) => rel)])]
 }
@@ -86,14 +86,14 @@ function halRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
       type: 'object',
       description: 'Its links by their relation; an array where one relation has several.',
       required: rels,
-      // A relation may be called `__proto__`, which an assignment would lose.
+      // `fromEntries`, because an assignment would lose a relation named `__proto__`.
       properties: Object.fromEntries(rels.map((rel) => [rel, HAL_LINKS])),
       additionalProperties: HAL_LINKS,
     },
   })
 }
 
-/** The names of the schemas of each kind of record, which are also those of the types in docs/marquee.d.ts. */
+/** The names of the schemas of each kind of record, which are also the type names in docs/marquee.d.ts. */
 export const NAMES = {
   events: { record: 'Event', hal: 'HalEvent', page: 'EventPage', halPage: 'HalEventPage' },
   venues: { record: 'Venue', hal: 'HalVenue', page: 'VenuePage', halPage: 'HalVenuePage' },
@@ -103,7 +103,7 @@ function arrayOf(name: string, description: string): JsonObject {
   return { type: 'array', description, items: referTo(name) }
 }
 
-/** An object that may have further members besides. */
+/** Adds optional members to an object schema. */
 function withOptional(
   schema: JsonObject & { readonly properties: JsonObject },
   optional: JsonObject | null,

@@ -1,6 +1,6 @@
 import { jsonString } from '../formats/escape.ts'
 
-/** JSON that is already written: a number in it keeps its digits. */
+/** Finished JSON text. A number in it keeps its digits. */
 export class WrittenJson {
   readonly text: string
 
@@ -15,7 +15,7 @@ export interface JsonObject {
   readonly [name: string]: Json
 }
 
-/** The JSON text of a value, on one line; with an `indent`, such as two blanks, on many. */
+/** Returns the JSON text of a value, on one line, or indented by `indent` per level. */
 export function jsonText(value: Json, indent = '', before = ''): string {
   if (value instanceof WrittenJson) return value.text
   if (typeof value === 'string') return jsonString(value)

@@ -1,6 +1,7 @@
-// The room of the description: what an instance answers, told to programs and to people (contract §5).
-// In: the tables that the service runs by (fields, routes, media types, refusals, parameters) and the settings of the instance.
-// Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. What is not in a table is not said.
+// Describes an instance to programs and to people (contract §5).
+// In: the tables that the service runs on (fields, routes, media types, refusals, parameters) and the instance's
+// settings. Out: an OpenAPI 3.1 document, the types of docs/marquee.d.ts, and the page for browsers. Only facts from
+// these tables are described.
 import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
 import { type FormatSettings, Formatter } from '../formats/format.ts'
@@ -15,7 +16,7 @@ import { headerParameters, idParameter, listParameters } from './parameters.ts'
 import { exampleComponents, found, headerComponents, headersOf, refused, commonStatus, unchanged } from './responses.ts'
 import { xmlSchemas } from './xml-schemas.ts'
 
-/** What of an instance its description depends on. */
+/** The settings that the description depends on. */
 export interface Instance extends FormatSettings {
   readonly lists: boolean
   readonly conditionalRequests: boolean
@@ -26,12 +27,12 @@ export interface Instance extends FormatSettings {
 interface Operation {
   readonly id: string
   readonly summary: string
-  /** What it gives a record, or a page, of; null where it needs no CRM. */
+  /** The list of the returned record or page; `null` if the operation does not need the CRM. */
   readonly list: ListName | null
   readonly refusals: readonly Refusal[]
 }
 
-/** Each path and what may come of it (contract §1.2). What every path may answer is not repeated. */
+/** The operation of each path (contract §1.2). Answers that every path may give are not repeated. */
 const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
   events: {
     id: 'listEvents',
@@ -67,7 +68,7 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
   page: { id: 'getPage', summary: 'A page about all this, for browsers', list: null, refusals: ['no-such-path'] },
 }
 
-/** The paths of an instance, as the description and the page list them. */
+/** Returns the paths of an instance, in the order of the description and the page. */
 export function pathsOf({
   lists,
 }: Pick<Instance, 'lists'>): readonly (Operation & { found: Endpoint; path: string })[] {
@@ -120,7 +121,7 @@ function aboutAll({ zone }: Instance): string {
 
 type Path = ReturnType<typeof pathsOf>[number]
 
-/** Whose id it takes. */
+/** Returns the list whose ids the path takes. */
 function kindOf({ found: resource }: Path): ListName {
   return resource === 'venue' ? 'venues' : 'events'
 }
@@ -150,7 +151,7 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
   }
 }
 
-/** The 200 of what needs no CRM. */
+/** Returns the 200 of an operation that does not need the CRM. */
 function described(resource: Endpoint): JsonObject {
   const headers = { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription', 'Content-Length': 'ContentLength' }
   if (resource === 'page') {
@@ -168,7 +169,7 @@ function described(resource: Endpoint): JsonObject {
   }
 }
 
-/** What may be refused at a path, those of one status together. */
+/** Returns the refusals of a path, grouped by status. */
 function refusedBy({ refusals }: Path): readonly (readonly Refusal[])[] {
   const all: readonly Refusal[] = [...refusals, 'internal-error']
   return [...Map.groupBy(all, (refusal) => REFUSALS[refusal].status).values()]

@@ -7,7 +7,7 @@ const MOMENT: JsonObject = {
   pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,7})?)?(?:Z|[+-]\\d{2}(?::\\d{2})?))?$',
 }
 
-/** What the forms of an id have in common (contract §1.1). */
+/** The common schema of all forms of an id (contract §1.1). */
 const ID: JsonObject = { type: 'string', minLength: 1 }
 
 interface ParameterNotes {
@@ -16,7 +16,7 @@ interface ParameterNotes {
   readonly example?: string
 }
 
-/** What each parameter of a list means (contract §4.1); what it takes stands with the parser. */
+/** The meaning of each list parameter (contract §4.1). The values it takes are in list-query.ts. */
 const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
   from: { means: 'What is not over before it; now where it is left out.', schema: MOMENT, example: '2036-05-01' },
   to: { means: 'What begins before it, or on that day.', schema: MOMENT, example: '2036-05-31' },
@@ -37,7 +37,7 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
   after: { means: 'Where the next page begins.', schema: { type: 'string', minLength: 1 } },
 }
 
-/** The parameters of a list, in the order in which its links name them. */
+/** Returns the parameters of a list, in the order of its links. */
 export function listParameters(list: ListName): readonly JsonObject[] {
   return LIST_PARAMETERS[list].map((name) => {
     const { means, schema, example } = NOTES[name]
@@ -47,7 +47,6 @@ export function listParameters(list: ListName): readonly JsonObject[] {
   })
 }
 
-/** The id in a path. */
 export function idParameter(list: ListName, example: string): JsonObject {
   const forms = 'with hyphens, as 32 digits, or with hyphens in braces or parentheses'
   return {
@@ -67,7 +66,10 @@ const IF_NONE_MATCH: JsonObject = {
   schema: { type: 'string' },
 }
 
-/** The request headers that change an answer; OpenAPI leaves Accept to the media types. */
+/**
+ * Returns the request headers that change an answer. Accept is not among them, because OpenAPI expresses it by media
+ * types.
+ */
 export function headerParameters(conditionalRequests: boolean): readonly JsonObject[] {
   return conditionalRequests ? [IF_NONE_MATCH] : []
 }

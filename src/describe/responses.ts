@@ -6,7 +6,7 @@ import type { Examples } from './examples.ts'
 import { NAMES, referTo } from './json-schemas.ts'
 import { type JsonObject, WrittenJson } from './json-text.ts'
 
-/** What stands under a record's schema name for each shape. */
+/** The schema names of a record or page in each shape. */
 const SUFFIXED: Readonly<Record<Shape, (names: { readonly plain: string; readonly hal: string }) => string>> = {
   json: ({ plain }) => plain,
   xml: ({ plain }) => `${plain}Xml`,
@@ -20,7 +20,7 @@ function textHeader(description: string, more: JsonObject = {}): JsonObject {
   return { description, schema: { type: 'string', ...more } }
 }
 
-/** Every header field that an answer may have, by its name in `components.headers`. */
+/** Returns every header field of an answer, by its name in `components.headers`. */
 export function headerComponents(maximumAgeS: number): JsonObject {
   const common = Object.entries(COMMON).map(([name, value]): Member => [
     name,
@@ -45,7 +45,7 @@ export function headerComponents(maximumAgeS: number): JsonObject {
   }
 }
 
-/** References to header components, by the header's name. */
+/** Returns references to header components, by header name. */
 export function headersOf(named: Readonly<Record<string, string>>): JsonObject {
   const all = { ...named, ...Object.fromEntries(Object.keys(COMMON).map((name) => [name, name])) }
   return Object.fromEntries(
@@ -55,12 +55,11 @@ export function headersOf(named: Readonly<Record<string, string>>): JsonObject {
 
 const RECORD_HEADERS = { ETag: 'ETag', Age: 'Age', 'Cache-Control': 'CacheControl' }
 
-/** The name of an example in `components.examples`. */
 function exampleName(list: ListName, isPage: boolean, shape: Shape): string {
   return `${isPage ? NAMES[list].page : NAMES[list].record}-${shape}`
 }
 
-/** The sample's event and venue in each shape, and a page of each where lists are on. */
+/** Returns the sample's event and venue in each shape, and a page of each if lists are on. */
 export function exampleComponents(lists: boolean, examples: Examples): JsonObject {
   const members = (['events', 'venues'] as const).flatMap((list) =>
     (lists ? [false, true] : [false]).flatMap((isPage) =>
@@ -74,7 +73,7 @@ export function exampleComponents(lists: boolean, examples: Examples): JsonObjec
   return Object.fromEntries(members)
 }
 
-/** The 200 of a record, or of a page of a list, in all media types. */
+/** Returns the 200 of a record or of a page, in all media types. */
 export function found(list: ListName, isPage: boolean): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
   const names = isPage ? { plain: page, hal: halPage } : { plain: record, hal }
@@ -91,13 +90,13 @@ export function found(list: ListName, isPage: boolean): JsonObject {
   }
 }
 
-/** The 304, where conditional requests are on. */
+/** Returns the 304, for instances with conditional requests. */
 export function unchanged(isRecord: boolean): JsonObject {
   const headers = isRecord ? RECORD_HEADERS : { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription' }
   return { description: 'What is held is still current.', headers: headersOf(headers) }
 }
 
-/** The status that these refusals have in common. */
+/** Returns the common status of these refusals. */
 export function commonStatus([first]: readonly Refusal[]): number {
   if (first === undefined) throw new Error('a response without a refusal')
   return REFUSALS[first].status

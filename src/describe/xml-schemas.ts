@@ -9,12 +9,12 @@ import type { JsonObject } from './json-text.ts'
 const TEXT: JsonObject = { type: 'string' }
 const NULLABLE: JsonObject = { type: ['string', 'null'] }
 
-/** Members of WebApi.Hal's base class. */
+/** Marks a member of WebApi.Hal's base class. */
 function ofBase(schema: JsonObject, more: JsonObject = {}): JsonObject {
   return { ...schema, xml: { namespace: HAL_NAMESPACE, ...more } }
 }
 
-/** What OpenAPI can say of DataContractSerializer's XML; `i:nil`, which stands for null, it cannot. */
+/** Returns the schema of DataContractSerializer's XML. OpenAPI cannot express `i:nil`, which stands for null. */
 function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonObject {
   const link = {
     type: 'object',
@@ -48,7 +48,7 @@ const WALL_CLOCK: JsonObject = {
   examples: ['7/12/2026 7:30:00 PM'],
 }
 
-/** What a type of field is in HAL XML where it is not as in JSON: nothing there is null. */
+/** The field types whose HAL XML differs from JSON: HAL XML has no null. */
 const HAL_TYPES: Partial<Record<FieldType, JsonObject>> = { text: TEXT, 'date-time': WALL_CLOCK }
 const HAL_ADVICE: Readonly<Record<FieldType, string>> = {
   ...ADVICE,
@@ -88,7 +88,7 @@ const HAL_XML_LINKS: JsonObject = {
   },
 }
 
-/** A `resource` element; there may be no links. */
+/** Returns the schema of a `resource` element. Its links are optional. */
 function resourceOf(description: string, members: JsonObject): JsonObject {
   const described = objectOf(description, members)
   return { ...described, properties: { ...members, link: HAL_XML_LINKS }, xml: { name: 'resource' } }
@@ -119,7 +119,7 @@ function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
   }
 }
 
-/** The schemas of everything that is XML, but for problems, whose example says it. */
+/** Returns the schemas of all XML except problems, which have an example instead. */
 export function xmlSchemas(namespace: string, hasLists: boolean): JsonObject {
   return Object.fromEntries(
     [EVENTS, VENUES].flatMap((table) => [

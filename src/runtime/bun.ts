@@ -6,19 +6,19 @@ import { Ending, pathnameOfUrl } from './listener.ts'
 /** Listens with Bun.serve. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
   let idleS = idleSeconds(idleMs)
-  // A server cannot be told another: then each request says it for its connection.
+  // Bun cannot change a server's idle timeout, so after a change each request sets it for its connection.
   let isOther = false
   const ending = new Ending()
   function reply(request: Request, bun: Bun.Server<undefined>): Response | Promise<Response> {
     if (isOther) bun.timeout(request, idleS)
     const call = new BunCall(request)
     const given = answer(call)
-    // Made at once, while the body is what it is: a Response copies it.
+    // Synchronous, because the body may be overwritten at the next await. A Response copies it.
     if (!(given instanceof Promise)) return respond(call, given, ending.held !== null)
-    // To Bun a connection whose answer is awaited is idle: without this it would be closed without one.
+    // Bun treats a connection whose answer is pending as idle and would close it.
     bun.timeout(request, 0)
     return given.then((later) => {
-      // It holds for the connection: left at 0, an idle one would never be closed.
+      // The timeout belongs to the connection: left at 0, an idle connection would never be closed.
       bun.timeout(request, idleS)
       return respond(call, later, ending.held !== null)
     })
@@ -27,9 +27,9 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     hostname: host,
     port,
     idleTimeout: idleS,
-    // Outside of production Bun would show a caller the stack of what a handler throws.
+    // Otherwise Bun shows callers the stack of errors that a handler throws.
     development: false,
-    // What is in production shares its port unless it says not to: a second service must be told that it is taken.
+    // Otherwise Bun shares the port in production, and a second service would not learn that the port is taken.
     reusePort: false,
     fetch: (request, bun) => (ending.held === null ? reply(request, bun) : ending.held.then(() => reply(request, bun))),
   })
@@ -43,19 +43,22 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
   }
 }
 
-/** Bun looks for idle connections at ticks of its own, so many seconds apart. */
+/** The interval of Bun's checks for idle connections. */
 const TICK_S = 4
-/** Bun takes no more, */
+/** The longest timeout that Bun accepts, s. */
 const LONGEST_IDLE_S = 255
-/** of which this much is sure. */
+/** The part of it that is guaranteed, ms. */
 const LONGEST_IDLE_MS = 252_000
 
-/** What Bun has to be told for no connection to be closed that has not been idle for so long: it rounds to ticks, and the first one counts whole. */
+/**
+ * Returns the timeout for Bun that keeps every connection open for at least `idleMs`. Bun rounds up to ticks and counts
+ * the first, partial tick as a whole one.
+ */
 function idleSeconds(idleMs: number): number {
   return Math.min(LONGEST_IDLE_S, (Math.ceil(idleMs / 1000 / TICK_S) + 1) * TICK_S)
 }
 
-/** `accept` may wait 10 s for another instance, as long as Bun waits for an answer where it is not told otherwise. */
+/** `accept` may wait 10 s for another instance, and Bun's default is 10 s. */
 const SLOWEST_S = 30
 
 /** Listens with Bun.serve for a web-standard handler. */
@@ -67,10 +70,10 @@ export async function listenFetch({ host, port, fetch }: FetchListenOptions): Pr
   )
 }
 
-/** So many descriptors are held in reserve, but no more than an eighth of all. */
+/** The number of descriptors in reserve, unless that is more than an eighth of all. */
 const RESERVE = 32
 
-/** Bun cannot be told how many connections to accept: what the service needs itself is put aside. */
+/** Opens a reserve of descriptors for the service's own needs, because Bun has no limit on accepted connections. */
 export function openReserve(): DescriptorReserve {
   return new DescriptorReserve(Math.min(RESERVE, Math.floor(descriptorLimit() / 8)))
 }
@@ -110,7 +113,7 @@ class BunCall implements Call {
 }
 
 function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boolean): Response {
-  // A Response copies them: the same can be used again and again.
+  // A Response copies the headers, so the same object is reused.
   const headers = fields.native instanceof Headers ? fields.native : (fields.native = new Headers(fields.values))
   if (etag !== '') headers.set('ETag', etag)
   if (call.method === 'HEAD' || isLast) return respondAside(call, status, new Headers(headers), body, isLast)
@@ -118,10 +121,10 @@ function respond(call: Call, { status, fields, etag, body }: Answer, isLast: boo
 }
 
 function respondAside(call: Call, status: number, headers: Headers, body: Answer['body'], isLast: boolean): Response {
-  // RFC 9112 §9.6: who is told sends nothing more that would be lost.
+  // The client must not pipeline further requests on this connection (RFC 9112 §9.6).
   if (isLast) headers.set('Connection', 'close')
   if (call.method !== 'HEAD') return new Response(body, { status, headers })
-  // Bun 1.4.5 dates every response but those to HEAD, which must have what GET has (RFC 9110 §6.6.1, §9.3.2).
+  // Bun 1.4.5 dates every response except those to HEAD, which must have the fields of GET (RFC 9110 §6.6.1, §9.3.2).
   headers.set('Date', new Date().toUTCString())
   if (body !== null) headers.set('Content-Length', String(body.length))
   return new Response(null, { status, headers })

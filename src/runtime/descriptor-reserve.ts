@@ -8,14 +8,14 @@ const NOTHING = '/dev/null'
 type Found = (cause: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
 
 /**
- * Descriptors that are held open to be let go when all others are taken. Bun accepts connections as long as there is a
- * descriptor, and takes each that comes free while any waits to be accepted; but it accepts nothing while our own code runs.
- * So one is let go just before it is taken again.
+ * Descriptors held open, to be released when all others are in use. Bun accepts connections as long as a descriptor is
+ * free, and takes each one that becomes free while a connection waits. But it accepts nothing while our own code runs,
+ * so a reserved descriptor is closed directly before the code that needs it.
  */
 export class DescriptorReserve {
   readonly #size: number
   readonly #held: number[] = []
-  /** What hosts were found at last: to look one up takes descriptors for longer than our code runs. */
+  /** The last addresses of each host. A lookup takes descriptors for longer than our code runs. */
   readonly #addresses = new Map<string, readonly [string | LookupAddress[], number | undefined]>()
 
   constructor(size: number) {
@@ -24,27 +24,27 @@ export class DescriptorReserve {
     setInterval(() => this.#refill(), REFILL_MS).unref()
   }
 
-  /** Runs what takes a descriptor before it returns. */
+  /** Runs work that opens a descriptor before it returns. */
   take<Result>(work: () => Result): Result {
     if (isExhausted()) this.#release()
     return work()
   }
 
-  /** Runs what gives it back before it returns. */
+  /** Runs work that closes a descriptor before it returns. */
   giveBack(work: () => void): void {
     work()
     this.#refill()
   }
 
-  /** Runs what connects to a host; a name is looked up first, by `lookup`, which then takes the descriptor. */
+  /** Runs work that connects to a host. For a name, `lookup` provides the descriptor later. */
   connect<Result>(host: string, work: () => Result): Result {
     const made = isIP(host) === 0 ? work() : this.take(work)
-    // What was let go for it comes back, before anybody else is accepted.
+    // Refilled at once, before another connection is accepted.
     if (made instanceof Socket) made.once('close', () => this.#refill())
     return made
   }
 
-  /** A socket that takes its descriptor so when it connects. */
+  /** Returns a socket that uses the reserve when it connects. */
   newSocket(): Socket {
     const socket = new Socket()
     const connect = socket.connect.bind(socket)
@@ -56,14 +56,14 @@ export class DescriptorReserve {
     })
   }
 
-  /** Looks a host up, as node:dns does; where no descriptor is left, from memory. */
+  /** Looks a host up like node:dns. Without a free descriptor it uses the last known addresses. */
   readonly lookup = (host: string, options: LookupOptions, found: Found): void => {
     const key = `${host} ${JSON.stringify(options)}`
     lookUp(host, options, (cause: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => {
       if (cause === null) this.#addresses.set(key, [address, family])
       const known = isExhausted() ? this.#addresses.get(key) : undefined
       if (known === undefined) return found(cause, address, family)
-      // The socket is made before `found` returns.
+      // The socket is created before `found` returns.
       this.take(() => found(null, ...known))
     })
   }
@@ -77,7 +77,7 @@ export class DescriptorReserve {
     try {
       while (this.#held.length < this.#size) this.#held.push(openSync(NOTHING, 'r'))
     } catch {
-      // None is free now: some later.
+      // No descriptor is free now. The next refill tries again.
     }
   }
 }
@@ -91,7 +91,10 @@ function isExhausted(): boolean {
   }
 }
 
-/** How many file descriptors the process may have open (`ulimit -n`); Infinity where the system does not say, as only Linux does. */
+/**
+ * Returns the limit of open file descriptors (`ulimit -n`); Infinity if the system does not report it, as only Linux
+ * does.
+ */
 export function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

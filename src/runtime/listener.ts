@@ -1,28 +1,28 @@
-// The room of the runtimes, the only files that name one: bun.ts and node.ts listen and hand each call on; web.ts asks others.
-// In: an address and a function from call to answer. Out: a listener that can be stopped without cutting anybody off.
+// The runtimes. Only the files of this room name one: bun.ts and node.ts listen and pass each call on; outgoing.ts
+// sends requests.
+// In: an address and a function from call to answer. Out: a listener that stops without cutting off a request.
 import type { Answer, Call } from '../http/call.ts'
 
 export interface ListenOptions {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 for any free port. */
   readonly port: number
-  /** The least that an idle connection lives. */
+  /** The shortest time an idle connection is kept, ms. */
   readonly idleMs: number
   readonly answer: (call: Call) => Answer | Promise<Answer>
 }
 
-/** A listener that accepts connections. */
 export interface Listener {
   readonly host: string
   readonly port: number
-  /** Accepts nothing new, lets what is in flight end, and closes what is left after `drainMs`. */
+  /** Accepts no new connections, completes running requests, and closes the remaining connections after `drainMs`. */
   stop(drainMs: number): Promise<void>
 }
 
 export interface PublicListener extends Listener {
   /**
-   * How long idle connections are kept, from their next request on. Returns the least that one lives: what was asked for, or
-   * all that the runtime can do.
+   * Changes how long idle connections are kept, from their next request on. Returns the guaranteed time in ms, which
+   * the runtime may limit.
    */
   keepIdle(ms: number): number
 }
@@ -34,31 +34,35 @@ export interface FetchListenOptions {
 }
 
 /**
- * Listens for a web-standard handler: for the operations side, where speed is not the point. As `listen` it rejects with a
- * system error, whose `code` says why (`EADDRINUSE` …).
+ * Listens for a web-standard handler. Used for the operations side, where speed matters less. Like `listen`, it rejects
+ * with a system error with a `code` (`EADDRINUSE` …).
  */
 export type ListenFetch = (options: FetchListenOptions) => Promise<Listener>
 
-/** The address people can open, with brackets around IPv6. */
+/** Returns the URL that people can open, with brackets around an IPv6 address. */
 export function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** How long requests are held that come while a listener stops: what a client sent before it could know arrives. */
+/** How long requests are still accepted and held after a stop begins, for clients that could not know yet, ms. */
 const LINGER_MS = 100
 
 /**
- * The end of a listener. While it lingers it still accepts, and what comes is held; then it stops to listen, and each of
- * those has its answer as the last of its connection. So the clients of a busy service are neither cut off nor come again.
+ * The end of a listener. First it still accepts connections and holds new requests. Then it stops listening, and each
+ * held request gets its answer, the last one on its connection. Clients of a busy service are neither cut off nor
+ * reconnected.
  */
 export class Ending {
-  /** What requests wait for that come now; null while nobody ends it. */
+  /** The promise that new requests wait for; `null` while the listener is not ending. */
   held: Promise<void> | null = null
 
-  /** Lets what is in flight end, by `end`, which closes idle connections; what is left after `drainMs` is cut off. */
+  /**
+   * Ends the listener. `end` closes idle connections and resolves when the running requests are complete; `cutOff`
+   * closes the rest after `drainMs`.
+   */
   async run(drainMs: number, end: () => Promise<void>, cutOff: () => void): Promise<void> {
     const timer = setTimeout(cutOff, drainMs)
-    // What is on its way on an idle connection would be lost. One whose request is held is not idle.
+    // A request on its way on an idle connection would be lost. A connection with a held request is not idle.
     const { promise, resolve } = Promise.withResolvers<void>()
     this.held = promise
     await new Promise((then) => setTimeout(then, Math.min(LINGER_MS, drainMs)))
@@ -69,21 +73,21 @@ export class Ending {
   }
 }
 
-// Not one of these: nothing to cut off, and nothing the WHATWG parser could change.
+// Targets without such a character have no query or fragment, and the WHATWG parser would not change them.
 const SUSPECT = /[^\w!$&'()*+,\-/:;=@[\]|~]/
 
 /**
- * The path of a URL as browsers parse it (WHATWG), of a request target that begins with a slash and may carry a query and
- * a fragment. In the common case one scan, and no URL is built.
+ * Returns the path, parsed as in browsers (WHATWG), of a request target that begins with a slash. The common case takes
+ * one scan and builds no URL.
  */
 function pathnameOfTarget(target: string): string {
   if (!SUSPECT.test(target)) return target
   const end = target.search(/[?#]/)
-  // With a host before it: `//x` is a path here, never an authority (RFC 9112 §3.2.1).
+  // Parsed with a host in front: `//x` is a path here, not an authority (RFC 9112 §3.2.1).
   return new URL(`http://h${end === -1 ? target : target.slice(0, end)}`).pathname
 }
 
-/** The same of an absolute URL, or of one whose host no URL may have, as clients can send it; empty where it has no path. */
+/** Returns the path of an absolute URL, even one with a host that no URL may have; empty if there is no path. */
 export function pathnameOfUrl(url: string): string {
   if (url.charCodeAt(0) === SLASH) return pathnameOfTarget(url)
   const scheme = url.indexOf('://')

@@ -3,21 +3,21 @@ import { type Socket, Server as NetServer } from 'node:net'
 
 const LOOPBACK = /^(?:::1$|(?:::ffff:)?127\.)/
 
-/** How often it is looked for connections that an end has to wait for no longer. */
+/** The interval of checks for idle connections while the server ends. */
 const LOOK_MS = 25
 
 /**
- * The connections of a node:http server, and what is owed on them. Its own `close` would destroy each that has no request
- * without an answer, with all that was answered and is not yet read, and with the answers that wait for their turn.
+ * The connections of a node:http server, with their unanswered requests. The server's own `close` would destroy
+ * connections whose answers are queued or not read yet.
  */
 export class Connections {
   readonly #server: Server
   readonly #open = new Set<Socket>()
-  /** The responses of a connection that wait for their turn, or for their answer, */
-  readonly #owed = new WeakMap<Socket, Set<ServerResponse>>()
-  /** and the last of them. */
+  /** The pending responses of each connection: not answered yet, or waiting behind an earlier response. */
+  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>()
+  /** The newest pending response of each connection. */
   readonly #newest = new WeakMap<Socket, ServerResponse>()
-  /** How much had come of a connection when it was last looked at. */
+  /** `bytesRead` of each connection at the last check. */
   readonly #seen = new WeakMap<Socket, number>()
 
   constructor(server: Server) {
@@ -28,24 +28,24 @@ export class Connections {
     })
   }
 
-  /** Notes that a request is not answered at once; returns how many of its connection are not. */
-  owe({ socket }: IncomingMessage, response: ServerResponse): number {
-    const owed = this.#owed.get(socket) ?? new Set()
-    this.#owed.set(socket, owed)
-    if (!owed.has(response)) response.once('close', () => owed.delete(response))
-    owed.add(response)
+  /** Records a pending response. Returns the number of pending responses on its connection. */
+  addPending({ socket }: IncomingMessage, response: ServerResponse): number {
+    const pending = this.#pending.get(socket) ?? new Set()
+    this.#pending.set(socket, pending)
+    if (!pending.has(response)) response.once('close', () => pending.delete(response))
+    pending.add(response)
     this.#newest.set(socket, response)
-    return owed.size
+    return pending.size
   }
 
-  /** Whether nothing that came on its connection waits behind it. */
+  /** Returns true if no later request of the same connection is pending. */
   isNewest({ socket }: IncomingMessage, response: ServerResponse): boolean {
     return (this.#newest.get(socket) ?? response) === response
   }
 
   /**
-   * Keeps at most `most` connections open. A new one from this machine takes the place of the oldest that has no request
-   * in flight, so that a probe is always answered; any other is closed.
+   * Limits the number of open connections. A new connection from this machine replaces the oldest idle one, which keeps
+   * probes working; any other new connection is closed.
    */
   limit(most: number): void {
     this.#server.on('connection', (socket: Socket) => {
@@ -58,10 +58,10 @@ export class Connections {
   }
 
   #oldestIdle(): Socket | undefined {
-    return this.#open.values().find((socket) => (this.#owed.get(socket)?.size ?? 0) === 0)
+    return this.#open.values().find((socket) => (this.#pending.get(socket)?.size ?? 0) === 0)
   }
 
-  /** Accepts no more, and resolves when all connections are closed: each as soon as nothing is owed on it. */
+  /** Stops listening. Resolves when all connections are closed, each as soon as it has no pending response. */
   async end(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     NetServer.prototype.close.call(this.#server, () => resolve())
@@ -72,8 +72,8 @@ export class Connections {
 
   #endIdle(): void {
     for (const socket of this.#open) {
-      if ((this.#owed.get(socket)?.size ?? 0) > 0 || socket.writableLength > 0) continue
-      // What comes in parts may be a request.
+      if ((this.#pending.get(socket)?.size ?? 0) > 0 || socket.writableLength > 0) continue
+      // A request may be arriving in parts.
       if (this.#seen.get(socket) === socket.bytesRead) socket.destroySoon()
       else this.#seen.set(socket, socket.bytesRead)
     }

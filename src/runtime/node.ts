@@ -8,35 +8,36 @@ import { descriptorLimit } from './descriptor-reserve.ts'
 import { Connections } from './node-connections.ts'
 import { Ending, pathnameOfUrl } from './listener.ts'
 
-// From the first load of a list V8 would learn that its rows live long, and keep those of every later read until a full
-// collection: each small one took 10 ms instead of 1, and a read a tenth longer.
+// After the first load of a list, V8 would allocate the rows of every later read in the old generation, until a full
+// collection: small ones took 10 ms instead of 1 ms, and a read took a tenth longer.
 setFlagsFromString('--no-allocation-site-pretenuring')
 
-// Imported like any other, each of its exports is read once, `WebSocket` too, for which Node loads all of fetch: 10 ms.
+// `getBuiltinModule`, not an import: an import evaluates every export, and for `WebSocket` Node loads all of fetch,
+// which takes 10 ms.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** Listens with node:http, without a Request or a Response: building them costs more than the answer. */
+/** Listens with node:http directly: building a Request and a Response costs more than the answer. */
 export async function listen({ host, port, idleMs, answer }: ListenOptions): Promise<PublicListener> {
   const ending = new Ending()
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = refusedLikeBun(request)
     if (refused !== 0) return void response.writeHead(refused, { Connection: 'close' }).end()
-    // Not yet this one's turn: the one before it on the connection is not out.
-    if (response.socket === null && connections.owe(request, response) > MOST_PIPELINED) {
-      // Who sends on without reading is hung up on: what is queued would grow with all it sends.
+    // An earlier response on this connection is still being sent.
+    if (response.socket === null && connections.addPending(request, response) > MOST_PIPELINED) {
+      // Close the connection of a client that sends without reading: its queue would grow with everything it sends.
       request.socket.destroy()
     } else if (ending.held === null) reply(request, response)
     else {
-      connections.owe(request, response)
+      connections.addPending(request, response)
       void ending.held.then(() => reply(request, response))
     }
   }
   const server = createServer(PATIENCE, take)
-  // An expectation that nobody knows changes nothing (contract §1.2 has no 417).
+  // Unknown expectations are ignored (contract §1.2 has no 417).
   server.on('checkExpectation', take)
   server.maxConnections = mostConnections()
   const connections = new Connections(server)
-  // Who reads nothing, or sends nothing, for so long is let go; node:http alone would wait for ever.
+  // Without a timeout, node:http would wait for ever for a client that neither reads nor sends.
   const keepIdle = (ms: number): number => (server.timeout = server.keepAliveTimeout = ms)
   keepIdle(idleMs)
   function reply(request: IncomingMessage, response: ServerResponse): void {
@@ -52,28 +53,33 @@ export async function listen({ host, port, idleMs, answer }: ListenOptions): Pro
     response: ServerResponse,
   ): Promise<void> {
     const { socket } = request
-    connections.owe(request, response)
-    // A connection whose answer is awaited is not idle.
+    connections.addPending(request, response)
+    // A connection with a pending answer is not idle.
     socket.setTimeout(0)
     const later = await given
     socket.setTimeout(server.timeout)
     send(call, request, response, later)
   }
   function send(call: Call, request: IncomingMessage, response: ServerResponse, given: Answer): void {
-    // RFC 9112 §9.6: who is told sends nothing more that would be lost, and what was sent before is answered first.
+    // Only on the newest response, so requests sent earlier on the connection are still answered (RFC 9112 §9.6).
     if (ending.held !== null && connections.isNewest(request, response)) response.shouldKeepAlive = false
     respond(call, response, given)
   }
   return { ...(await listenerOf(server, connections, host, port, ending)), keepIdle }
 }
 
-/** As long as Bun's, which cannot be set; node:http would wait for 60 s and 300 s, and look only every 30 s. */
+/**
+ * The values of Bun, which cannot be changed there. The defaults of node:http are 60 s, 300 s and a check every 30 s.
+ */
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2000 }
 
-/** Bun takes no more lines of headers. */
+/** The limit of header lines in Bun. */
 const MOST_HEADERS = 198
 
-/** What node:http lets pass and Bun's parser refuses is refused alike, without a problem body: its status, 0 for all else. */
+/**
+ * Returns the status for a request that node:http accepts and Bun's parser refuses; 0 for any other. Like Bun's, the
+ * refusal has no problem body.
+ */
 function refusedLikeBun({ url = '', rawHeaders, httpVersionMajor }: IncomingMessage): number {
   if (rawHeaders.length > 2 * MOST_HEADERS) return 431
   return httpVersionMajor === 1 && (url.charCodeAt(0) === SLASH || /^https?:\/\//i.test(url)) ? 0 : 400
@@ -81,39 +87,44 @@ function refusedLikeBun({ url = '', rawHeaders, httpVersionMajor }: IncomingMess
 
 const SLASH = 47
 
-/** Connections that wait to be accepted: past it a crowd that comes at once waits a second and more to be let in. */
+/**
+ * The queue of connections not accepted yet. With a shorter queue, some of a burst of connections wait for more than a
+ * second.
+ */
 const BACKLOG = 4096
 
-/** More requests of one connection than this do not wait for their turn. */
+/** The limit of pending requests on one connection. */
 const MOST_PIPELINED = 64
 
-/** Descriptors that no caller may take, but no more than half of all: what reads the CRM needs, and the operations listener. */
+/**
+ * Descriptors for reading the CRM and for the operations listener, which callers must not use up. At most half of all.
+ */
 const KEPT = 128
-/** Of those, what the operations listener may take, and those that are replaced meanwhile. */
+/** The share of the operations listener, and of connections being replaced. */
 const MOST_OPERATIONS = 64
 const REPLACED = 16
-/** How long a connection of the operations listener may stand still; `accept` may wait 10 s for another instance. */
+/** How long a connection of the operations listener may be idle. `accept` may wait 10 s for another instance. */
 const OPERATIONS_IDLE_MS = 30_000
 
-/** One connection more is accepted only to be closed. */
+/** Returns the limit of connections. node:http accepts one more only to close it. */
 function mostConnections(): number {
   const limit = descriptorLimit()
   return limit - Math.min(KEPT, Math.floor(limit / 2))
 }
 
-/** None is needed: there are never so many connections that no descriptor is left. */
+/** `null`: node:http limits its connections, so descriptors are always left. */
 export function openReserve(): null {
   return null
 }
 
 /** Listens with node:http for a web-standard handler. */
 export async function listenFetch({ host, port, fetch }: FetchListenOptions): Promise<Listener> {
-  // Only here: it brings HTTP/2, and the public's listener needs neither.
+  // Imported only here: it loads HTTP/2, which the public listener does not need.
   const { getRequestListener } = await import('@hono/node-server')
-  // The adapter's own Response would replace the global one for everybody.
+  // The adapter would otherwise replace the global Response.
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false })
   const server = createServer(PATIENCE, (request, response) => {
-    connections.owe(request, response)
+    connections.addPending(request, response)
     void handle(request, response)
   })
   server.maxConnections = MOST_OPERATIONS + REPLACED
@@ -185,7 +196,10 @@ function respond(call: Call, response: ServerResponse, { status, fields, etag, b
   else response.end(byteText(body), 'latin1')
 }
 
-/** A character a byte: node:http puts a text and the head into one write, and bytes into a second, which costs more. */
+/**
+ * Returns the bytes as a string with one character per byte. node:http sends a string in the same write as the head,
+ * and bytes in a second one, which costs more.
+ */
 function byteText(body: NonNullable<Answer['body']>): string {
   if (typeof body === 'string') return body
   return Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')

@@ -6,7 +6,7 @@ import { openHttpClient } from './outgoing.ts'
 
 const CHUNKS = 1_500_000
 
-it('an answer in chunks of one byte takes the memory of its bytes, not of its chunks', async () => {
+it('an answer in chunks of one byte takes memory for its bytes, not for its chunks', async () => {
   const body = '1\r\nx\r\n'.repeat(1000)
   const server = createServer((socket) => {
     socket.on('error', () => {})

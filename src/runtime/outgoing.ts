@@ -12,16 +12,16 @@ interface Agents {
 }
 
 /**
- * An HTTP client that Bun and Node run alike: node:http takes a path as it is, where `fetch` would encode an apostrophe
- * anew, and its agents take a proxy and certificates on both.
+ * Opens an HTTP client that works the same on Bun and Node. It uses node:http because `fetch` would re-encode an
+ * apostrophe in a path, and because its agents support a proxy and certificates on both runtimes.
  *
- * @param reserve where a connection finds its descriptor when there is no other; null where there always is
+ * @param reserve Provides descriptors for connections if all others are in use; `null` if that cannot happen
  */
 export function openHttpClient(
   { ca, proxyOf }: HttpClientOptions,
   reserve: DescriptorReserve | null = null,
 ): HttpClient {
-  // The option replaces the certificates that are trusted, it does not add to them.
+  // The option replaces the default certificates instead of adding to them.
   const trusted = ca.length === 0 ? {} : { ca: [...getCACertificates('default'), ...ca] }
   const pools = new Map<string | null, Agents>()
 
@@ -57,7 +57,7 @@ export function openHttpClient(
   }
 }
 
-/** The agent, whose connections take their descriptor from the reserve where there is no other. */
+/** Makes an agent take the descriptors of its connections from the reserve if no other is free. */
 function sparing<Kind extends HttpAgent>(agent: Kind, reserve: DescriptorReserve): Kind {
   const create = agent.createConnection.bind(agent)
   const createConnection: typeof create = (options, then) =>
@@ -85,7 +85,7 @@ function exchange(request: HttpRequest, url: URL, agents: Agents): Promise<HttpR
   const fail = (code: string): void => reject(codedError(code))
   let hasResponse = false
   sent.on('error', reject)
-  // Without a listener a server that switches protocols (101) ends the exchange with neither an answer nor an error.
+  // Without a listener, a response that switches protocols (101) ends the exchange with neither an answer nor an error.
   sent.on('upgrade', (_, socket) => {
     socket.destroy()
     fail('HPE_UPGRADE')
@@ -107,7 +107,7 @@ function exchange(request: HttpRequest, url: URL, agents: Agents): Promise<HttpR
   return promise
 }
 
-/** The path and query as they were written: what `URL` makes of them may be encoded otherwise. */
+/** Returns the path and query as written. `URL` might encode them differently. */
 function pathOf(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   return from === -1 ? '/' : (url.slice(from).split('#', 1)[0] ?? '/')
@@ -128,7 +128,7 @@ function readBody(response: IncomingMessage, mostBytes: number): Promise<Uint8Ar
   const coding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
   const isPacked = coding === 'gzip' || coding === 'x-gzip'
   const stream = isPacked ? response.pipe(createGunzip()) : response
-  // Copied into one buffer: what came in many small chunks would be held with the cost of each.
+  // Copied into one buffer, because many small chunks would each cost extra memory.
   let body = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes))
   let length = 0
   const fail = (code: string): void => reject(codedError(code))

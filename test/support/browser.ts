@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { installedProgram } from './installed-program.ts'
 
-/** Debian's Chromium, null where it is not installed. */
+/** Debian's Chromium; `null` if it is not installed. */
 export const CHROMIUM: string | null = installedProgram('chromium')
 
 const QUIET = [
@@ -28,17 +28,17 @@ export interface Look {
 
 export interface Watched {
   readonly page: Page
-  /** What the page complained of: errors, refused scripts, dialogs that CRM text opened. */
+  /** The page's complaints: errors, refused scripts, and dialogs opened by CRM text. */
   readonly complaints: string[]
 }
 
-/** Opens an address and notes everything that a page of ours must never do. */
+/** Opens an address and records everything that our pages must never do. */
 export async function open(browser: Browser, address: string, { width, height, colorScheme }: Look): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
-    // A 503 of /status is an answer; the browser notes it as an error all the same.
+    // A 503 of /status is a valid answer, but the browser reports it as an error.
     if (message.type() === 'error' && !message.text().includes('503')) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))

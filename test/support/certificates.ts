@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** An authority of our own and what it has signed, in a temporary folder, made by openssl. */
+/** A certificate authority and the certificates it has signed, in a temporary folder, made by openssl. */
 export class Certificates {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'marquee-certificates-'))
 
@@ -27,12 +27,11 @@ export class Certificates {
     ])
   }
 
-  /** The path of the authority's certificate. */
   get authority(): string {
     return join(this.folder, 'ca.pem')
   }
 
-  /** A certificate for a server of these names (`DNS:…`, `IP:…`) and its key. */
+  /** Returns a certificate and key for a server with these names (`DNS:…`, `IP:…`). */
   sign(names: string): { readonly certificate: string; readonly key: string } {
     writeFileSync(join(this.folder, 'names'), `subjectAltName=${names}\n`)
     openssl(this.folder, [
@@ -78,7 +77,7 @@ export class Certificates {
   }
 }
 
-/** Debian's package of the same name. */
+/** The name of the program and of Debian's package. */
 const OPENSSL = 'openssl'
 
 function openssl(cwd: string, args: readonly string[]): void {

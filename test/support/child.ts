@@ -8,7 +8,7 @@ export const ROOT: string = join(import.meta.dirname, '../..')
 
 export type Runtime = 'bun' | 'node'
 
-/** The program of a runtime: the ones the project installs. */
+/** Returns the program of a runtime that the project installs. */
 export function programOf(runtime: Runtime): string {
   return runtime === 'bun' ? process.execPath : join(ROOT, 'node_modules/.bin/node')
 }
@@ -16,7 +16,7 @@ export function programOf(runtime: Runtime): string {
 type Spawned = ChildProcessByStdio<Writable | null, Readable, Readable>
 
 const alive = new Set<Spawned>()
-// A test that fails must not leave a service behind.
+// A failing test must not leave a service behind.
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
@@ -24,11 +24,11 @@ process.on('exit', () => {
 export interface SpawnOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** A process group of its own, which `signalGroup` reaches; and standard input that `type` writes to. */
+  /** Runs it in a separate process group, for `signalGroup`, with a standard input, for `type`. */
   readonly interactive?: boolean
 }
 
-/** A real process; what it writes is collected. */
+/** A real process. Its output is collected. */
 export class Child {
   stdout = ''
   stderr = ''
@@ -40,7 +40,7 @@ export class Child {
     args: readonly string[],
     { cwd = ROOT, env = {}, interactive = false }: SpawnOptions = {},
   ) {
-    // Nothing of the surroundings but what a shell needs: MARQUEE_CONFIG or npm's variables would change what is run.
+    // Only the environment a shell needs: MARQUEE_CONFIG or npm's variables would change what is run.
     const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
     const options = { cwd, env: { ...bare, ...env }, detached: interactive }
     const child: Spawned = interactive
@@ -62,7 +62,7 @@ export class Child {
     this.exited = promise
   }
 
-  /** The first whole line of standard output that `isIt` accepts; null where the process ends without one. */
+  /** Returns the first whole line of standard output that `isIt` accepts; `null` if the process ends without one. */
   async line(isIt: (line: string) => boolean): Promise<string | null> {
     for (;;) {
       const found = this.stdout.split('\n').slice(0, -1).find(isIt)
@@ -81,7 +81,7 @@ export class Child {
     this.#child.kill(name)
   }
 
-  /** To all processes of its group, as a terminal or a supervisor sends it. */
+  /** Sends a signal to all processes of the group, like a terminal or a supervisor. */
   signalGroup(name: NodeJS.Signals): void {
     process.kill(-this.pid, name)
   }
@@ -90,7 +90,7 @@ export class Child {
     this.#child.stdin?.write(text)
   }
 
-  /** Ends it by SIGTERM, after `patienceMs` by force; resolves with the exit status. */
+  /** Ends the process by SIGTERM, and by SIGKILL after `patienceMs`. Resolves with the exit status. */
   async stop(patienceMs = 15_000): Promise<number | NodeJS.Signals> {
     this.signal('SIGTERM')
     const timer = setTimeout(() => this.signal('SIGKILL'), patienceMs)

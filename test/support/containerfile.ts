@@ -9,7 +9,7 @@ interface Instruction {
   readonly text: string
 }
 
-/** What the last stage of a container file amounts to, unpacked in a folder that plays the file system's root. */
+/** The result of a container file's last stage, in a folder that takes the place of the root directory. */
 export interface Unpacked {
   readonly root: string
   readonly env: Readonly<Record<string, string>>
@@ -27,7 +27,9 @@ export function instructionsOf(path: string): readonly Instruction[] {
   })
 }
 
-/** Runs the steps of a container file without a builder: every FROM is an empty folder beside this machine's programs. */
+/**
+ * Runs the steps of a container file without a builder. Every FROM is an empty folder beside this machine's programs.
+ */
 export function runSteps(path: string): Unpacked {
   const stages = new Map<string, string>()
   let [root, workdir] = ['', '/']

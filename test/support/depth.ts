@@ -1,6 +1,7 @@
 /**
- * How deep the tests go: `npm test` proves the essentials, `npm run test:all` everything. No other file of the tests tells the two apart. A
- * variable of the environment goes further: `MARQUEE_MODEL_STEPS=1000000 npm test -- test/model/model.test.ts`.
+ * The depth of the tests: `npm test` proves the essentials, `npm run test:all` everything. Only this file distinguishes
+ * them. Variables of the environment override single values: `MARQUEE_MODEL_STEPS=1000000 npm test --
+ * test/model/model.test.ts`.
  */
 const isEverything = process.env['MARQUEE_TEST_DEPTH'] === 'everything'
 
@@ -12,18 +13,18 @@ function given(variable: string, otherwise: number): number {
   return Number(process.env[variable] ?? otherwise)
 }
 
-/** Where chance begins in the models, the histories and the properties. `npm run test:all` draws one, and names it at its end. */
+/** The seed of the models, the histories and the properties. `npm run test:all` draws one and prints it at its end. */
 export const SEED: number = given('MARQUEE_SEED', 1000)
 
-/** Where chance begins when mutants are hunted: always the same, or one that is hard to find would be missed now and then. */
+/** The seed of the mutant hunts. Always the same, because some seeds miss a mutant that is hard to find. */
 export const MUTANT_SEED: number = given('MARQUEE_MUTANT_SEED', 1)
 
 export const MODEL_STEPS: number = given('MARQUEE_MODEL_STEPS', either(40_000, 160_000))
 
-/** Drawn fleets of several instances. */
+/** The number of random fleets of several instances. */
 export const FLEET_RUNS: number = given('MARQUEE_FLEET_RUNS', either(3, 12))
 
-/** The seeds of a directed plan. */
+/** Returns the seeds of a directed plan. */
 export function planSeeds(count: number): readonly number[] {
   return Array.from({ length: either(1, count) }, (_, index) => index + 1)
 }
@@ -41,7 +42,7 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'believes what nobody signed',
 ])
 
-/** The mutants that are hunted. */
+/** Returns the mutants that are hunted. */
 export function huntedMutants<Mutant extends { readonly name: string }>(mutants: readonly Mutant[]): readonly Mutant[] {
   return either(
     mutants.filter(({ name }) => ESSENTIAL_MUTANTS.has(name)),
@@ -49,16 +50,16 @@ export function huntedMutants<Mutant extends { readonly name: string }>(mutants:
   )
 }
 
-/** How long chance strikes at real processes. */
+/** How long faults are injected into real processes. */
 export function faultSeconds(essentials: number, everything: number): number {
   return Math.min(given('MARQUEE_FAULT_SECONDS', either(essentials, everything)), 3600)
 }
 
-/** `limits.idle` of the services that are waited for: the default one takes its time. */
+/** The values of `limits.idle` whose expiry is awaited. The default of 75 s takes long. */
 export const IDLE_S: readonly number[] = either([2, 4], [2, 4, 8, 75])
 
-/** Of the values that are tried at each key of the configuration, one in so many. */
+/** The fraction of values tried at each configuration key: one of this many. */
 export const CONFIGURED_VALUES: number = either(5, 1)
 
-/** How long the soak of 100,000 events lasts. */
+/** The duration of the soak test with 100,000 events. */
 export const SOAK_S: number = either(10, 60)

@@ -1,6 +1,6 @@
 const AGAIN_MS = 5
 
-/** Asks again until the answer is accepted; throws with the last one when `patienceMs` are over. */
+/** Calls `ask` until its answer is accepted. Throws with the last answer after `patienceMs`. */
 export async function eventually<Answer>(
   ask: () => Promise<Answer>,
   isIt: (answer: Answer) => boolean,

@@ -1,11 +1,11 @@
 export interface ExposedMetric {
   readonly name: string
   readonly type: string
-  /** In the order in which they are written, `le` left out. */
+  /** In written order, without `le`. */
   readonly labels: readonly string[]
 }
 
-/** The metrics of a text in Prometheus' format: by their TYPE lines, with the labels of their first sample. */
+/** Parses metrics in Prometheus' text format: the TYPE lines, each with the labels of its first sample. */
 export function exposed(text: string): readonly ExposedMetric[] {
   const lines = text.split('\n')
   return lines.flatMap((line) => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 
 export type ListName = 'events' | 'venues'
 
-/** The JSON text of each list; one that is left out has no file. */
+/** The JSON text of each list. An omitted list has no file. */
 export type Lists = { readonly [Name in ListName]?: string }
 
 export type Settings = Readonly<Record<string, unknown>>
 
 const left = new Set<FilesDirectory>()
-// A test that fails must leave nothing behind.
+// A failing test must leave nothing behind.
 process.on('exit', () => {
   for (const directory of left) directory.remove()
 })
@@ -21,7 +21,7 @@ export class FilesDirectory {
   readonly configuration: string = join(this.path, 'marquee.yaml')
   readonly crm: string = join(this.path, 'crm')
 
-  /** Without `lists` there is not even the CRM's directory. */
+  /** @param lists `null` for a missing CRM directory */
   constructor(settings: Settings, lists: Lists | null) {
     left.add(this)
     this.configure(settings)
@@ -33,11 +33,11 @@ export class FilesDirectory {
   configure(settings: Settings): void {
     const defaults = { operations: null, crm: { kind: 'files', directory: './crm' } }
     const listen = { port: 0, ...objectAt(settings, 'listen') }
-    // JSON is YAML.
+    // JSON is also YAML.
     writeFileSync(this.configuration, JSON.stringify({ ...defaults, ...settings, listen }))
   }
 
-  /** Puts a list in place at once, so that nobody reads half of it. */
+  /** Replaces a list atomically: no reader sees half of it. */
   write(list: ListName, text: string): void {
     mkdirSync(this.crm, { recursive: true })
     const next = join(this.path, `${list}.next`)

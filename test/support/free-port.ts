@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
 
 /**
- * Ports below those that Linux gives to connections (32768). Test files that run beside one another have a range each (`MARQUEE_TEST_LANE`), and
- * a process begins anywhere in it: a server that is about to listen on its port never meets another one.
+ * Ports below those that Linux assigns to connections (32768). Test files that run in parallel have separate ranges
+ * (`MARQUEE_TEST_LANE`), and each process begins at a random port of its range. A server that is about to listen never
+ * finds its port taken.
  */
 const FIRST = 12_000
 const PORTS_EACH = 2500
@@ -11,7 +12,7 @@ const LANES = 8
 const lane = Number(process.env['MARQUEE_TEST_LANE'] ?? LANES - 1) % LANES
 let next = process.pid % PORTS_EACH
 
-/** A port of the loopback address that nobody listens on now, and that no other test is given. */
+/** Returns a port of the loopback address that is free and that no other test gets. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + lane * PORTS_EACH + next

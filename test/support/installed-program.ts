@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where a program of the system is, null where it is not installed: the tests that need it are then skipped, and said so. */
+/**
+ * Returns the path of a system program; `null` if it is not installed. Tests that need it are then skipped, with a
+ * message.
+ */
 export function installedProgram(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/bin']
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null

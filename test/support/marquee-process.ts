@@ -1,7 +1,7 @@
 import type { Runtime } from './child.ts'
 import { Child, programOf } from './child.ts'
 
-/** What the first JSON line says. */
+/** The first JSON line. */
 interface Listening {
   readonly event: string
   readonly address: string
@@ -15,13 +15,13 @@ export interface MarqueeProcess {
   readonly port: number
 }
 
-/** Runs `marquee` with these arguments to its end. */
+/** Runs `marquee` with these arguments until it ends. */
 export async function marquee(runtime: Runtime, args: readonly string[]): Promise<Child & { status: unknown }> {
   const child = new Child(programOf(runtime), ['src/main.ts', ...args])
   return Object.assign(child, { status: await child.exited })
 }
 
-/** Starts `marquee serve` and resolves when it listens; throws with all it said where it does not. */
+/** Starts `marquee serve`. Resolves when it listens; throws with its output if it does not. */
 export function serve(
   runtime: Runtime,
   configuration: string,

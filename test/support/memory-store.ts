@@ -2,20 +2,20 @@ import { Buffer } from 'node:buffer'
 import type { Appended, StoredEntry, StoreConnection, StoreFault, StoreKey } from '../../src/cluster/store.ts'
 import { StoreFailure } from '../../src/cluster/store.ts'
 
-/** How commands travel, and when. */
+/** The way of commands to a store, and its delays. */
 export interface Wire {
   readonly name: string
-  /** How long one takes each way. */
+  /** The delay in one direction, ms. */
   delayMs(): number
-  /** Whether its answer is never heard of. */
+  /** Returns true if the answer of the next command is lost. */
   losesAnswer(): boolean
-  /** In the world, whatever becomes of who asked. */
+  /** Schedules an event outside the machine, which happens even if the machine is frozen. */
   inTheWorld(delayMs: number, then: () => void): void
-  /** Here, when this machine runs. */
+  /** Schedules an event on this machine, which waits while the machine is frozen. */
   here(delayMs: number, then: () => void): void
-  /** Nothing comes through, either way. */
+  /** The connection is cut in both directions. */
   readonly isCut: boolean
-  /** What another release writes instead. */
+  /** Rewrites an entry as another release would write it. */
   rewritten?(entry: StoredEntry): StoredEntry
 }
 
@@ -31,37 +31,37 @@ interface Waiter {
   readonly answer: (entries: readonly StoredEntry[]) => void
 }
 
-/** The server of several stores: what befalls one of them befalls all. */
+/** The server of one or several stores. Its faults concern all of them. */
 class MemoryServer {
   state: 'up' | 'down' | 'swallows' = 'up'
   isFull = false
   connections = 0
   generation = 0
-  /** Connections up to this number lead nowhere any more. */
+  /** Connections up to this number are dead without notice. */
   halfOpenUpTo = 0
 }
 
-/** The store by its port, in memory, with all that may become of one. Ids are fenced as streams fence them. */
+/** The cluster's store port, implemented in memory, with faults. Entry ids are checked as Redis streams check them. */
 export class MemoryStore {
   log: StoredEntry[] | null = null
   blobs: Map<string, Uint8Array> = new Map()
   nonces: Map<string, string> = new Map()
   snapshots: Map<string, number> = new Map()
   trueMs: () => number = () => 0
-  /** Called with each look at the top. */
+  /** Called with each read of the newest entry. */
   onTop: () => void = () => {}
-  /** How far the clock of the server is off; another one's is off by another time. */
+  /** The offset of the server's clock. Another server has another offset. */
   #clockOffsetMs = 0
   readonly #stamps = new Map<string, number>()
-  /** Called with each entry that is added, and whose it is. */
+  /** Called with each added entry and the name of its writer. */
   onAdded: (entry: StoredEntry, name: string) => void = () => {}
   readonly #forged = new WeakSet<StoredEntry>()
   readonly #endless = new WeakSet<StoredEntry>()
   #stuckAt = '0-0'
   #begunMs = 0
-  /** One that looked before the log began may still drop it for so long. */
+  /** For how long a client that looked before the log began may still drop it, ms. */
   settledMs = 0
-  /** Called with who drops a log that can be gone on with. */
+  /** Called with the name of a client that drops a usable log. */
   onDropped: (name: string) => void = () => {}
   #waiters: Waiter[] = []
   readonly #server: MemoryServer
@@ -71,7 +71,7 @@ export class MemoryStore {
     this.#server = beside === null ? new MemoryServer() : beside.#server
   }
 
-  /** `swallows`: takes connections and commands, and says nothing. */
+  /** `swallows`: accepts connections and commands, and never answers. */
   get state(): MemoryServer['state'] {
     return this.#server.state
   }
@@ -95,7 +95,7 @@ export class MemoryStore {
     return new MemoryConnection(this, wire, this.#server.generation, ++this.#server.connections)
   }
 
-  /** A proxy has forgotten all connections and says nothing; new ones work. */
+  /** Simulates a proxy that has forgotten all connections without notice. New connections work. */
   halfOpen(): void {
     this.#server.halfOpenUpTo = this.#server.connections
   }
@@ -104,7 +104,7 @@ export class MemoryStore {
     return this.state === 'swallows' || connection <= this.#server.halfOpenUpTo
   }
 
-  /** All connections break. */
+  /** Breaks all connections. */
   breakConnections(): void {
     this.#server.generation++
     this.#waiters = []
@@ -127,7 +127,7 @@ export class MemoryStore {
     return this.trueMs() + this.#clockOffsetMs
   }
 
-  /** When the server added a body, by the clock it had then: nothing but a mutant asks. */
+  /** Records the server's time when it added a body. Used by a mutant only. */
   stamp(packed: Uint8Array | null): void {
     this.#stamps.set(bodyKey(packed), this.clockMs())
   }
@@ -136,7 +136,7 @@ export class MemoryStore {
     return this.#stamps.get(bodyKey(Buffer.concat([Buffer.alloc(4), body]))) ?? this.clockMs()
   }
 
-  /** Another server's data lies here now; who is connected notices nothing. */
+  /** Replaces the data by another server's. Connected clients notice nothing. */
   restore({ log, blobs, nonces, snapshots }: Saved): void {
     this.#clockOffsetMs -= 20_000
     this.log = log === null ? null : [...log]
@@ -165,18 +165,18 @@ export class MemoryStore {
     return 'added'
   }
 
-  /** Somebody writes who is none of us. */
+  /** Adds an entry that no instance wrote. */
   forge(entry: StoredEntry): void {
     this.#forged.add(entry)
     this.#push(entry)
   }
 
-  /** Somebody writes a later entry, and takes it away again. */
+  /** Simulates a stranger that writes a later entry and removes it again. */
   stick(id: string): void {
     this.#stuckAt = id
   }
 
-  /** The last entry is too large to be read in time. */
+  /** Makes the last entry too large to be read in time. */
   swell(entry: StoredEntry): void {
     this.forge(entry)
     this.#endless.add(entry)
@@ -232,7 +232,7 @@ function bodyKey(bytes: Uint8Array | null): string {
   return bytes === null ? '' : Buffer.from(bytes).toString('latin1')
 }
 
-/** Whether `left` stands above `right` in a stream. */
+/** Returns true if stream id `left` is above `right`. */
 function isAbove(left: string, right: string): boolean {
   const [leftTerm = 0, leftNumber = 0] = left.split('-').map(Number)
   const [rightTerm = 0, rightNumber = 0] = right.split('-').map(Number)
@@ -245,7 +245,7 @@ class MemoryConnection implements StoreConnection {
   readonly #generation: number
   readonly #number: number
   #isDestroyed = false
-  /** Commands arrive, and are answered, in the order in which they were sent. */
+  /** Commands arrive and are answered in the order they were sent. */
   #there = Promise.resolve()
   readonly #failures = new Set<(cause: StoreFailure) => void>()
 

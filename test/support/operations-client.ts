@@ -4,7 +4,7 @@ export interface OperationsReply {
   readonly text: string
 }
 
-/** Asks an operations listener; null where nobody answers. */
+/** Sends a request to an operations listener. Returns `null` if there is no answer. */
 export async function askOperations(url: string, init: RequestInit = {}): Promise<OperationsReply | null> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual' })
@@ -14,7 +14,7 @@ export async function askOperations(url: string, init: RequestInit = {}): Promis
   }
 }
 
-/** The value of one sample in Prometheus' text format, null where it is absent. */
+/** Returns the value of one sample in Prometheus' text format; `null` if it is absent. */
 export function sampleOf(metrics: string, sample: string): number | null {
   const line = metrics.split('\n').find((text) => text.startsWith(`${sample} `))
   return line === undefined ? null : Number(line.slice(sample.length + 1))

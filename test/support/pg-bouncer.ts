@@ -20,11 +20,11 @@ export interface PgBouncerSettings {
   readonly mode: 'session' | 'transaction' | 'statement'
   readonly user: string
   readonly password: string
-  /** How many connections to the server all clients share. */
+  /** The number of server connections for all clients together. */
   readonly poolSize?: number
 }
 
-/** A real PgBouncer before a server, on a port of its own. */
+/** A real PgBouncer in front of a server, on a free port. */
 export class PgBouncer {
   readonly port: number
   log = ''
@@ -60,7 +60,7 @@ export class PgBouncer {
     ]
     const path = join(folder, 'pgbouncer.ini')
     writeFileSync(path, `${lines.join('\n')}\n`)
-    // It refuses to run as root.
+    // PgBouncer refuses to run as root.
     const asOther = process.getuid?.() === 0
     if (asOther) spawnSync('chown', ['-R', 'postgres', folder])
     const program = PROGRAM ?? 'pgbouncer'

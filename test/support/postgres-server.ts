@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
 
-/** Where Debian keeps the server's programs; null where it is not installed. */
+/** Debian's folder with the server's programs; `null` if it is not installed. */
 const PROGRAMS: string | null = findPrograms()
 
 export const HAS_POSTGRES: boolean = PROGRAMS !== null
@@ -34,7 +34,7 @@ export interface Login {
   readonly user?: string
   readonly password?: string
   readonly database?: string
-  /** From the `?` on. */
+  /** The part of the URL from `?` on. */
   readonly query?: string
 }
 
@@ -43,7 +43,7 @@ process.on('exit', () => {
   for (const server of running) server.kill()
 })
 
-/** A real PostgreSQL server in a folder and on a port of its own. */
+/** A real PostgreSQL server with a temporary folder and a free port. */
 export class PostgresServer {
   readonly folder: string
   readonly port: number
@@ -67,7 +67,7 @@ export class PostgresServer {
     return server
   }
 
-  /** A standby that follows `primary`, which needs nothing but its defaults for it. */
+  /** Starts a standby of `primary`, which needs no settings for that. */
   static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
     const server = await PostgresServer.#inNewFolder()
     const from = `host=127.0.0.1 port=${primary.port} user=postgres password='${SUPERUSER_PASSWORD}'`
@@ -102,7 +102,7 @@ export class PostgresServer {
     writeFileSync(path, `${lines}\n${readFileSync(path, 'utf8')}`)
   }
 
-  /** Puts a file into the data folder as the server's own. */
+  /** Puts a file into the data folder, owned by the server's user. */
   putFile(name: string, text: string): void {
     const path = join(this.data, name)
     writeFileSync(path, text, { mode: 0o600 })
@@ -129,7 +129,7 @@ export class PostgresServer {
     if (!(await ready)) throw new Error(`PostgreSQL did not start:\n${this.log}`)
   }
 
-  /** Stops it at once; connections are cut. */
+  /** Stops the server at once and cuts its connections. */
   async stop(): Promise<void> {
     this.continue()
     this.#postmaster?.kill('SIGINT')
@@ -148,7 +148,7 @@ export class PostgresServer {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Stops answering, as a machine does that is cut off: connections stay, nothing comes. */
+  /** Freezes the server, like a machine that is cut off: connections stay open, nothing arrives. */
   freeze(): void {
     this.#signal('SIGSTOP')
   }
@@ -166,7 +166,7 @@ export class PostgresServer {
     this.#postmaster?.kill('SIGHUP')
   }
 
-  /** A connection as superuser. */
+  /** Opens a connection as superuser. */
   async admin(database = 'postgres'): Promise<Client> {
     const client = new Client({ connectionString: this.url({ database }) })
     client.on('error', () => {})
@@ -193,13 +193,13 @@ export class PostgresServer {
       try {
         process.kill(pid, name)
       } catch (cause) {
-        // A backend that has just ended by itself.
+        // The backend has just ended by itself.
         if (!(cause instanceof Error && 'code' in cause && cause.code === 'ESRCH')) throw cause
       }
     }
   }
 
-  /** The postmaster and its children, who are in process groups of their own. */
+  /** Returns the postmaster and its children, which have separate process groups. */
   #pids(): readonly number[] {
     const postmaster = this.#postmaster?.pid
     if (postmaster === undefined || this.#postmaster?.exitCode !== null) return []

@@ -1,4 +1,4 @@
-// Loaded before each test file: what fast-check draws begins where all chance of the run begins, so that a run can be repeated.
+// Loaded before each test file. It gives fast-check the seed of the run, which makes a run repeatable.
 import fc from 'fast-check'
 import { SEED } from './depth.ts'
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 
 const PATIENCE_MS = 20_000
 
-/** Sends exactly these bytes (text: one byte a character) and resolves with all that comes back until the other side closes. */
+/** Sends exactly these bytes (one per character). Resolves with everything received until the other side closes. */
 export function exchange(port: number, request: string): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const received: Buffer[] = []
@@ -18,7 +18,7 @@ export function exchange(port: number, request: string): Promise<Buffer> {
   return promise
 }
 
-/** Whether anybody accepts connections at this port. */
+/** Returns true if a server accepts connections at this port. */
 export function accepts(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ port, host: '127.0.0.1' }, () => {

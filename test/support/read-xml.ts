@@ -7,7 +7,9 @@ export interface FlatXml {
   readonly members: Record<string, string>
 }
 
-/** Reads a document of a root and text-only children with a parser that is not ours; throws where it is not well-formed. */
+/**
+ * Parses a document with a root and text-only children, with an independent parser. Throws if it is not well-formed.
+ */
 export function readElements(text: string): FlatXml {
   let root = ''
   let namespace: string | undefined

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** Debian's package `redis-server`, or what takes its place; null where neither is installed. */
+/** Debian's package `redis-server` or its replacement Valkey; `null` if neither is installed. */
 const PROGRAM: string | null =
   ['/usr/bin/redis-server', '/usr/bin/valkey-server'].find((path) => existsSync(path)) ?? null
 
@@ -16,7 +16,7 @@ process.on('exit', () => {
   for (const server of running) server.kill()
 })
 
-/** A real Redis in a folder and on a port of its own. */
+/** A real Redis with a temporary folder and a free port. */
 export class RedisServer {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'marquee-redis-'))
   readonly port: number
@@ -31,7 +31,10 @@ export class RedisServer {
     this.#options = options
   }
 
-  /** `options` as on its command line; `tls`: beside the plain port, one with these. */
+  /**
+   * @param options Command-line options
+   * @param tls Options of a second port with TLS; `null` for none
+   */
   static async start(options: readonly string[] = [], tls: readonly string[] | null = null): Promise<RedisServer> {
     const tlsPort = tls === null ? null : await freePort()
     const more = tls === null ? [] : ['--tls-port', String(tlsPort), '--tls-auth-clients', 'no', ...tls]
@@ -48,7 +51,7 @@ export class RedisServer {
     return this.#child?.pid ?? 0
   }
 
-  /** Starts it, or starts it again on the same port: what it saved lies there, and is loaded. */
+  /** Starts the server, or restarts it on the same port with the data it saved. */
   async run(): Promise<void> {
     const usual = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder]
     const child = spawn(PROGRAM ?? '', [...usual, ...this.#options], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -65,7 +68,7 @@ export class RedisServer {
     if (!(await ready)) throw new Error(`Redis did not start:\n${log}`)
   }
 
-  /** By `kill -9`; what it held is gone, but for what it saved. */
+  /** Kills the server with SIGKILL. Only saved data survives. */
   async end(): Promise<void> {
     this.#child?.kill('SIGKILL')
     await this.#exited
@@ -82,7 +85,7 @@ export class RedisServer {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Stops answering, as a machine does that is cut off: connections stay, nothing comes. */
+  /** Freezes the server, like a machine that is cut off: connections stay open, nothing arrives. */
   freeze(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -91,7 +94,7 @@ export class RedisServer {
     this.#child?.kill('SIGCONT')
   }
 
-  /** What `redis-cli` prints for the command. */
+  /** Returns the output of `redis-cli` for a command. */
   ask(...command: readonly string[]): string {
     const { stdout, stderr, status } = spawnSync('redis-cli', ['-p', String(this.port), ...command], {
       encoding: 'utf8',

@@ -1,18 +1,18 @@
 import type { Buffer } from 'node:buffer'
 
-/** A response as it was received. */
+/** A response as received. */
 export interface Reply {
   readonly status: number
-  /** Status line and header lines, as sent. */
+  /** The status line and header lines, as received. */
   readonly head: string
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Buffer
-  /** The bytes as UTF-8. */
+  /** The bytes decoded as UTF-8. */
   readonly body: string
 }
 
-/** Reads one response of which all bytes are there; throws where it is none, or a header comes twice. */
+/** Parses one complete response. Throws if it is malformed or a header occurs twice. */
 export function parseReply(bytes: Buffer): Reply {
   const end = bytes.indexOf('\r\n\r\n')
   const head = bytes.subarray(0, end === -1 ? 0 : end).toString('latin1')
@@ -30,10 +30,10 @@ export function parseReply(bytes: Buffer): Reply {
   return { status, head, headers, bytes: content, body: content.toString('utf8') }
 }
 
-/** Headers that belong to the connection or the moment, and so differ between runtimes and requests. */
+/** Headers of the connection or the moment, which differ between runtimes and requests. */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive'])
 
-/** The headers that are the service's own, sorted by name. */
+/** Returns the service's own headers, sorted by name. */
 export function ownHeaders({ headers }: Reply): Record<string, string> {
   const own = [...headers].filter(([name]) => !OF_THE_MOMENT.has(name))
   return Object.fromEntries(own.toSorted(([left], [right]) => (left < right ? -1 : 1)))

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
-/** An address behind which a server answers, until it swallows: it takes connections and bytes then, and says nothing. */
+/** A proxy in front of a server. While it swallows, it accepts connections and bytes and sends nothing. */
 export class SwallowingProxy {
   readonly port: number
   isSwallowing = false

@@ -4,7 +4,7 @@ function later(delayMs: number, then: () => void): void {
   setTimeout(then, delayMs)
 }
 
-/** A store in memory that answers at once, by the clock of the system. */
+/** A wire without delay, on the system's clock. */
 export const systemWire: Wire = {
   delayMs: () => 0,
   losesAnswer: () => false,

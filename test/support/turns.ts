@@ -1,10 +1,10 @@
-/** Time of the processor, and the longest turn. */
+/** Processor time, and the longest turn of the event loop. */
 export interface Cost {
   readonly workMs: number
   readonly turnMs: number
 }
 
-/** Neither more than has passed, nor more than this process worked: what the machine does besides does not count. */
+/** A turn counts as the smaller of elapsed time and processor time, because other processes must not count. */
 class TurnWatch {
   longestMs = 0
   #at = now()

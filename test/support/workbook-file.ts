@@ -2,26 +2,26 @@ import { crc32, deflateRawSync } from 'node:zlib'
 
 // Workbooks as Excel writes them, part by part (ECMA-376), made here. One that LibreOffice wrote is in test/exports/libreoffice.
 
-/** A cell: a text is shared as Excel shares it; `xml` is what stands in the sheet as it is. */
+/** A cell. Texts become shared strings, as in Excel; `xml` is inserted into the sheet unchanged. */
 export type SheetCell = string | number | boolean | null | { readonly xml: string }
 
 export interface SheetSetting {
   readonly name: string
   readonly rows: readonly (readonly SheetCell[])[]
   readonly isHidden?: boolean
-  /** What cells link to, by their places. */
+  /** Links of cells, by cell reference. */
   readonly links?: readonly SheetLink[]
 }
 
 export interface SheetLink {
   readonly place: string
-  /** An address elsewhere; null: a place in the workbook. */
+  /** An external address; `null` for a link within the workbook. */
   readonly target: string | null
-  /** What is beside it, such as a fragment. */
+  /** The part after the target, such as a fragment. */
   readonly location?: string
 }
 
-/** The styles that the cells of a workbook made here may have, by their number. */
+/** The cell styles of these workbooks, by number. */
 export const STYLES = {
   number: 0,
   date: 1,
@@ -36,12 +36,12 @@ export const STYLES = {
   otherZeros: 10,
 } as const
 
-/** The cell of a date or a time, as the days since 1899-12-30. */
+/** Returns the cell of a date or a time, given in days since 1899-12-30. */
 export function serial(days: number, style: keyof typeof STYLES): SheetCell {
   return { xml: `<c s="${STYLES[style]}"><v>${days}</v></c>` }
 }
 
-/** @param extra parts beside those that a workbook needs */
+/** @param extra Additional parts of the file */
 export function workbook(
   sheets: readonly SheetSetting[],
   { is1904 = false, extra = [] }: { readonly is1904?: boolean; readonly extra?: Parameters<typeof zip>[0] } = {},
@@ -139,7 +139,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
-/** A ZIP file of these parts. `declared` lies about what the last of them unpacks to. */
+/** Returns a ZIP file of these parts. `declared` is a false unpacked size for the last one. */
 export function zip(parts: readonly (readonly [name: string, content: string | Buffer])[], declared?: number): Buffer {
   const bodies: Buffer[] = []
   const directory: Buffer[] = []
