@@ -1,5 +1,17 @@
 @echo off
-rem Marquee on the Bun that `npm ci` brings, from wherever it is called.
-set "MARQUEE_BUN=%~dp0node_modules\@oven\bun-windows-x64\bin\bun.exe"
-if not exist "%MARQUEE_BUN%" echo No Bun for this machine is in "%~dp0node_modules": run `npm ci` in "%~dp0" 1>&2 & exit /b 1
-"%MARQUEE_BUN%" "%~dp0src\main.ts" %*
+rem Marquee on the Bun that npm installed with it, from wherever it is called: beside this file or, hoisted, further up.
+setlocal
+set "MARQUEE_MACHINE=x64"
+if /i "%PROCESSOR_ARCHITECTURE%"=="ARM64" set "MARQUEE_MACHINE=aarch64"
+set "MARQUEE_MAIN=%~dp0src\main.ts"
+if not exist "%MARQUEE_MAIN%" set "MARQUEE_MAIN=%~dp0lib\main.js"
+if "%MARQUEE_RUNTIME%"=="node" (
+  node --disable-sigusr1 --enable-source-maps "%MARQUEE_MAIN%" %*
+  exit /b
+)
+set "MARQUEE_BUN="
+for %%d in ("%~dp0node_modules" "%~dp0.." "%~dp0..\..") do (
+  if not defined MARQUEE_BUN if exist "%%~d\@oven\bun-windows-%MARQUEE_MACHINE%\bin\bun.exe" set "MARQUEE_BUN=%%~d\@oven\bun-windows-%MARQUEE_MACHINE%\bin\bun.exe"
+)
+if not defined MARQUEE_BUN echo No Bun for this machine is installed with "%~dp0": run `npm ci` there, or install the package again 1>&2 & exit /b 1
+"%MARQUEE_BUN%" "%MARQUEE_MAIN%" %*

@@ -16,11 +16,15 @@ const WAITING_LANES = 2
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: 'boolean', default: false }, 'test-name-pattern': { type: 'string', short: 't' } },
+  options: {
+    all: { type: 'boolean', default: false },
+    release: { type: 'boolean', default: false },
+    'test-name-pattern': { type: 'string', short: 't' },
+  },
 })
 const pattern = values['test-name-pattern']
 const skipsAreFailures = process.env['CI'] === 'true' || process.env['MARQUEE_NO_SKIPS'] === '1'
-const depth = values.all ? 'everything' : 'essentials'
+const depth = values.all || values.release ? 'everything' : 'essentials'
 // `test:all` draws a random seed; `npm test` uses a fixed one, so a change can be compared. MARQUEE_SEED overrides
 // both.
 const seed = process.env['MARQUEE_SEED'] ?? (values.all ? String(Math.floor(Math.random() * 1e6)) : null)
@@ -107,8 +111,15 @@ async function runLane(units: TestUnit[], lane: number): Promise<void> {
   for (let unit = units.shift(); unit !== undefined; unit = units.shift()) await runUnit(unit, lane)
 }
 
+const RELEASE = 'test/release/'
 const files = globSync('{src,scripts,test}/**/*.test.ts').toSorted()
-const plan = planTests(files, LANES, { all: values.all, wanted: positionals })
+const [released, others] = [
+  files.filter((file) => file.startsWith(RELEASE)),
+  files.filter((file) => !file.startsWith(RELEASE)),
+]
+const plan = values.release
+  ? planTests(released, { alone: released, waiting: [], first: [], onlyInAll: [] }, { all: true, wanted: positionals })
+  : planTests(others, LANES, { all: values.all, wanted: positionals })
 const [busy, waiting, alone] = [[...plan.busy], [...plan.waiting], [...plan.alone]]
 lanes.push(busy, waiting, alone)
 await Promise.all([
@@ -128,7 +139,8 @@ if (slowest.length > 1) {
   for (const [file, took] of slowest) console.log(`${took.toFixed(1).padStart(6)} s  ${file}`)
 }
 for (const { file, name } of counted('skipped')) console.log(`SKIPPED ${file}: ${name}`)
-const repeat = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${values.all ? 'run test:all' : 'test'} --`
+const script = values.release ? 'run test:release' : values.all ? 'run test:all' : 'test'
+const repeat = `${seed === null ? '' : `MARQUEE_SEED=${seed} `}npm ${script} --`
 for (const { file, name } of counted('failed')) console.log(`FAILED ${file}: ${name}\n       again: ${repeat} ${file}`)
 if (isInterrupted) problems.push('INTERRUPTED')
 if (passed + failed === 0) problems.push('NOTHING RAN')

@@ -1,8 +1,18 @@
 import { afterAll, expect, it } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { commandLine } from '../../src/app/launcher.ts'
@@ -54,11 +64,62 @@ it('./marquee without a Bun says what to do', async () => {
   expect(child.stderr).toContain(`run \`npm ci\` in ${folder}`)
 })
 
-it('marquee.cmd names a Bun that `npm ci` brings on Windows, and what it runs', () => {
+it('marquee.cmd names a Bun that npm brings on Windows, and what it runs', () => {
   const text = readFileSync(join(ROOT, 'marquee.cmd'), 'utf8').replaceAll('\\', '/')
-  const [, bun = ''] = /%~dp0(node_modules\/@oven\/bun-windows-x64)\/bin\/bun\.exe/.exec(text) ?? []
-  expect(Object.keys(lock.packages)).toContain(bun)
-  expect(text).toContain('"%MARQUEE_BUN%" "%~dp0src/main.ts" %*')
+  const [, bun = ''] = /(@oven\/bun-windows-%MARQUEE_MACHINE%)\/bin\/bun\.exe/.exec(text) ?? []
+  const machines = Array.from(text.matchAll(/"MARQUEE_MACHINE=(\w+)"/g), ([, machine = '']) => machine)
+  expect(machines).toEqual(['x64', 'aarch64'])
+  for (const machine of machines) {
+    const name = bun.replace('%MARQUEE_MACHINE%', machine)
+    expect(Object.keys(lock.packages)).toContain(`node_modules/${name}`)
+  }
+  for (const main of ['src/main.ts', 'lib/main.js']) expect(text).toContain(`"MARQUEE_MAIN=%~dp0${main}"`)
+  expect(text).toContain('"%MARQUEE_BUN%" "%MARQUEE_MAIN%" %*')
+})
+
+/** Programs that say where they are, in place of Buns; and of the machine what `uname` and `ldd` would say. */
+function machineOf(system: string, processor: string, libc: string, buns: readonly string[]): (at: string) => Child {
+  const root = mkdtempSync(join(folder, 'machine-'))
+  const program = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  }
+  program('bin/uname', `case $1 in -s) echo ${system} ;; *) echo ${processor} ;; esac`)
+  program('bin/ldd', `echo '${libc}' >&2`)
+  for (const bun of buns) program(bun, `echo ${bun}`)
+  return (at) => {
+    mkdirSync(join(root, at), { recursive: true })
+    cpSync(join(ROOT, 'bun'), join(root, at, 'bun'))
+    return new Child(join(root, at, 'bun'), [], { env: { PATH: `${join(root, 'bin')}:/usr/bin:/bin` } })
+  }
+}
+
+it.each([
+  ['in its own node_modules', 'app/node_modules/marquee', 'app/node_modules/marquee/node_modules'],
+  ['hoisted beside it', 'app/node_modules/marquee', 'app/node_modules'],
+  ['hoisted beside its scope', 'app/node_modules/@scope/marquee', 'app/node_modules'],
+  ['hoisted by a workspace above', 'all/app/node_modules/marquee', 'all/node_modules'],
+  ['in a checkout', 'marquee', 'marquee/node_modules'],
+])('./bun finds the one Bun that was installed %s', async (_, at, modules) => {
+  const bun = `${modules}/@oven/bun-linux-aarch64/bin/bun`
+  const child = machineOf('Linux', 'aarch64', 'glibc', [bun])(at)
+  expect([await child.exited, child.stdout, child.stderr]).toEqual([0, `${bun}\n`, ''])
+})
+
+it.each([
+  ['Linux', 'x86_64', 'ldd (Debian GLIBC 2.41) 2.41', 'linux-x64'],
+  ['Linux', 'aarch64', 'ldd (Debian GLIBC 2.41) 2.41', 'linux-aarch64'],
+  ['Linux', 'x86_64', 'musl libc (x86_64)', 'linux-x64-musl'],
+  ['Linux', 'aarch64', 'musl libc (aarch64)', 'linux-aarch64-musl'],
+  ['Darwin', 'arm64', 'ldd: not found', 'darwin-aarch64'],
+  ['Darwin', 'x86_64', 'ldd: not found', 'darwin-x64'],
+  ['MINGW64_NT-10.0', 'x86_64', 'ldd (cygwin) 3.4', 'windows-x64'],
+])('./bun takes of several the one for %s on %s with %s', async (system, processor, libc, wanted) => {
+  const packages = Object.keys(manifest.optionalDependencies).filter((name) => name.startsWith('@oven/'))
+  const buns = packages.map((name) => `node_modules/${name}/bin/bun${name.includes('windows') ? '.exe' : ''}`)
+  const child = machineOf(system, processor, libc, buns)('.')
+  const ended = await child.exited
+  expect([ended, child.stdout.replace('.exe', '')]).toEqual([0, `node_modules/@oven/bun-${wanted}/bin/bun\n`])
 })
 
 it.each([
@@ -69,6 +130,7 @@ it.each([
     { INIT_CWD: '/opt/marquee', npm_lifecycle_event: 'start' },
     './marquee check',
   ],
+  ['below the folder', '/opt', {}, './marquee/marquee check'],
   ['elsewhere', '/srv', {}, '/opt/marquee/marquee check'],
   [
     'elsewhere, through npm',
@@ -82,7 +144,7 @@ it.each([
 
 it('a message quotes words that a shell would take apart', () => {
   const words = ['check', '--config', "it's mine.yaml"]
-  const line = commandLine(words, { cwd: '/', env: {} }, '/opt/my marquee/marquee')
+  const line = commandLine(words, { cwd: '/srv', env: {} }, '/opt/my marquee/marquee')
   const said = spawnSync('sh', ['-c', `printf '%s|' ${line}`], { encoding: 'utf8' }).stdout
   expect(said).toBe(`/opt/my marquee/marquee|${words.join('|')}|`)
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
-import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { Child, ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { untilListening } from '../support/marquee-process.ts'
+import { npmSurroundings } from '../support/npm-surroundings.ts'
 
 interface Component {
   readonly name: string
@@ -23,18 +23,10 @@ interface Bill {
 
 const folder = mkdtempSync(join(tmpdir(), 'marquee-install-'))
 const checkout = join(folder, 'checkout')
-// How the registry is reached is a matter of the machine; all else that npm was told stays behind.
-const surroundings = Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_'))
-const env = {
-  ...Object.fromEntries(surroundings.map(([name, value]) => [name, value ?? ''])),
-  HOME: join(folder, 'home'),
-  npm_config_cache: join(folder, 'cache'),
-  npm_config_registry: spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim(),
-}
+const env = npmSurroundings(folder)
 
 let installed: Child | null = null
 beforeAll(async () => {
-  mkdirSync(env.HOME)
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'bun', 'marquee', 'src', 'sample', 'scripts']) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true })
   }
