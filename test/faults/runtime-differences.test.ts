@@ -34,7 +34,7 @@ interface Difference {
 
 const DIFFERENCES: readonly Difference[] = [
   {
-    line: 'a blank, a tab or a control character within the target, a bare line feed or carriage return, another version than HTTP/1.0 and 1.1',
+    line: 'a blank, a tab or a control character within the target, a bare line feed or carriage return, a version other than HTTP/1.0 and 1.1',
     requests: [
       get('/a b'),
       get('/a\tb'),
@@ -55,7 +55,7 @@ const DIFFERENCES: readonly Difference[] = [
     node: '200 404',
   },
   {
-    line: 'a method that nobody knows, or in lower case',
+    line: 'an unknown method, or one in lower case',
     requests: ['FOO', 'get', 'Get'].map((method) => get(TARGET).replace('GET', method)),
     bun: 'closed',
     node: '400 closed',
@@ -93,13 +93,13 @@ const DIFFERENCES: readonly Difference[] = [
     node: '200 closed',
   },
   {
-    line: 'a `Content-Length` that is said twice, alike',
+    line: 'the same `Content-Length` twice',
     requests: [get(TARGET, 'Content-Length: 0\r\nContent-Length: 0\r\n\r\n')],
     bun: '200 404',
     node: '400 closed',
   },
   {
-    line: 'a request that comes behind one with `Upgrade` before that is answered',
+    line: 'a request sent behind one with `Upgrade`, before that is answered',
     requests: ['websocket', 'h2c'].map((name) => get(TARGET, `Connection: Upgrade\r\nUpgrade: ${name}\r\n\r\n`)),
     bun: '200 404',
     node: '200 closed',
@@ -152,7 +152,7 @@ async function statusesOf(port: number, request: string): Promise<string> {
   return [...statuses(received), ...(isClosed ? ['closed'] : [])].join(' ')
 }
 
-describe('what Bun and Node answer differently (docs/operations.md)', () => {
+describe('differences between Bun and Node (docs/operations.md)', () => {
   let victims: Readonly<Record<Runtime, Victim>>
   beforeAll(async () => {
     const [bun, node] = await Promise.all(
@@ -183,7 +183,7 @@ describe('what Bun and Node answer differently (docs/operations.md)', () => {
 
   it('is listed there, line by line', () => {
     const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-    const [, section = ''] = page.split('## What Bun and Node answer differently\n')
+    const [, section = ''] = page.split('## Differences between Bun and Node\n')
     const cells = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (.*?) +\| /gm)].map(([, cell]) => cell)
     expect(cells.slice(1)).toEqual(DIFFERENCES.map(({ line }) => line))
   })
