@@ -64,7 +64,7 @@ function venues(): Buffer {
   const below = [0, 1, 2].map((index) => [idOf(next + index), 'below', 'Homepage'])
   const marked = { place: `B${next + 2}:D${next + 3}`, target: HALL }
   const named = { place: `B${next + 4}`, target: 'https://name.example' }
-  const all = [['Nr', 'Ort', 'HttpClient'], ...rows, ...below]
+  const all = [['Nr', 'Ort', 'Web'], ...rows, ...below]
   return workbook([{ name: 'Orte', rows: all, links: [...links, marked, named] }])
 }
 
@@ -95,7 +95,7 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
     async (runtime) => {
       const below = [HALL, HALL, 'Homepage'].map((website) => ['below', website])
       const expected = [...CASES.map(({ what, website }) => [what, website]), ...below]
-      expect(await websites(runtime, 'HttpClient')).toEqual(expected)
+      expect(await websites(runtime, 'Web')).toEqual(expected)
     },
     30_000,
   )
@@ -112,11 +112,11 @@ describe('a cell of a workbook that links (docs/files-as-exported.md)', () => {
 
   it('keeps no more links than limits.memory allows, however many rows are marked at once', async () => {
     const directory = new FilesDirectory({}, { events: '[]' })
-    const rows = [['Nr', 'HttpClient'], ...Array.from({ length: 60 }, (_, index) => [idOf(index), 'Homepage'])]
+    const rows = [['Nr', 'Web'], ...Array.from({ length: 60 }, (_, index) => [idOf(index), 'Homepage'])]
     const read = async (last: number, target = HALL): Promise<string | undefined> => {
       const links = [{ place: `B2:B${last}`, target }]
       writeFileSync(join(directory.crm, 'Orte.xlsx'), workbook([{ name: 'Orte', rows, links }]))
-      const text = `limits: { memory: 100KB }\ncrm: { kind: files, directory: crm, venues: { from: Orte.xlsx, fields: { Id: Nr, Website: HttpClient }, active: null } }`
+      const text = `limits: { memory: 100KB }\ncrm: { kind: files, directory: crm, venues: { from: Orte.xlsx, fields: { Id: Nr, Website: Web }, active: null } }`
       const readFile = (): Promise<Uint8Array> => Promise.reject(new Error('no file is read'))
       const loaded = await loadConfiguration({ path: directory.configuration, text, env: {}, readFile })
       if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))

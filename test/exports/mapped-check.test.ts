@@ -12,11 +12,11 @@ crm:
   events:
     from: Spielplan.csv
     fields: { Id: Nr, Name: Titel, Start: Beginn, Finish: { join: [Tag, Ende] }, TicketCapacity: Plätze, TicketsAvailable: Frei, Price: Preis, Tags: Sparte }
-    showOnWeb: { HttpClient: [x] }
+    showOnWeb: { Web: [x] }
     active: null
   venues: { from: Orte.csv, fields: { Id: Name, Name: Name }, active: null }
 `
-const HEADER = 'Nr;Titel;Beginn;Tag;Ende;Plätze;Frei;Preis;Sparte;HttpClient'
+const HEADER = 'Nr;Titel;Beginn;Tag;Ende;Plätze;Frei;Preis;Sparte;Web'
 const ROWS = [
   '1;Figaro;21.06.2036 19:30;21.06.2036;22:00;100;120;18.50;Oper, Gala;x',
   '2;Tosca;22.06.2036 19:30;21.06.2036;22:00;1.000;0;18.50;Oper;x',
@@ -44,7 +44,7 @@ describe('check of a file as it was exported speaks of its columns and its words
     expect(groups.map(({ column, count, remedy }) => [column, count, remedy])).toEqual([
       ['Beginn', 1, expect.stringContaining('add DD.MM.YYYY hh.mm Uhr to crm.texts.dates') as never],
       ['Preis', 1, 'Correct Preis: write 18.50 for "18,50", or set crm.texts.decimal: \',\'.'],
-      ['HttpClient', 1, 'Mark what should be on the web: x in HttpClient, a column in this very spelling.'],
+      ['Web', 1, 'Mark what should be on the web: x in Web, a column in this very spelling.'],
     ])
     expect(suspicious.map(({ column, what }) => `${column} ${what}`)).toEqual([
       'Sparte holds a comma, and no row has the semicolon that separates tags: each is read as one tag',

@@ -10,7 +10,7 @@ interface Group {
   readonly found: readonly { readonly value: string }[]
 }
 
-const HEADER = 'Nr;Titel;Tag;Zeit;Ende;Preis;HttpClient'
+const HEADER = 'Nr;Titel;Tag;Zeit;Ende;Preis;Web'
 const GOOD = '1;Figaro;2027-06-21;19:30;2027-06-21 22:00;18,50 €;ja'
 
 function configuration({ from = 'Plan.csv', ids = true } = {}): string {

@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const HEADER = ['Nr', 'Titel', 'Datum', 'Von', 'Bis', 'Preis', 'Plätze', 'Sparte', 'HttpClient'] as const
+const HEADER = ['Nr', 'Titel', 'Datum', 'Von', 'Bis', 'Preis', 'Plätze', 'Sparte', 'Web'] as const
 const FIELDS = `{ Id: Nr, Name: Titel, Start: { join: [Datum, Von] }, Finish: { join: [Datum, Bis] }, Price: Preis, TicketCapacity: Plätze, Tags: Sparte }`
 /** 2036-06-21 and 19:30. */
 const [DAY, TIME] = [49_847, 0.8125]
@@ -45,14 +45,7 @@ interface Read {
 
 async function read(
   bytes: Buffer,
-  {
-    file = SEASON,
-    from = '',
-    memory = '2GB',
-    texts = '',
-    fields = FIELDS,
-    showOnWeb = '{ HttpClient: [true, x] }',
-  } = {},
+  { file = SEASON, from = '', memory = '2GB', texts = '', fields = FIELDS, showOnWeb = '{ Web: [true, x] }' } = {},
   crmId = '7',
 ): Promise<Read> {
   writeFileSync(join(folder, file), bytes)
@@ -225,7 +218,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
       .with(6, zeros)
       .with(8, { xml: '<c s="9"><v>1</v></c>' })
     const fields = FIELDS.replace('Name: Titel', 'Name: { join: [Titel, Sparte] }')
-    const { event, size } = await read(book(row), { fields, showOnWeb: '{ HttpClient: [1] }' }, '00007')
+    const { event, size } = await read(book(row), { fields, showOnWeb: '{ Web: [1] }' }, '00007')
     expect(size).toBe(1)
     expect(event).toMatchObject({ Name: '00007 Oper;Gala', Price: '7', TicketCapacity: 7 })
   })
