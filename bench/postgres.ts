@@ -28,7 +28,7 @@ await world.remove()
 /** Measures each kind of read by the connector alone: its time, the server's work, and this process's memory. */
 async function measureReads(): Promise<void> {
   const configuration = await world.configuration({ freshness: { maxAge: '30s' } })
-  const surroundings = {
+  const context = {
     showIn: openZone('UTC') ?? configuration.timeZone,
     limits: { requestTimeoutMs: 60_000, maxAgeMs: 30_000 },
     loadWeb: () => Promise.reject(new Error('nobody speaks HTTP here')),
@@ -39,7 +39,7 @@ async function measureReads(): Promise<void> {
   const open = (idScanEveryMs: number): Promise<Crm> =>
     openCrm(
       configuration.crm.kind === 'postgres' ? { ...configuration.crm, idScanEveryMs } : configuration.crm,
-      surroundings,
+      context,
     )
   const [crm, sweeping] = [await open(3_600_000), await open(0)]
   const versions = new Map<Guid, number>()

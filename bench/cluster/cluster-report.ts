@@ -18,7 +18,7 @@ export interface ClusterSize {
 }
 
 /** The measurements of a cluster. */
-export interface Shared {
+export interface ClusterMeasurements {
   readonly sizes: readonly ClusterSize[]
   readonly loads: Loads[]
   readonly requests: Requests[]
@@ -49,7 +49,7 @@ answer with a change to a follower's, both asked all the time. CPU is of one cor
 with the same changes.
 `.trim()
 
-export function markdownOf({ loads, requests, crowds, publishing, handOvers }: Shared): string {
+export function markdownOf({ loads, requests, crowds, publishing, handOvers }: ClusterMeasurements): string {
   const parts = [TEXT, loadsTable(loads)]
   if (requests.length > 0) parts.push(CRM_TEXT, requestsTable(requests, crowds))
   const silences = [...handOvers].map(([runtime, ms]) => [
@@ -116,17 +116,17 @@ function publishingTable(publishing: readonly Publishing[]): string {
       String(one.samples),
       show(one.p50Ms),
       show(one.p99Ms),
-      percent(one.readerCluster),
-      percent(one.followerCluster),
-      percent(one.storeCluster),
+      percent(one.leaderShare),
+      percent(one.followerShare),
+      percent(one.storeShare),
       megabytes(one.recordBytes),
       megabytes(one.storeBytes),
     ]),
   )
 }
 
-export function figuresOf(shared: Shared): readonly Figure[] {
-  const { sizes, requests, crowds, publishing, handOvers } = shared
+export function figuresOf(measured: ClusterMeasurements): readonly Figure[] {
+  const { sizes, requests, crowds, publishing, handOvers } = measured
   const published = (figure: string, ceiling: number, unit: string, of: (one: Publishing) => number): Figure =>
     figureOf(figure, `≤ ${ceiling}${unit}`, unit, (runtime) => {
       const one = publishing.find((each) => each.runtime === runtime)
@@ -140,7 +140,7 @@ export function figuresOf(shared: Shared): readonly Figure[] {
   // Tolerates refreshes at the edges of the measured window.
   const SAME = 1.05
   return [
-    ...sizes.flatMap((size) => sizeFigures(shared, size)),
+    ...sizes.flatMap((size) => sizeFigures(measured, size)),
     ...crms.map((crm) =>
       figureOf(`requests to ${crm} with ${MANY} instances against 1`, '1.0×', '×', (runtime) => ({
         value: calmOf(crm, runtime, MANY) / calmOf(crm, runtime, 1),
@@ -167,14 +167,14 @@ export function figuresOf(shared: Shared): readonly Figure[] {
     }),
     published('publish-to-visible, p50', 10, ' ms', ({ p50Ms }) => p50Ms),
     published('publish-to-visible, p99', 50, ' ms', ({ p99Ms }) => p99Ms),
-    published("the leader's share of it, of a core", 5, ' %', ({ readerCluster }) => readerCluster * 100),
-    published('a follower, of a core', 3, ' %', ({ followerCluster }) => followerCluster * 100),
-    published(`the store for ${FOLLOWERS} followers, of a core`, 3, ' %', ({ storeCluster }) => storeCluster * 100),
+    published("the leader's share of it, of a core", 5, ' %', ({ leaderShare }) => leaderShare * 100),
+    published('a follower, of a core', 3, ' %', ({ followerShare }) => followerShare * 100),
+    published(`the store for ${FOLLOWERS} followers, of a core`, 3, ' %', ({ storeShare }) => storeShare * 100),
     published("the store's memory against the records", 2, '×', (one) => one.storeBytes / one.recordBytes),
   ]
 }
 
-function sizeFigures({ loads }: Shared, { events, followerMs, fileMs }: ClusterSize): readonly Figure[] {
+function sizeFigures({ loads }: ClusterMeasurements, { events, followerMs, fileMs }: ClusterSize): readonly Figure[] {
   const figure = (name: string, ceiling: number, unit: string, of: (one: Loads) => number): Figure =>
     figureOf(`${name}, ${events} events`, `≤ ${ceiling}${unit}`, unit, (runtime) => {
       const one = loads.find((each) => each.runtime === runtime && each.events === events)

@@ -27,9 +27,9 @@ export interface Publishing {
   readonly p50Ms: number
   readonly p99Ms: number
   /** Shares of a core; the leader's is what it takes more than a single service with the same changes. */
-  readonly readerCluster: number
-  readonly followerCluster: number
-  readonly storeCluster: number
+  readonly leaderShare: number
+  readonly followerShare: number
+  readonly storeShare: number
   readonly recordBytes: number
   /** The size of the store at the end. */
   readonly storeBytes: number
@@ -68,9 +68,9 @@ export async function measurePublishing(workshop: Workshop, runtime: Runtime, cr
     samples: sorted.length,
     p50Ms: percentile(sorted, 0.5),
     p99Ms: percentile(sorted, 0.99),
-    readerCluster: (readerCpu ?? Number.NaN) - (aloneCpu ?? Number.NaN),
-    followerCluster: median(followerCpu),
-    storeCluster: storeCpu ?? Number.NaN,
+    leaderShare: (readerCpu ?? Number.NaN) - (aloneCpu ?? Number.NaN),
+    followerShare: median(followerCpu),
+    storeShare: storeCpu ?? Number.NaN,
     recordBytes: records,
     storeBytes: held,
   }

@@ -108,7 +108,7 @@ console.log(
     longestMs,
     bytesAnEvent,
     churnedBytesAnEvent,
-    churnCluster: Math.max(0, onMs - offMs) / 1000,
+    churnShare: Math.max(0, onMs - offMs) / 1000,
   }),
 )
 

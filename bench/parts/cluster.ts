@@ -8,7 +8,7 @@ import { measureLoads } from '../cluster/loads.ts'
 import { PostgresCrm } from '../cluster/postgres-crm.ts'
 import { measurePublishing } from '../cluster/publishing.ts'
 import { measureCrowd, measureRequests } from '../cluster/requests.ts'
-import type { ClusterSize, Shared } from '../cluster/cluster-report.ts'
+import type { ClusterSize, ClusterMeasurements } from '../cluster/cluster-report.ts'
 import { figuresOf, markdownOf } from '../cluster/cluster-report.ts'
 import type { Workshop } from '../workshop.ts'
 
@@ -28,23 +28,30 @@ export async function cluster(workshop: Workshop): Promise<Section> {
     workshop.leftOut.add('several instances that share a store: it needs redis-server')
     return { title: 'Several instances', markdown: 'Not measured: there is no Redis here.', figures: [] }
   }
-  const shared: Shared = { sizes: SIZES, loads: [], requests: [], crowds: [], publishing: [], handOvers: new Map() }
+  const measured: ClusterMeasurements = {
+    sizes: SIZES,
+    loads: [],
+    requests: [],
+    crowds: [],
+    publishing: [],
+    handOvers: new Map(),
+  }
   for (const { events, starts } of SIZES) {
     const lists = workshop.lists(events)
-    for (const runtime of RUNTIMES) shared.loads.push(await measureLoads(workshop, runtime, lists, starts))
+    for (const runtime of RUNTIMES) measured.loads.push(await measureLoads(workshop, runtime, lists, starts))
   }
-  if (HAS_POSTGRES) await measureWithPostgres(workshop, shared)
+  if (HAS_POSTGRES) await measureWithPostgres(workshop, measured)
   else workshop.leftOut.add('what instances that share ask of a CRM, and how soon they show it: it needs postgresql')
-  return { title: 'Several instances', markdown: markdownOf(shared), figures: figuresOf(shared) }
+  return { title: 'Several instances', markdown: markdownOf(measured), figures: figuresOf(measured) }
 }
 
-async function measureWithPostgres(workshop: Workshop, shared: Shared): Promise<void> {
+async function measureWithPostgres(workshop: Workshop, measured: ClusterMeasurements): Promise<void> {
   const small = await PostgresCrm.open(workshop, COUNTED)
   for (const runtime of RUNTIMES) {
-    shared.requests.push(...(await measureRequests(workshop, runtime, small)))
-    shared.crowds.push(await measureCrowd(workshop, runtime, small))
-    shared.handOvers.set(runtime, await measureHandOvers(workshop, runtime, small, HAND_OVERS))
+    measured.requests.push(...(await measureRequests(workshop, runtime, small)))
+    measured.crowds.push(await measureCrowd(workshop, runtime, small))
+    measured.handOvers.set(runtime, await measureHandOvers(workshop, runtime, small, HAND_OVERS))
   }
   const large = await PostgresCrm.open(workshop, PUBLISHED)
-  for (const runtime of RUNTIMES) shared.publishing.push(await measurePublishing(workshop, runtime, large))
+  for (const runtime of RUNTIMES) measured.publishing.push(await measurePublishing(workshop, runtime, large))
 }

@@ -31,7 +31,7 @@ interface Cost {
   readonly longestMs: number
   readonly bytesAnEvent: number
   readonly churnedBytesAnEvent: number
-  readonly churnCluster: number
+  readonly churnShare: number
 }
 
 /** Measures what a page of a list and its index cost. */
@@ -57,7 +57,7 @@ export async function pages(): Promise<Section> {
         RUNTIME_NAMES[runtime],
         ...ms,
         ...bytes,
-        `${((cost?.churnCluster ?? 0) * 100).toFixed(1)} %`,
+        `${((cost?.churnShare ?? 0) * 100).toFixed(1)} %`,
       ]
     }),
   )
@@ -77,7 +77,7 @@ export async function pages(): Promise<Section> {
       figure('longest turn', 20, ' ms', ({ longestMs }) => longestMs),
       figure('index after churn', 40, ' bytes an event', ({ churnedBytesAnEvent }) => churnedBytesAnEvent),
       // A hundredth of a larger list is more to follow.
-      ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnCluster }) => churnCluster * 100)] : []),
+      ...(index === 0 ? [figure('followed', 2, ' % of a core', ({ churnShare }) => churnShare * 100)] : []),
     ]
   })
   const made = ['ready page ms', 'made again ms', 'cold ms', 'with venues ms', 'with venues, cold ms']

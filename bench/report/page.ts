@@ -2,7 +2,7 @@ import { QUICK } from '../measure/scale.ts'
 import type { Section } from '../part.ts'
 import type { Figure, Measured } from './figure.ts'
 import { table } from './table.ts'
-import { surroundings } from './versions.ts'
+import { machineAndVersions } from './versions.ts'
 
 const ABOUT = `# Benchmarks
 
@@ -28,7 +28,7 @@ export function pageOf(sections: readonly Section[], leftOut: ReadonlySet<string
   const day = `- Date: ${new Date().toISOString().slice(0, 10)}\n`
   const summary = summaryOf(sections.flatMap(({ figures }) => figures))
   const parts = sections.map(({ title, markdown }) => `## ${title}\n\n${markdown.trimEnd()}\n`)
-  const top = `${ABOUT}\n${QUICK ? `${QUICK_WARNING}\n` : ''}${day}${surroundings()}${missing}`
+  const top = `${ABOUT}\n${QUICK ? `${QUICK_WARNING}\n` : ''}${day}${machineAndVersions()}${missing}`
   return [top, `## Goals\n\n${summary}`, ...parts].join('\n')
 }
 

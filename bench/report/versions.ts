@@ -6,7 +6,7 @@ import { programOf, ROOT } from '../../test/support/child.ts'
 import { findTool } from '../machine/find-tool.ts'
 
 /** The machine and the software versions, as a Markdown list. */
-export function surroundings(): string {
+export function machineAndVersions(): string {
   const versions = [
     runtimes(),
     ...['hono', 'fastify', 'autocannon'].map((name) => `${name} ${packageVersion(name)}`),
