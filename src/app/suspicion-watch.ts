@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
-import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicion } from '../domain/suspicion.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
 import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
@@ -12,12 +12,12 @@ import { unmatchedVenues } from './venue-references.ts'
 /** What is most likely wrong in the lists, looked at after each read: told once a kind until a full read finds none of it, and kept for the dashboard. */
 export class SuspicionWatch {
   /** What is served all the same. */
-  readonly found: Record<ListName, readonly Oddity[]> = { events: [], venues: [] }
+  readonly found: Record<ListName, readonly Suspicion[]> = { events: [], venues: [] }
   /** When rows of a list were last withheld for a mistake and had not been before, monotonic ms. */
   readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
   readonly #told = new Set<string>()
   /** Of `found.events`, what the events name and the venues do not have. */
-  #unmatched: readonly Oddity[] = []
+  #unmatched: readonly Suspicion[] = []
   #venuesAre: 'to be compared' | 'compared now' | 'compared' = 'to be compared'
   #wereCompared = false
   readonly #settings: Pick<Configuration, 'crm' | 'isTimeZoneSet'>
@@ -49,8 +49,8 @@ export class SuspicionWatch {
     if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)
     if (rows === 0 && !isEmptied) return
     if (kind === 'full' && rows > 0) this.#suspicions[list].judge(rows)
-    const odd = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id))
-    this.found[list] = list === 'events' ? [...odd, ...this.#unmatched] : odd
+    const found = isEmptied ? [] : this.#suspicions[list].list((id) => lists[list].list.serves(id))
+    this.found[list] = list === 'events' ? [...found, ...this.#unmatched] : found
     if (kind === 'full') this.#forgetOthers(list)
     this.#tell(list)
     const { crm, isTimeZoneSet: isSet } = this.#settings
@@ -69,7 +69,7 @@ export class SuspicionWatch {
       const whats = new Set(unmatched.map(({ what }) => what))
       for (const { column, what } of before) if (!whats.has(what)) this.#told.delete(`events ${column} ${what}`)
       this.#unmatched = unmatched
-      this.found.events = [...this.found.events.filter((odd) => !before.has(odd)), ...unmatched]
+      this.found.events = [...this.found.events.filter((suspicion) => !before.has(suspicion)), ...unmatched]
       this.#tell('events')
       if (this.#venuesAre === 'compared now') this.#venuesAre = 'compared'
     }

@@ -2,7 +2,7 @@ import type { IdTexts } from '../crm/mapping/id-texts.ts'
 import type { ListSuspicions } from '../crm/mapping/suspicions.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
-import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicion } from '../domain/suspicion.ts'
 import { howMany } from '../observe/printable.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import { readVenueId } from '../records/packing.ts'
@@ -15,7 +15,7 @@ const MOST_TEXTS = 20
 const MOST_COMPARED = 2000
 
 /** The texts in VenueId that no row of the venues has, the most frequent first; none as long as a list was not read. */
-export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<readonly Oddity[]> {
+export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<readonly Suspicion[]> {
   const { events, venues } = lists
   const known = texts.events.venueTexts
   const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
@@ -33,12 +33,12 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
   for (const [venue, count] of unmatched) if (count === 0) known.forget(venue)
   const counts = [...unmatched].filter(([venue, count]) => count > 0 && !isHeld(venue))
   const byCount = counts.toSorted(([, left], [, right]) => right - left)
-  const told: Oddity[] = []
+  const told: Suspicion[] = []
   const names = [...texts.venues.venueTexts]
     .flatMap(([venue, { text }]) => (isHeld(venue) ? [text] : []))
     .slice(0, MOST_COMPARED)
   for (const [venue, count] of byCount.slice(0, MOST_TEXTS)) {
-    told.push(oddityOf(venue, count, lists, known, names))
+    told.push(suspicionOf(venue, count, lists, known, names))
     await yieldToEventLoop()
   }
   const more = byCount.slice(MOST_TEXTS)
@@ -49,13 +49,13 @@ export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<r
   return told
 }
 
-function oddityOf(
+function suspicionOf(
   venue: Guid,
   count: number,
   { events }: ToldLists,
   known: IdTexts,
   venues: readonly string[],
-): Oddity {
+): Suspicion {
   const { text = venue, rows = new Map<Guid, string>() } = known.get(venue) ?? {}
   const places: string[] = []
   for (const [id, where] of rows) {

@@ -10,7 +10,7 @@ import type { WithheldRow } from '../records/packed-withheld.ts'
 import type { ToldLists } from '../sync/held-lists.ts'
 import type { Diagnosis } from '../sync/port.ts'
 import type { RecordList } from '../records/record-list.ts'
-import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicion } from '../domain/suspicion.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import type { CrmRead } from '../app/assemble.ts'
 import { type FieldReport, fieldReports } from './check-fields.ts'
@@ -24,7 +24,7 @@ interface WithheldReport extends WithheldWords {
   readonly id: string | null
 }
 
-type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Oddity, 'where'>
+type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
 
 /** The values that a `not` lets pass, the most frequent first. */
 export interface Passing {
@@ -88,7 +88,7 @@ export function reportOf(
   { crm, isTimeZoneSet }: Configuration,
   configurationWarnings: readonly string[],
   textKeyFor: TextKeyFor,
-  unmatched: readonly Oddity[],
+  unmatched: readonly Suspicion[],
 ): { readonly report: Report; readonly asides: Asides } {
   const held = LISTS.map(([kind, list]) => ({
     kind,
@@ -127,7 +127,7 @@ export function reportOf(
     groups,
     suspicious: [
       ...suspiciousIn('event', suspicions.events, lists.events.list),
-      ...unmatched.map((odd) => toldIn('event', odd)),
+      ...unmatched.map((suspicion) => toldIn('event', suspicion)),
       ...(isTimeZoneSet ? [] : wallDates(suspicions.events.wallDates, zone)),
       ...suspiciousIn('venue', suspicions.venues, lists.venues.list),
     ],
@@ -174,10 +174,10 @@ function suspiciousIn<Item>(
   suspicions: Suspicions,
   records: RecordList<Item>,
 ): readonly SuspiciousReport[] {
-  return suspicions.list((id) => records.serves(id)).map((odd) => toldIn(kind, odd))
+  return suspicions.list((id) => records.serves(id)).map((suspicion) => toldIn(kind, suspicion))
 }
 
-function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Oddity): SuspiciousReport {
+function toldIn(kind: SuspiciousReport['kind'], { column, what, count, example }: Suspicion): SuspiciousReport {
   return { kind, column, what, count, example }
 }
 

@@ -31,10 +31,10 @@ export interface InitOptions {
 /** Writes a commented marquee.yaml for a kind of CRM. Overwrites an existing file only with `replace`. */
 export async function init(
   kind: string,
-  surroundings: CommandContext,
+  context: CommandContext,
   { from = [], replace = false }: InitOptions = {},
 ): Promise<number> {
-  const { cwd, out, error } = surroundings
+  const { cwd, out, error } = context
   const template = TEMPLATES.get(kind)
   if (template === undefined) {
     const nearest = nearestName(kind, kinds)
@@ -67,7 +67,7 @@ export async function init(
     return ANSWER_IS_NO
   }
   out(printable(`Wrote ${path}.`))
-  const check = `\`${commandLine(['check'], surroundings)}\``
+  const check = `\`${commandLine(['check'], context)}\``
   if (proposed !== null) {
     for (const question of proposed.questions) out(printable(`Open: ${question}`))
     for (const what of proposed.missing) out(printable(`Missing: ${what}`))

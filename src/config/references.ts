@@ -4,7 +4,7 @@ import { type ReadFile, readText } from './read-text.ts'
 import type { Reread } from './secret.ts'
 import type { MapTree, Path, ReferenceTree, Say, Tree } from './tree.ts'
 
-export interface ReferenceSurroundings {
+export interface ReferenceContext {
   /** The directory of the configuration file. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -15,7 +15,7 @@ export interface ReferenceSurroundings {
 }
 
 /** Replaces each `{ env: NAME }` and `{ file: PATH }` in the tree by what it refers to. */
-export async function resolveReferences(root: MapTree, around: ReferenceSurroundings): Promise<MapTree> {
+export async function resolveReferences(root: MapTree, around: ReferenceContext): Promise<MapTree> {
   const crm = root.entries.get('crm')
   const kind = crm?.kind === 'map' ? crm.entries.get('kind') : undefined
   const isOfFiles = kind?.kind === 'scalar' && kind.value === 'files'

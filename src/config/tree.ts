@@ -65,7 +65,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
     return { kind: 'scalar', line, value: null }
   }
 
-  function grow(node: unknown, line: number, path: Path): Tree {
+  function treeOf(node: unknown, line: number, path: Path): Tree {
     if (stopped) return { kind: 'scalar', line, value: null }
     values++
     if (values > MOST_VALUES) return stop(line, `holds more than ${MOST_VALUES} values`)
@@ -77,14 +77,14 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
         say(line, 'uses an alias (*name) without an anchor (&name) before it; text that begins with * needs quotes')
       }
       // Anchors are collected in text order, so this is the latest one before the alias (YAML 1.2 §7.1).
-      return grow(anchors.get(node.source), line, path)
+      return treeOf(anchors.get(node.source), line, path)
     }
     if (isMap(node) || isSeq(node) || isScalar(node)) {
       if (node.anchor !== undefined) anchors.set(node.anchor, node)
     }
-    if (isMap(node)) return growMap(node.items, line, path)
+    if (isMap(node)) return mapOf(node.items, line, path)
     if (isSeq(node)) {
-      const items = node.items.map((item, index) => grow(item, lineOf(item) ?? line, [...path, index]))
+      const items = node.items.map((item, index) => treeOf(item, lineOf(item) ?? line, [...path, index]))
       return { kind: 'list', line, items }
     }
     const value = isScalar(node) ? node.value : null
@@ -92,7 +92,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
     return { kind: 'scalar', line, value: isPlain ? value : null }
   }
 
-  function growMap(pairs: readonly { key: unknown; value: unknown }[], line: number, path: Path): Tree {
+  function mapOf(pairs: readonly { key: unknown; value: unknown }[], line: number, path: Path): Tree {
     const entries = new Map<string, Tree>()
     for (const pair of pairs) {
       const keyLine = lineOf(pair.key) ?? line
@@ -107,7 +107,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
         say(keyLine, `is given twice, first on line ${first.line}; remove one`, inside)
         continue
       }
-      entries.set(key, grow(pair.value, keyLine, inside))
+      entries.set(key, treeOf(pair.value, keyLine, inside))
     }
     return { kind: 'map', line, entries }
   }
@@ -117,7 +117,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
     return node.range ? lines.linePos(node.range[0]).line : null
   }
 
-  const tree = grow(contents, 1, [])
+  const tree = treeOf(contents, 1, [])
   if (stopped) return null
   if (tree.kind === 'map') return tree
   const isEmpty = tree.kind === 'scalar' && tree.value === null

@@ -5,21 +5,21 @@ import type { CrmSettings } from '../config/configuration.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Observe, Outcome } from '../observe/observation.ts'
 import type { Crm, PageStream, Source } from '../sync/port.ts'
-import { type ConnectorSurroundings, limitsOf } from './kit/crm-limits.ts'
+import { type ConnectorContext, limitsOf } from './kit/crm-limits.ts'
 import type { OpenHttpClient } from './web/http-client.ts'
 
-export interface CrmSurroundings extends ConnectorSurroundings {
+export interface CrmContext extends ConnectorContext {
   /** Loads the runtime's HTTP client, which not every CRM needs. */
   readonly loadWeb: () => Promise<OpenHttpClient>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundings): Promise<Crm> {
-  const crm = await open(settings, surroundings)
+export async function openCrm(settings: CrmSettings, context: CrmContext): Promise<Crm> {
+  const crm = await open(settings, context)
   // The Dataverse connector counts its own requests: one read of a list takes many.
   if (settings.kind === 'dataverse') return crm
-  countReads(crm.events, surroundings.observe)
-  countReads(crm.venues, surroundings.observe)
+  countReads(crm.events, context.observe)
+  countReads(crm.venues, context.observe)
   return crm
 }
 
@@ -27,7 +27,7 @@ export async function openCrm(settings: CrmSettings, surroundings: CrmSurroundin
  * Opens the connector, imported on demand: start-up loads no other CRM's driver. A new CRM is a folder beside this file
  * and a case here.
  */
-async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmSurroundings): Promise<Crm> {
+async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmContext): Promise<Crm> {
   switch (settings.kind) {
     case 'dataverse': {
       const { openDataverseCrm } = await import('./dataverse/dataverse-crm.ts')

@@ -1,6 +1,6 @@
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
-import type { Oddity } from '../domain/oddity.ts'
+import type { Suspicion } from '../domain/suspicion.ts'
 import { type Aged, isAnswered, listStanding } from '../sync/admission.ts'
 import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../sync/held-lists.ts'
 import type { RefreshSettings } from '../sync/list-replica.ts'
@@ -53,7 +53,7 @@ export interface StatusOptions extends Pick<
   readonly ignoredColumns: (list: string) => readonly string[]
   readonly watched: {
     readonly zone: Status['zone']
-    readonly found: Readonly<Record<ListName, readonly Oddity[]>>
+    readonly found: Readonly<Record<ListName, readonly Suspicion[]>>
     /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
     readonly mistakenAtMs: Readonly<Record<ListName, number>>
   }

@@ -12,7 +12,7 @@ export interface WrittenProposal {
   readonly missing: readonly string[]
 }
 
-export interface ProposalSurroundings {
+export interface ProposalContext {
   readonly cwd: string
   /** Sentences about hidden sheets that were left out. */
   readonly hidden: readonly string[]
@@ -22,7 +22,7 @@ export interface ProposalSurroundings {
 
 export function writeProposal(
   { events, venues, needsNamespace, needsZone, unused }: Proposal,
-  { cwd, hidden, idNamespace }: ProposalSurroundings,
+  { cwd, hidden, idNamespace }: ProposalContext,
 ): WrittenProposal {
   const lists = [events, venues].filter((list) => list !== null)
   const directory = dirname(lists[0]?.table.path ?? '')

@@ -63,7 +63,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     shrinkGuardMs: 86_400_000,
     ...options.freshness,
   }
-  const surroundings = {
+  const context = {
     showIn: london,
     limits: { requestTimeoutMs: timeoutMs, maxAgeMs: freshness.maxAgeMs },
     time,
@@ -71,7 +71,7 @@ export function rigOf(standIn: StandIn, options: RigOptions = {}): Rig {
     openHttpClient,
     env,
   }
-  const crm = openDataverseCrm(settings, surroundings)
+  const crm = openDataverseCrm(settings, context)
   const replica = new Replica({
     crm,
     formatter: new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }),

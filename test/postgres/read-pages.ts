@@ -15,14 +15,14 @@ const opener = new Opener({
   limits: { requestTimeoutMs: limitMs },
   time: systemTime,
 })
-const lane = new ReadSession(opener)
+const session = new ReadSession(opener)
 
 function well<Value>(given: Value | Fault): Value {
   if (given instanceof Fault) throw new Error(given.failure.message)
   return given
 }
 
-const transaction = well(await lane.begin())
+const transaction = well(await session.begin())
 const scan = transaction.scan(PG_SELECT)
 const sizes: number[] = []
 let most = 0
@@ -39,5 +39,5 @@ for (;;) {
 }
 const after = well(await transaction.query('SELECT 1'))
 await transaction.end()
-await lane.close()
+await session.close()
 console.log(JSON.stringify({ sizes, most, sum, after: after.rows }))

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'bun:test'
-import { cursorAt, positionOf } from '../../src/crm/postgres/stamp.ts'
+import { cursorAt, positionOf } from '../../src/crm/postgres/updated-at.ts'
 import type { Cursor } from '../../src/sync/port.ts'
 import { describeWithPostgres } from './needs-postgres.ts'
 import { Reads } from './reads.ts'

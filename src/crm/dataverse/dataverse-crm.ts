@@ -8,7 +8,7 @@ import type { DataverseSettings } from '../../config/crm/dataverse.ts'
 import type { ListName } from '../../domain/field.ts'
 import type { Outcome } from '../../observe/observation.ts'
 import type { Crm } from '../../sync/port.ts'
-import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { proxyOf } from '../web/proxy-of.ts'
 import { type OpenHttpClient, trustingHttpClient } from '../web/http-client.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
@@ -24,15 +24,15 @@ import { Tokens } from './tokens.ts'
 import { ZoneCodes } from './zone-codes.ts'
 import { type ListSetting, mappedColumns } from '../mapping/list-setting.ts'
 
-export interface DataverseSurroundings extends Omit<ConnectorSurroundings, 'descriptors'> {
+export interface DataverseContext extends Omit<ConnectorContext, 'descriptors'> {
   readonly openHttpClient: OpenHttpClient
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Opens the connector for two tables of a Dataverse environment. */
-export function openDataverseCrm(settings: DataverseSettings, surroundings: DataverseSurroundings): Crm {
+export function openDataverseCrm(settings: DataverseSettings, context: DataverseContext): Crm {
   const { url: origin, ca, proxy, clientId, availability } = settings
-  const { showIn, limits, time, observe, openHttpClient, env, suspicions = listSuspicions() } = surroundings
+  const { showIn, limits, time, observe, openHttpClient, env, suspicions = listSuspicions() } = context
   const proxies = { configured: proxy?.reveal() ?? null, env }
   const web = trustingHttpClient(openHttpClient, ca, (url) => proxyOf(url, proxies))
   const tokens = new Tokens({ ...settings, web, time, limits, scope: `${origin}/.default` })

@@ -2,7 +2,7 @@ import type { EventRecord } from '../../domain/event.ts'
 import type { Guid } from '../../domain/guid.ts'
 import type { Change } from '../../sync/port.ts'
 import { type CellObject, Reason } from '../mapping/cell.ts'
-import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import { type ListMapping, type RowKind, EVENT_ROWS, listMapping, mapRow } from '../mapping/map-row.ts'
 import type { Labels } from './labels.ts'
 import { TableRows, UnlabelledRows } from './table-rows.ts'
@@ -23,7 +23,7 @@ export interface EntityTable<Item> {
   mapAvailability(row: CellObject): Change<Item> | null
 }
 
-export interface TableParts extends Pick<MappingSurroundings, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions'> {
+export interface TableParts extends Pick<MappingContext, 'zone' | 'showIn' | 'venuesFrom' | 'suspicions'> {
   readonly labels: Labels
   readonly zones: ZoneCodes
 }

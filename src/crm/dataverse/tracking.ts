@@ -18,7 +18,7 @@ export class Tracking {
   /** The number of failed links since the last successful one. */
   #failures = 0
   /** Whether a read of changes failed; the next full read shows whether its link was the cause. */
-  #isDoubted = false
+  #hasFailed = false
   #told: NoTracking | null = null
 
   constructor(time: Time, onOff: (why: NoTracking) => void) {
@@ -44,24 +44,24 @@ export class Tracking {
   /** Records a link that was followed to its end. */
   followed(): void {
     this.#failures = 0
-    this.#isDoubted = false
+    this.#hasFailed = false
     this.#told = null
   }
 
   /** Records a refused link. One is normal: links expire, and become invalid when the table's definition changes. */
   refused(): void {
-    this.#isDoubted = false
+    this.#hasFailed = false
     if (++this.#failures >= MOST_FAILURES) this.isOff('failing')
   }
 
   /** Records a failed read of changes. The CRM as a whole may be down. */
   failed(): void {
-    this.#isDoubted = true
+    this.#hasFailed = true
   }
 
   /** Records a successful full read. The CRM is not down, so an earlier failed read of changes was its link's fault. */
   wasReadInFull(): void {
-    if (this.#isDoubted) this.refused()
+    if (this.#hasFailed) this.refused()
   }
 
   isOff(why: NoTracking): void {

@@ -5,7 +5,7 @@ import type { Failure, Cursor, Page, PageStream, ReadOutcome } from '../../sync/
 import type { ReadRequest, ServedRows, Source } from '../../sync/port.ts'
 import { cursorOf, failed, failureOf } from '../../sync/port.ts'
 import type { Moment } from '../../time/time.ts'
-import { type ConnectorSurroundings, type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
+import { type ConnectorContext, type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import type { Descriptors } from '../kit/file-descriptors.ts'
 import { formatIn } from './content.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
@@ -16,7 +16,7 @@ import { type ColumnsBefore, type ListFile, IgnoredColumns } from './list-file.t
 import { readListFile } from './read-list-file.ts'
 import type { SyntaxFault } from './row-parser.ts'
 
-export interface FileSourceSettings<Item> extends Pick<ConnectorSurroundings, 'time' | 'observe'> {
+export interface FileSourceSettings<Item> extends Pick<ConnectorContext, 'time' | 'observe'> {
   readonly directory: string
   readonly list: ListFile<Item>
   readonly limits: FileLimits
@@ -115,8 +115,8 @@ export class FileSource<Item> implements Source<Item> {
       const opened = foundAs({ ...found, format }, stats)
       this.#lookedAt = opened.fingerprint
       this.#halfWritten.saw(opened, begunAt.monotonicMs)
-      const doubted = this.#halfWritten.stillDoubted(name, request.served ?? null, begunAt.monotonicMs)
-      if (doubted !== null) return { ok: false, failure: doubted }
+      const waiting = this.#halfWritten.stillWaiting(name, request.served ?? null, begunAt.monotonicMs)
+      if (waiting !== null) return { ok: false, failure: waiting }
       return yield* this.#readOpen(file, opened, begunAt, request)
     } catch (cause) {
       const code = errorCode(cause)
@@ -151,8 +151,8 @@ export class FileSource<Item> implements Source<Item> {
     const fault = next.value
     if (isGivenUp()) return failed('unreachable', `the reading of ${name} was given up`)
     const confirmedAt = time.now()
-    const standing = await this.#standing(file, found)
-    if (standing === 'changed' || (standing === 'replaced' && fault !== null)) return shown ? 'shown' : 'changed'
+    const change = await this.#changeIn(file, found)
+    if (change === 'changed' || (change === 'replaced' && fault !== null)) return shown ? 'shown' : 'changed'
     if (extent === 'whole-lines' && served !== null && (fault === null || rows.isCut)) {
       const isList = fault === null && !rows.isOpen
       const countMissing = async (): Promise<number> =>
@@ -180,7 +180,7 @@ export class FileSource<Item> implements Source<Item> {
     this.#refused = null
     this.#tell(name, columns.names, rows.blankRows)
     // If the file was replaced meanwhile, the rows are complete, but only as of the beginning of the read.
-    const isCurrent = standing === 'same'
+    const isCurrent = change === 'same'
     const isAll = isCurrent && isSettled(found, begunAt) && !rows.isLeftOut
     const cursor = cursorOf(isAll ? fingerprint : `${fingerprint}${UNSETTLED}`)
     return endOf(cursor, isCurrent ? confirmedAt : begunAt, true)
@@ -203,7 +203,7 @@ export class FileSource<Item> implements Source<Item> {
    * Compares an open file with its state before the read. `replaced`: its bytes are unchanged, but its name now belongs
    * to another file.
    */
-  async #standing(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
+  async #changeIn(file: OpenFile, { name, fingerprint }: FoundFile): Promise<'same' | 'replaced' | 'changed'> {
     const { directory, list } = this.#settings
     const opened = await file.stat()
     const named = await findFile(directory, list.candidates)

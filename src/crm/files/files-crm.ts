@@ -6,22 +6,22 @@
 
 import type { FilesSettings } from '../../config/crm/files.ts'
 import type { Crm } from '../../sync/port.ts'
-import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { type FileLimits, FileSource } from './file-source.ts'
 import { listFile } from './list-file.ts'
 
-export type FilesSurroundings = Omit<ConnectorSurroundings, 'limits'> & { readonly limits: FileLimits }
+export type FilesContext = Omit<ConnectorContext, 'limits'> & { readonly limits: FileLimits }
 
 export function openFilesCrm(
   settings: FilesSettings,
-  { showIn, descriptors = PLENTY, suspicions = listSuspicions(), ...surroundings }: FilesSurroundings,
+  { showIn, descriptors = PLENTY, suspicions = listSuspicions(), ...context }: FilesContext,
 ): Crm {
   const { directory } = settings
   let closed = false
-  const shared = { ...surroundings, directory, descriptors, isClosed: () => closed }
+  const shared = { ...context, directory, descriptors, isClosed: () => closed }
   const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events)
   const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues)
   return {

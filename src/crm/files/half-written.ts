@@ -78,7 +78,7 @@ export class HalfWritten {
    * Explains why the file is not read again yet: the last read was not believed, and it has not changed since. `null`
    * if it should be read.
    */
-  stillDoubted(name: string, served: ServedRows | null, nowMs: number): Failure | null {
+  stillWaiting(name: string, served: ServedRows | null, nowMs: number): Failure | null {
     const watched = this.#watched
     if (watched === null || watched.believed !== null || watched.doubt === null || served === null) return null
     const isDue = nowMs >= Math.min(this.#lastLookMs(watched, served), this.#stillAtMs(watched))

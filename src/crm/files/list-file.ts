@@ -14,7 +14,7 @@ import { printable } from '../../observe/printable.ts'
 import { type Cell, type RowAccess, Misfit } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
 import { fileNamed, remembered, toNamedId } from '../mapping/ids.ts'
-import { type ListSetting, type MappingSurroundings, mappedColumns } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from '../mapping/list-setting.ts'
 import { type Suspicions, listSuspicions } from '../mapping/suspicions.ts'
 import { type MappedRow, type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 import { FILE_FORMATS, formatOf } from './file-format.ts'
@@ -59,12 +59,12 @@ export interface ListFile<Item> {
   /** Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. */
   mapper<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere' | 'isHidden' | 'link'>,
-    lists: MappingSurroundings['lists'] | 'sheet',
+    lists: MappingContext['lists'] | 'sheet',
   ): (row: Row, where: () => string, version?: number) => MappedRow<Item>
   /** Returns a function that reads only the id of a row; `null` if the row has none. */
   ids<Row>(
     access: Pick<RowAccess<Row>, 'cell' | 'isThere'>,
-    lists: MappingSurroundings['lists'] | 'sheet',
+    lists: MappingContext['lists'] | 'sheet',
   ): (row: Row) => Guid | null
 }
 
@@ -79,11 +79,11 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const { idNamespace, timeZone } = settings
   const setting = settingOfList(table, block)
   const venuesFrom = fileNamed(settings.venues.block, 'venues')
-  const surroundings = { idNamespace, venuesFrom, zone: timeZone, showIn }
+  const context = { idNamespace, venuesFrom, zone: timeZone, showIn }
   const { Id: id, Website: website } = setting.fields
   const toId = idNamespace === null ? null : remembered(toNamedId(idNamespace, setting.from), MOST_IDS)
-  const rulesFor = (lists: MappingSurroundings['lists'] | 'sheet') => ({
-    ...surroundings,
+  const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({
+    ...context,
     lists: lists === 'native' ? lists : ('text' as const),
     // Values in JSON have their types.
     texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
@@ -111,7 +111,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
         return named instanceof Misfit ? null : named
       },
       // 0 keeps the digests in snapshots of earlier releases valid.
-      seed: isStock ? 0 : seedOf(setting, surroundings),
+      seed: isStock ? 0 : seedOf(setting, context),
     },
     mapper(access, lists) {
       suspicions.begin()
@@ -179,7 +179,7 @@ function namedColumns(list: ListName, setting: ListSetting, block: Block): Reado
 
 function seedOf(
   setting: ListSetting,
-  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingSurroundings, 'lists' | 'suspicions'>,
+  { idNamespace, venuesFrom, zone, showIn }: Omit<MappingContext, 'lists' | 'suspicions'>,
 ): number {
   const said = JSON.stringify([setting, idNamespace, venuesFrom, zone.id, showIn.id], (_, value: unknown) =>
     // Only the name of a zone, not its data.

@@ -16,7 +16,7 @@ export interface SheetParts {
 }
 
 /** Appends to the text of a cell, within the limit. */
-function grown(text: string, more: string, refuse: Refuse): string {
+function appended(text: string, more: string, refuse: Refuse): string {
   if (text.length + more.length > LONGEST_TEXT_BYTES) refuse('a cell holds more than 256 KB')
   return text + more
 }
@@ -32,7 +32,7 @@ export function stringsParser(strings: SharedTexts): PartParser {
       if (name === 'rPh') isSound = true
     },
     (name, inside, refuse) => {
-      if (name === 't' && !isSound) text = grown(text, inside, refuse)
+      if (name === 't' && !isSound) text = appended(text, inside, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'si') strings.add(unescaped(text))
     },
@@ -170,7 +170,7 @@ export function sheetParser(
         if (text !== '') add(valueOf(text))
       } else if (name === 'f') {
         if (isLinked) link(text)
-      } else if (name === 't' && isInline && !isSound) inline = grown(inline, text, refuse)
+      } else if (name === 't' && isInline && !isSound) inline = appended(inline, text, refuse)
       else if (name === 'rPh') isSound = false
       else if (name === 'c') {
         // The writer did not compute the formula; Excel would when opening the file.

@@ -17,7 +17,7 @@ export interface CrmLimits {
 }
 
 /** What every connector gets from the process. */
-export interface ConnectorSurroundings {
+export interface ConnectorContext {
   /** The time zone that Start and Finish are shown in. */
   readonly showIn: Zone
   readonly limits: CrmLimits

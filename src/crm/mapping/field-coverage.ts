@@ -1,6 +1,6 @@
 import type { FieldSource, FieldSources } from '../../config/crm/sources.ts'
 import type { RecordTable } from '../../domain/field.ts'
-import type { Oddity } from '../../domain/oddity.ts'
+import type { Suspicion } from '../../domain/suspicion.ts'
 import { type Cell, type RowAccess, isBlank, shownText, showCell } from './cell.ts'
 import { linkedCell } from './linked-cell.ts'
 
@@ -100,7 +100,7 @@ export class FieldCoverage {
    * Reports needed fields that nothing reads and the configuration does not drop.
    * @param isThere tells whether any row has the column
    */
-  missed(isThere: (column: string) => boolean, rows: number): readonly Oddity[] {
+  missed(isThere: (column: string) => boolean, rows: number): readonly Suspicion[] {
     if (this.#table === null || rows === 0) return []
     const { kind, list } = this.#table
     return NEEDED[kind].flatMap(([fields, what]) => {

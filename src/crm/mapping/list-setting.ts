@@ -31,7 +31,7 @@ type Said = Pick<ListSetting, 'from' | 'fields'> & {
 }
 
 /** What the mappings of both lists share. */
-export interface MappingSurroundings {
+export interface MappingContext {
   /** The namespace of ids derived from the CRM's; `null` if the CRM's ids are GUIDs. */
   readonly idNamespace: Guid | null
   /** The venues' `from`, from which events derive their venue ids. */

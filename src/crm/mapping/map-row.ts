@@ -11,7 +11,7 @@ import type { Change } from '../../sync/port.ts'
 import { type FieldName, type FieldsOf, type Readers, nameOfColumn, readersOf, textReader } from './readers.ts'
 import { type LetPass, conditionsOf, letPassBy } from './conditions.ts'
 import { conversionsOf } from './written.ts'
-import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import type { DateNotes } from './dates.ts'
 import { type RowAccess, Reason } from './cell.ts'
 import { type Suspicions, MOST_SHOWN } from './suspicions.ts'
@@ -26,8 +26,8 @@ export interface RowKind<Item> {
   readonly titleOf: <Row>(readers: Readers<Row, Item>, row: Row) => string | Reason | null
   /** Reads the dates of a row, which counts them. */
   readonly readDates: <Row>(readers: Readers<Row, Item>, row: Row) => void
-  /** Returns fields that contradict each other. */
-  readonly oddities: (
+  /** Returns the cells of a record that are suspicious, for example because they contradict each other. */
+  readonly suspiciousIn: (
     record: Item,
     nameOf: NameOf,
     times: EventTimes,
@@ -57,7 +57,7 @@ export const EVENT_ROWS: RowKind<EventRecord> = {
     Start(row)
     Finish(row)
   },
-  oddities: eventOddities,
+  suspiciousIn: suspiciousEventCells,
 }
 export const VENUE_ROWS: RowKind<VenueRecord> = {
   table: VENUES,
@@ -66,7 +66,7 @@ export const VENUE_ROWS: RowKind<VenueRecord> = {
   venueIn: ({ Id }) => Id,
   titleOf: ({ Name }, row) => Name(row),
   readDates: () => {},
-  oddities: () => NONE,
+  suspiciousIn: () => NONE,
 }
 
 /** How the rows of one list become records. Built once, then run for each row. */
@@ -101,15 +101,15 @@ export function listMapping<Row, Item>(
   kind: RowKind<Item>,
   setting: ListSetting,
   access: RowAccess<Row>,
-  surroundings: MappingSurroundings,
+  context: MappingContext,
 ): ListMapping<Row, Item> {
   const { active, showOnWeb } = setting
-  const { suspicions, lists, texts = null } = surroundings
+  const { suspicions, lists, texts = null } = context
   const { flag } = conversionsOf(lists, texts)
   suspicions.coverage.map(kind.table, setting.fields)
   suspicions.venueTexts.column = nameOfColumn(kind.venueField, setting.fields[kind.venueField] ?? null)
   return {
-    readers: readersOf(kind.table.fields, setting, access, surroundings),
+    readers: readersOf(kind.table.fields, setting, access, context),
     conditions: [
       ...conditionsOf(active, access, 'inactive', flag),
       ...conditionsOf(showOnWeb, access, 'not-shown', flag),
@@ -118,7 +118,7 @@ export function listMapping<Row, Item>(
     letPass: [...letPassBy(active, access), ...letPassBy(showOnWeb, access)],
     kind,
     suspicions,
-    idText: surroundings.idNamespace === null ? null : textReader('Id', setting, access),
+    idText: context.idNamespace === null ? null : textReader('Id', setting, access),
     venueText: textReader(kind.venueField, setting, access),
     start: suspicions.datesIn('Start'),
     finish: suspicions.datesIn('Finish'),
@@ -166,7 +166,7 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   version: number,
 ): MappedRow<Item> {
   const { readers, conditions, kind, suspicions, idText, venueText, nameOf, isHidden } = mapping
-  if (suspicions.isWatching) suspicions.marks = []
+  if (suspicions.isWatching) suspicions.current = []
   const id = readers.Id(row)
   if (id instanceof Reason) return withheldRow(id, null, where(), version)
   for (const condition of conditions) {
@@ -175,9 +175,9 @@ function mapShortly<Row, Item extends { readonly Id: Guid }>(
   }
   const record = kind.recordOf(readers, row, id)
   if (record instanceof Reason) return withheldRow(record, id, where(), version)
-  const oddities = kind.oddities(record, nameOf, mapping, suspicions)
-  const odd = isHidden?.(row) === true ? [...oddities, { ...HIDDEN, column: nameOf('Id') }] : oddities
-  if (odd.length > 0 || suspicions.isWatching) suspicions.note(id, odd, where)
+  const cells = kind.suspiciousIn(record, nameOf, mapping, suspicions)
+  const all = isHidden?.(row) === true ? [...cells, { ...HIDDEN, column: nameOf('Id') }] : cells
+  if (all.length > 0 || suspicions.isWatching) suspicions.note(id, all, where)
   const venue = kind.venueIn(record)
   if (venue !== EMPTY_GUID) suspicions.venueTexts.note(venue, () => venueText(row), id, where)
   return idText === null
@@ -195,14 +195,14 @@ function mapThoroughly<Row, Item extends { readonly Id: Guid }>(
   const { readers, suspicions, letPass, countFields } = mapping
   countFields?.(row)
   for (const { column, valueIn } of letPass) suspicions.countPassed(column, valueIn(row))
-  suspicions.marks = []
+  suspicions.current = []
   reasonsIn(readers, row)
-  const { marks } = suspicions
+  const { current } = suspicions
   const mapped = suspicions.again(() => mapShortly(mapping, row, where, version))
   if (mapped.kind === 'record') {
     if (suspicions.firstIds.size < MOST_SHOWN) suspicions.firstIds.add(mapped.id)
-  } else if (mapped.id !== null && marks.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
-    suspicions.marks = marks
+  } else if (mapped.id !== null && current.length > 0 && meantBy(mapping, row, saidBy(mapping, row)).length === 0) {
+    suspicions.current = current
     suspicions.note(mapped.id, [], where)
   }
   return mapped
@@ -250,12 +250,12 @@ function reasonsIn<Row, Item>(readers: Readers<Row, Item>, row: Row): readonly R
 
 const LONGEST_SECONDS = 7 * 86_400
 
-function eventOddities(
+function suspiciousEventCells(
   { Start, Finish, TicketCapacity, TicketsAvailable, Price }: EventRecord,
   nameOf: NameOf,
   { start, finish }: EventTimes,
   suspicions: Suspicions,
-): ReturnType<RowKind<EventRecord>['oddities']> {
+): ReturnType<RowKind<EventRecord>['suspiciousIn']> {
   const isOversold = TicketsAvailable > TicketCapacity
   const lastsSeconds = finish.epochSeconds - start.epochSeconds
   const [endsBeforeStart, isLong] = [lastsSeconds < 0, lastsSeconds > LONGEST_SECONDS]
@@ -263,17 +263,17 @@ function eventOddities(
   const isNegative = Price.startsWith('-')
   // Nearly all rows leave here, and the check runs for each.
   if (!endsBeforeStart && !isOversold && !isLong && farAhead === null && !isNegative) return NONE
-  const odd = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
+  const cellOf = (left: FieldName, found: string | number, what: string, right: FieldName, other: string | number) => ({
     column: nameOf(left),
     what: `${what} ${nameOf(right)}`,
     found: `${found}, and ${nameOf(right)} ${other}`,
   })
   return [
-    ...(endsBeforeStart ? [odd('Finish', Finish, 'is before', 'Start', Start)] : []),
-    ...(isLong ? [odd('Finish', Finish, 'is more than 7 days after', 'Start', Start)] : []),
+    ...(endsBeforeStart ? [cellOf('Finish', Finish, 'is before', 'Start', Start)] : []),
+    ...(isLong ? [cellOf('Finish', Finish, 'is more than 7 days after', 'Start', Start)] : []),
     ...(farAhead === null ? [] : [{ column: nameOf('Start'), what: farAhead, found: Start }]),
     ...(isNegative ? [{ column: nameOf('Price'), what: 'is negative', found: Price }] : []),
-    ...(isOversold ? [odd('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
+    ...(isOversold ? [cellOf('TicketsAvailable', TicketsAvailable, 'is above', 'TicketCapacity', TicketCapacity)] : []),
   ]
 }
 

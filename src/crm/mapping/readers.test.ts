@@ -5,7 +5,7 @@ import { openZone } from '../../domain/zone.ts'
 import { type Cell, type CellObject, type RowAccess, DecimalText } from './cell.ts'
 import { openNamedZone, WINDOWS_ZONES } from './dates.ts'
 import { uuidV5 } from './ids.ts'
-import { type ListSetting, type MappingSurroundings, mappedColumns } from './list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns } from './list-setting.ts'
 import { EVENT_ROWS, listMapping, mapRow, VENUE_ROWS } from './map-row.ts'
 import { Suspicions } from './suspicions.ts'
 
@@ -40,7 +40,7 @@ const events: ListSetting = {
     { column: 'template', oneOf: [100000002] },
   ],
 }
-const surroundings: MappingSurroundings = {
+const context: MappingContext = {
   idNamespace: null,
   venuesFrom: 'crm.venues',
   zone: utc,
@@ -65,8 +65,8 @@ const good: CellObject = {
   template: new DecimalText('100000002'),
 }
 
-function mapped(row: CellObject, changed: Partial<MappingSurroundings> = {}, setting: ListSetting = events): unknown {
-  const mapping = listMapping(EVENT_ROWS, setting, access, { ...surroundings, ...changed })
+function mapped(row: CellObject, changed: Partial<MappingContext> = {}, setting: ListSetting = events): unknown {
+  const mapping = listMapping(EVENT_ROWS, setting, access, { ...context, ...changed })
   const change = mapRow(mapping, row, () => 'here', 0)
   return change.kind === 'record' ? change.record : change.withheld
 }
@@ -188,7 +188,7 @@ describe('the mapping that all connectors share', () => {
         Links: column('links'),
       },
     }
-    const mapping = listMapping(VENUE_ROWS, venues, access, surroundings)
+    const mapping = listMapping(VENUE_ROWS, venues, access, context)
     const row: CellObject = { id: GUID, name: 'Hall', latitude: '51.50', links: '[{"Rel":"a","Href":"b"}]' }
     expect(mapRow(mapping, row, () => 'here', 3)).toMatchObject({
       kind: 'record',

@@ -20,7 +20,7 @@ import { toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import { linkedCell } from './linked-cell.ts'
-import type { ListSetting, MappingSurroundings } from './list-setting.ts'
+import type { ListSetting, MappingContext } from './list-setting.ts'
 import { type Conversions, conversionsOf } from './written.ts'
 
 /** A reader for each field of a record. */
@@ -35,7 +35,7 @@ export function readersOf<Row, Item>(
   fields: FieldsOf<Item>,
   { from, fields: sources }: ListSetting,
   access: RowAccess<Row>,
-  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, written = null, suspicions }: MappingSurroundings,
+  { idNamespace, venuesFrom, zone, showIn, lists, texts = null, written = null, suspicions }: MappingContext,
 ): Readers<Row, Item> {
   const conversions = conversionsOf(lists, texts)
   const sourceOf = (name: FieldName): FieldSource | null => sources[name] ?? null

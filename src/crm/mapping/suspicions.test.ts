@@ -28,7 +28,7 @@ function suspicious(
 ): readonly string[] {
   const suspicions = new Suspicions(thorough, { now: () => ({ monotonicMs: 0, wallMs: NOW }) })
   const setting = { from: 'events', fields: given, active: null, showOnWeb: null }
-  const surroundings = {
+  const context = {
     idNamespace: null,
     venuesFrom: 'venues',
     zone: utc,
@@ -36,12 +36,12 @@ function suspicious(
     lists: 'text',
     suspicions,
   } as const
-  const mapping = listMapping(EVENT_ROWS, setting, access, surroundings)
+  const mapping = listMapping(EVENT_ROWS, setting, access, context)
   for (const [at, [Beginn, Ende, Preis]] of rows.entries()) {
     const row = mapRow(mapping, { Id: idOf(at), Beginn, Ende, Preis }, () => `row ${at}`, 1)
     expect(row.kind).toBe('record')
   }
-  return suspicions.list(() => true).map((odd) => `${odd.column} ${odd.what} (${odd.count}; ${odd.example})`)
+  return suspicions.list(() => true).map((found) => `${found.column} ${found.what} (${found.count}; ${found.example})`)
 }
 
 const PLAIN = ['2027-05-01T19:30Z', '2027-05-01T22:00Z', '12.50'] as const

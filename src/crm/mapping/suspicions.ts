@@ -1,19 +1,19 @@
 import type { ListName } from '../../domain/field.ts'
 import type { Guid } from '../../domain/guid.ts'
-import type { Oddity } from '../../domain/oddity.ts'
+import type { Suspicion } from '../../domain/suspicion.ts'
 import { type Time, systemTime } from '../../time/time.ts'
 import { type Cell, type RowAccess, isBlank, plainText, showCell } from './cell.ts'
 import { type FieldFound, FieldCoverage } from './field-coverage.ts'
 import { IdTexts } from './id-texts.ts'
 import { type DateNotes, dateNotes } from './dates.ts'
 
-interface Mark {
+interface SuspiciousCell {
   readonly column: string
   readonly what: string
   readonly found: string
 }
 
-const NO_MARKS: readonly Mark[] = []
+const NONE: readonly SuspiciousCell[] = []
 const COMMA = 'holds a comma, and no row has the '
 const THOUSAND = {
   '.': 'ends in .000, most likely a thousand, and is read as a whole number without it',
@@ -74,8 +74,8 @@ export class Suspicions {
   /** What the fields are read from. */
   readonly coverage = new FieldCoverage()
   /** The suspicious cells of the current row. */
-  marks: readonly Mark[] = NO_MARKS
-  /** Whether the current row has marks or some row has notes: a row mapped again may then have none any more. */
+  current: readonly SuspiciousCell[] = NONE
+  /** Whether the current row is suspicious or any row has notes, which mapping the row again may clear. */
   isWatching = false
   readonly #rows = new Map<string, Map<Guid, string>>()
   #hasSeparator = false
@@ -89,7 +89,7 @@ export class Suspicions {
   readonly #time: Pick<Time, 'now'>
   #blankPrices = 0
   /** The needed fields that nothing read in the last full read. */
-  #missed: readonly Oddity[] = []
+  #missed: readonly Suspicion[] = []
 
   constructor(thorough = false, time: Pick<Time, 'now'> = systemTime) {
     this.thorough = thorough
@@ -139,7 +139,7 @@ export class Suspicions {
   /** Returns the notes on one field's dates. @param column the CRM's name for the field's column */
   datesIn(field: string, column = field): DateNotes {
     const { dates } = this.#columns
-    const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#mark(column, SKIPPED, cell))
+    const notes = dates.get(field) ?? dateNotes(column, (cell) => this.#suspect(column, SKIPPED, cell))
     dates.set(field, notes)
     return notes
   }
@@ -147,7 +147,7 @@ export class Suspicions {
   /** Reads a row a second time without counting its dates twice. */
   again<Value>(read: () => Value): Value {
     const counts = [...this.#columns.dates.values()].map((dates) => [dates, dates.wallTimes] as const)
-    this.marks = NO_MARKS
+    this.current = NONE
     const value = read()
     for (const [dates, count] of counts) dates.wallTimes = count
     return value
@@ -159,13 +159,13 @@ export class Suspicions {
     // A cheap test first: nearly no cell has three zeros.
     if (typeof cell === 'number' || text === null || text.length < 5 || !text.includes('000')) return
     const own = typeof cell === 'string' ? sign : '.'
-    if (THOUSANDS[own].test(text)) this.#mark(column, THOUSAND[own], cell)
+    if (THOUSANDS[own].test(text)) this.#suspect(column, THOUSAND[own], cell)
   }
 
   seePrice(column: string, cell: Cell): void {
     if (!isBlank(cell)) this.#columns.hasPrice = true
     else if (this.#hasPrice || this.thorough || ++this.#blankPrices <= MOST_BLANK_PRICES) {
-      this.#mark(column, BLANK_PRICE, cell)
+      this.#suspect(column, BLANK_PRICE, cell)
     }
   }
 
@@ -182,14 +182,14 @@ export class Suspicions {
   seeUnsaidPrice(column: string, cell: Cell): void {
     // A workbook number is no text, so its digits are not ambiguous.
     if (typeof cell !== 'string' || cell.length < 5) return
-    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#mark(column, MAYBE_THOUSAND, cell)
+    if (/(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])/.test(cell)) this.#suspect(column, MAYBE_THOUSAND, cell)
   }
 
   /** @param separator the name of the character that separates tags */
   seeTags(column: string, text: string, count: number, separator: string): void {
     if (count > 1) this.#hasSeparator = true
     else if (count === 1 && text.includes(',')) {
-      this.#mark(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
+      this.#suspect(column, `${COMMA}${separator} that separates tags: each is read as one tag`, text)
     }
   }
 
@@ -203,22 +203,22 @@ export class Suspicions {
     }
   }
 
-  #mark(column: string, what: string, cell: Cell): void {
-    this.marks = [...this.marks, { column, what, found: showCell(cell) }]
+  #suspect(column: string, what: string, cell: Cell): void {
+    this.current = [...this.current, { column, what, found: showCell(cell) }]
     this.isWatching = true
   }
 
   /** Replaces the notes on a row that can be served. */
-  note(id: Guid, odd: readonly Mark[], where: () => string): void {
+  note(id: Guid, cells: readonly SuspiciousCell[], where: () => string): void {
     for (const rows of this.#rows.values()) rows.delete(id)
-    for (const { column, what, found } of [...this.marks, ...odd]) {
+    for (const { column, what, found } of [...this.current, ...cells]) {
       const key = `${column}\n${what}`
       const rows = this.#rows.get(key) ?? new Map<Guid, string>()
       this.#rows.set(key, rows)
       if (rows.size >= MOST_ROWS && !this.thorough) continue
       rows.set(id, rows.size < MOST_EXAMPLES ? `${where()}: ${column} is ${found}` : '')
     }
-    this.marks = NO_MARKS
+    this.current = NONE
     this.isWatching = this.#rows.values().some((rows) => rows.size > 0)
   }
 
@@ -251,8 +251,8 @@ export class Suspicions {
   }
 
   /** Returns all suspicions in the rows that are served now. */
-  list(serves: (id: Guid) => boolean): readonly Oddity[] {
-    const found: Oddity[] = []
+  list(serves: (id: Guid) => boolean): readonly Suspicion[] {
+    const found: Suspicion[] = []
     for (const [key, rows] of this.#rows) {
       const [column = '', what = ''] = key.split('\n')
       if (what.startsWith(COMMA) && this.#hasSeparator) continue

@@ -7,7 +7,7 @@ import type { Time } from '../../time/time.ts'
 import { type Descriptors, PLENTY } from '../kit/file-descriptors.ts'
 import { Fault, faultOf } from './fault.ts'
 import { MessageLimits } from './message-limits.ts'
-import { type RowBatch, type TextRow, Portions } from './row-batches.ts'
+import { type RowBatch, type TextRow, RowBatches } from './row-batches.ts'
 import { TIMED_OUT, withTimeout } from '../../time/waiting.ts'
 
 /** TLS options, or false for no encryption. */
@@ -39,7 +39,7 @@ export class Connection {
   readonly #limits: ConnectionSettings['limits']
   readonly #messages = new MessageLimits()
   #lastFault: Fault | null = null
-  #portions: Portions | null = null
+  #batches: RowBatches | null = null
 
   private constructor(client: Client, socket: Socket, where: string, { time, limits }: ConnectionSettings) {
     this.#client = client
@@ -101,7 +101,7 @@ export class Connection {
   ): Promise<QueryAnswer | Fault> {
     if (this.lost) return this.#lostFault()
     const config = { text, rowMode: 'array' as const, types: AS_TEXT }
-    this.#messages.byPortions = false
+    this.#messages.byBatches = false
     const asked = this.#client.query<TextRow>(values.length === 0 ? config : { ...config, values: [...values] })
     const result = await this.#withinLimit(asked)
     return result instanceof Fault ? result : answerOf(result)
@@ -111,21 +111,21 @@ export class Connection {
    * Starts a statement and returns its first batch of rows. Until the last batch is read, only `nextBatch` may be
    * called.
    */
-  portion(text: string): Promise<RowBatch | Fault> {
+  firstBatch(text: string): Promise<RowBatch | Fault> {
     if (this.lost) return Promise.resolve(this.#lostFault())
-    this.#messages.byPortions = true
-    this.#portions = this.#client.query(new Portions(text))
-    return this.nextPortion()
+    this.#messages.byBatches = true
+    this.#batches = this.#client.query(new RowBatches(text))
+    return this.nextBatch()
   }
 
-  async nextPortion(): Promise<RowBatch | Fault> {
-    if (this.lost || this.#portions === null) return this.#lostFault()
-    return await this.#withinLimit(this.#portions.next())
+  async nextBatch(): Promise<RowBatch | Fault> {
+    if (this.lost || this.#batches === null) return this.#lostFault()
+    return await this.#withinLimit(this.#batches.next())
   }
 
   /** Whether more rows of the current statement are to come. */
   get isBusy(): boolean {
-    return this.#portions?.isOver === false
+    return this.#batches?.isOver === false
   }
 
   async #withinLimit<Value>(asked: Promise<Value>): Promise<Value | Fault> {

@@ -1,7 +1,7 @@
 import type { Time } from '../../time/time.ts'
 import { Fault } from './fault.ts'
 import type { ListTable } from './list-table.ts'
-import { stampOf } from './stamp.ts'
+import { timestampText } from './updated-at.ts'
 import type { Opened } from './table-reader.ts'
 
 // A view applies the policies of the tables below it: for the view's owner or, with security_invoker, for the role.
@@ -19,7 +19,7 @@ const RIGHTS = `WITH RECURSIVE named AS (
   FROM named`
 
 /** A time that no row has and that is easy to find in a query plan. */
-const NEVER = stampOf(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
+const NEVER = timestampText(Date.UTC(2222, 1, 22, 22, 22, 22) * 1000 + 222_222)
 /** A refresh without changes that takes longer is reported. With an index it takes far less. */
 const SLOW_MS = 50
 
@@ -75,7 +75,7 @@ export async function examineTable<Item>(
  */
 async function usesIndex<Item>({ transaction, known }: Opened<Item>): Promise<boolean | Fault> {
   // PostgreSQL scans a small table even if an index exists, so ask for the plan with scans disabled.
-  const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectStamped(NEVER, NEVER)}`)
+  const plan = await transaction.query(`SET LOCAL enable_seqscan = off; EXPLAIN ${known.selectUpdated(NEVER, NEVER)}`)
   if (plan instanceof Fault) return plan
   const on = await transaction.query('SET LOCAL enable_seqscan TO DEFAULT')
   if (on instanceof Fault) return on
@@ -93,13 +93,13 @@ async function slowness<Item>(
 ): Promise<string | null | Fault> {
   const moments = [time.now().monotonicMs]
   // The first statement measures the round trip to the server.
-  for (const statement of ['SELECT 1', known.selectStamped(NEVER, NEVER)]) {
+  for (const statement of ['SELECT 1', known.selectUpdated(NEVER, NEVER)]) {
     const answer = await transaction.query(statement)
     if (answer instanceof Fault) return answer
     moments.push(time.now().monotonicMs)
   }
   const [begun = 0, answered = 0, refreshed = 0] = moments
-  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
+  const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
   for (;;) {
     const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer

@@ -25,7 +25,7 @@ describe('an id scan', () => {
   it('that is asked for waits as long as the last one took, whether that came to an end or not', () => {
     const schedule = new IdScanSchedule(() => 1000)
     schedule.compared(at(0))
-    schedule.swept(at(300), at(400))
+    schedule.scanned(at(300), at(400))
     expect(schedule.isDue(at(499), true)).toBe(false)
     expect(schedule.isDue(at(500), true)).toBe(true)
   })

@@ -1,6 +1,6 @@
 import { type Moment, elapsedMs } from '../../time/time.ts'
 import type { KnownTable } from './known-table.ts'
-import type { StampWindow } from './stamp.ts'
+import type { UpdatedAtWindow } from './updated-at.ts'
 
 /**
  * The part of the interval after which an id scan is due: it runs with a refresh slightly early rather than wait for
@@ -38,7 +38,7 @@ export class IdScanSchedule {
   }
 
   /** Records an id scan that ended, complete or not. */
-  swept(begunAt: Moment, endedAt: Moment): void {
+  scanned(begunAt: Moment, endedAt: Moment): void {
     this.#lastIdScan = { endedAt, tookMs: elapsedMs(begunAt, endedAt) }
   }
 }
@@ -49,21 +49,21 @@ export class Strays {
   readonly ahead: Tally = new Tally()
   /** Changed rows whose updatedAt is earlier than others that were already read. */
   readonly behind: Tally = new Tally()
-  readonly #window: StampWindow
+  readonly #window: UpdatedAtWindow
 
-  constructor(window: StampWindow) {
+  constructor(window: UpdatedAtWindow) {
     this.#window = window
   }
 
   /** Notes a row that exists. */
-  look(stamp: number, id: string | null): void {
-    if (stamp > this.#window.last) this.ahead.add(stamp - this.#window.now, id)
+  look(time: number, id: string | null): void {
+    if (time > this.#window.last) this.ahead.add(time - this.#window.now, id)
   }
 
   /** Notes a row that the id scan found changed though the read of changes had missed it. */
-  found(stamp: number, id: string): void {
+  found(time: number, id: string): void {
     // A change without an updatedAt is found by id scans only, as expected.
-    if (stamp > 0 && stamp <= this.#window.after) this.behind.add(this.#window.after - stamp, id)
+    if (time > 0 && time <= this.#window.after) this.behind.add(this.#window.after - time, id)
   }
 }
 
@@ -97,13 +97,13 @@ export class StrayNotices {
   }
 
   /** Judges the strays of an id scan. */
-  swept(strays: Strays, known: KnownTable<unknown>): void {
+  scanned(strays: Strays, known: KnownTable<unknown>): void {
     this.readInFull(strays, known)
     const { count, id, byMicros } = strays.behind
     this.#lateIdScans = count === 0 ? 0 : this.#lateIdScans + 1
     if (this.#lateIdScans !== USUAL_AFTER) return
     this.#tell(
-      `${known.placeOf(id)} and others change with a ${known.stampColumn} that is older than what was read before (by ${duration(byMicros)}), so ${this.#until}; stamp rows as they are written, with clock_timestamp() and by one clock${this.#zone(known)}`,
+      `${known.placeOf(id)} and others change with a ${known.updatedAtColumn} that is older than what was read before (by ${duration(byMicros)}), so ${this.#until}; stamp rows as they are written, with clock_timestamp() and by one clock${this.#zone(known)}`,
     )
   }
 
@@ -114,7 +114,7 @@ export class StrayNotices {
     this.#ahead = count
     const others = count === 1 ? '' : ` and ${count - 1} more`
     this.#tell(
-      `${known.placeOf(id)}${others}: ${known.stampColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
+      `${known.placeOf(id)}${others}: ${known.updatedAtColumn} lies in the future (${Number.isFinite(byMicros) ? `by ${duration(byMicros)}` : 'infinity'}), so ${this.#until}${this.#zone(known)}`,
     )
   }
 

@@ -7,7 +7,7 @@ import type { ReadMoment, Transaction } from './read-session.ts'
 import { type ListTable, type RowReading, quote } from './list-table.ts'
 import { parseArray } from './parse-array.ts'
 import type { TextRow } from './row-batches.ts'
-import { microsOf } from './stamp.ts'
+import { microsOf } from './updated-at.ts'
 import type { TableShape } from './table-shape.ts'
 
 export interface ReadRow<Item> {
@@ -31,9 +31,9 @@ export class KnownTable<Item> {
   /** The type of the id column, as the database names it. */
   readonly idType: string
   /** The updatedAt column; empty if there is none. */
-  readonly stampColumn: string
+  readonly updatedAtColumn: string
   readonly #arrays: TableShape['arrays']
-  readonly #stampAt: number
+  readonly #updatedAtIndex: number
   /** The zone of an updatedAt column without time zone; `null` if the column has time zones. */
   readonly zone: string | null
   /** How far an updatedAt without time zone is ahead of UTC, in microseconds. */
@@ -52,9 +52,9 @@ export class KnownTable<Item> {
     this.zone = zone
     this.idColumn = reading.columns[0] ?? ''
     this.idType = shape.columns.get(this.idColumn) ?? ''
-    this.stampColumn = list.updatedAt ?? ''
+    this.updatedAtColumn = list.updatedAt ?? ''
     this.#arrays = shape.arrays
-    this.#stampAt = list.updatedAt === null ? -1 : reading.columns.indexOf(list.updatedAt)
+    this.#updatedAtIndex = list.updatedAt === null ? -1 : reading.columns.indexOf(list.updatedAt)
   }
 
   /** Builds the statement that reads columns of all rows; conditions can be appended. */
@@ -66,9 +66,9 @@ export class KnownTable<Item> {
    * Builds the statement that reads the rows whose updatedAt is in a window. Both ends matter: without statistics of
    * the column, the planner expects a third of all rows for one end and does not use the index.
    */
-  selectStamped(after: string, last: string): string {
-    const stamp = quote(this.stampColumn)
-    return `${this.select()} WHERE ${stamp} > '${after}' AND ${stamp} <= '${last}'`
+  selectUpdated(after: string, last: string): string {
+    const column = quote(this.updatedAtColumn)
+    return `${this.select()} WHERE ${column} > '${after}' AND ${column} <= '${last}'`
   }
 
   /** Maps the rows of an answer to `select`. Consumes the answer: its texts are replaced by cells. */
@@ -76,7 +76,7 @@ export class KnownTable<Item> {
     const types = decoders(oids, this.#arrays)
     return rows.map((row) => {
       const id = row[0] ?? null
-      const version = this.#stampAt === -1 ? Number.NaN : microsOf(row[this.#stampAt] ?? null)
+      const version = this.#updatedAtIndex === -1 ? Number.NaN : microsOf(row[this.#updatedAtIndex] ?? null)
       const change = this.reading.mapRow(decodeRow(row, types), () => this.placeOf(id), version)
       return { change, version, id }
     })
@@ -84,7 +84,7 @@ export class KnownTable<Item> {
 
   /** The server's clock as a column of updatedAt shows it, in microseconds. */
   async clock(transaction: Transaction): Promise<number | Fault> {
-    const serverNow = microsOf(transaction.snapshot.serverNow)
+    const serverNow = microsOf(transaction.moment.serverNow)
     if (this.zone === null) return serverNow
     const answer = await transaction.query('SELECT (now() AT TIME ZONE $1)::text', [this.zone])
     if (answer instanceof Fault) return answer
@@ -93,10 +93,10 @@ export class KnownTable<Item> {
     return wall
   }
 
-  pageOf(snapshot: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
+  pageOf(moment: ReadMoment, rows: readonly ReadRow<Item>[], pass = 0): Page<Item> {
     const changes = rows.map(({ change }) => change)
     return {
-      ...this.pageOfIds(snapshot, changes, (index) => rows[index]?.id ?? null, pass),
+      ...this.pageOfIds(moment, changes, (index) => rows[index]?.id ?? null, pass),
       updatedAtMs: (index) => ((rows[index]?.version ?? Number.NaN) - this.#offset) / 1000,
     }
   }

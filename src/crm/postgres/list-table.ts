@@ -6,7 +6,7 @@ import type { Zone } from '../../domain/zone.ts'
 import type { Change } from '../../sync/port.ts'
 import { type Cell, type RowAccess, Reason } from '../mapping/cell.ts'
 import { openNamedZone } from '../mapping/dates.ts'
-import { type ListSetting, type MappingSurroundings, mappedColumns, settingOf } from '../mapping/list-setting.ts'
+import { type ListSetting, type MappingContext, mappedColumns, settingOf } from '../mapping/list-setting.ts'
 import { type RowKind, idColumnOf, listMapping, mapRow } from '../mapping/map-row.ts'
 
 /** The cells of a row, in the order of the requested columns. */
@@ -48,7 +48,7 @@ export interface RowReading<Item> {
 export function listTable<Item extends { readonly Id: Guid }>(
   kind: RowKind<Item>,
   settings: TableSettings,
-  surroundings: MappingSurroundings,
+  context: MappingContext,
 ): ListTable<Item> {
   const { from, updatedAt, updatedAtIn } = settings
   return {
@@ -58,13 +58,13 @@ export function listTable<Item extends { readonly Id: Guid }>(
     updatedAt,
     updatedAtIn: updatedAtIn?.id ?? null,
     saysFields: Object.keys(settings.fields ?? {}).length > 0,
-    withUpdatedAt: (column) => listTable(kind, { ...settings, updatedAt: column }, surroundings),
+    withUpdatedAt: (column) => listTable(kind, { ...settings, updatedAt: column }, context),
     rowReading({ columns, nulls }) {
       const setting = tableSetting(kind.table, settings, (column) => columns.has(column))
       const access = new ColumnAccess(nulls)
       const id = setting.fields.Id
       if (id?.kind === 'column') access.cell(id.column)
-      const mapping = listMapping<Cells, Item>(kind, setting, access, surroundings)
+      const mapping = listMapping<Cells, Item>(kind, setting, access, context)
       if (updatedAt !== null) access.cell(updatedAt)
       return {
         columns: access.columns,

@@ -13,10 +13,10 @@ function message(type: string, bytes: number): Buffer {
 }
 
 /** Limits after the server has become ready. */
-function ready(byPortions: boolean): MessageLimits {
+function ready(byBatches: boolean): MessageLimits {
   const limits = new MessageLimits()
   limits.look(message('Z', 1))
-  limits.byPortions = byPortions
+  limits.byBatches = byBatches
   return limits
 }
 
@@ -34,8 +34,8 @@ describe('what a server of PostgreSQL may send', () => {
     [false, 'D', 16_000_001, 'an answer that should be short is larger than 16 MB'],
     [true, 'T', 1_000_001, 'the server sent a message that is larger than 1 MB and no row'],
     [false, 'A', 1_000_001, 'the server sent a message that is larger than 1 MB and no row'],
-  ])('ends, once it is ready, with its header (by portions: %p, %s, %d bytes)', (byPortions, type, length, problem) => {
-    expect(ready(byPortions).look(header(type, length))?.message).toBe(problem)
+  ])('ends, once it is ready, with its header (in batches: %p, %s, %d bytes)', (byBatches, type, length, problem) => {
+    expect(ready(byBatches).look(header(type, length))?.message).toBe(problem)
   })
 
   it('is the same wherever it is cut', () => {

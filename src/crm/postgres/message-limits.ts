@@ -38,7 +38,7 @@ const READY = 0x5a
  */
 export class MessageLimits {
   /** Whether rows are consumed in batches rather than held until the last one. */
-  byPortions = false
+  byBatches = false
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerBytes = 0
   #toCome = 0
@@ -80,8 +80,8 @@ export class MessageLimits {
     this.#kept += length + OBJECT_BYTES
     if (!this.#isReady && this.#kept > MOST_BEFORE_READY) return NO_POSTGRES
     if (type !== ROW && length > LONGEST_MESSAGE) return TOO_LONG
-    if (this.byPortions && length > WIDEST_ROW) return TOO_WIDE
-    if (this.#isReady && (this.byPortions || PASSING.has(type))) this.#kept = kept
+    if (this.byBatches && length > WIDEST_ROW) return TOO_WIDE
+    if (this.#isReady && (this.byBatches || PASSING.has(type))) this.#kept = kept
     if (type === READY) {
       this.#isReady = true
       this.#kept = 0

@@ -7,7 +7,7 @@
 import { resolve } from 'node:path'
 import type { PostgresSettings } from '../../config/crm/postgres.ts'
 import type { Crm, Examination } from '../../sync/port.ts'
-import type { ConnectorSurroundings } from '../kit/crm-limits.ts'
+import type { ConnectorContext } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
@@ -15,7 +15,7 @@ import { ReadSession } from './read-session.ts'
 import { listTable } from './list-table.ts'
 import { Listening } from './listening.ts'
 import { Opener } from './opener.ts'
-import { Suspects } from './suspects.ts'
+import { SuspectQueue } from './suspects.ts'
 import { TableSource } from './table-source.ts'
 
 /**
@@ -24,11 +24,11 @@ import { TableSource } from './table-source.ts'
  */
 export function openPostgresCrm(
   { url, ca, folder, listen, idScanEveryMs, events, venues, idNamespace, timeZone }: PostgresSettings,
-  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: ConnectorSurroundings,
+  { showIn, limits, time, observe, descriptors = PLENTY, suspicions = listSuspicions() }: ConnectorContext,
 ): Crm {
   const absolute = (path: string): string => resolve(folder, path)
   const notice = (message: string): void => observe({ kind: 'crm-noticed', message })
-  const suspects = { events: new Suspects(), venues: new Suspects() }
+  const suspects = { events: new SuspectQueue(), venues: new SuspectQueue() }
   const onPayload = (payload: string): void => {
     suspects.events.add(payload)
     suspects.venues.add(payload)
@@ -53,13 +53,13 @@ export function openPostgresCrm(
     events: new TableSource({
       ...shared,
       list: listTable(EVENT_ROWS, events, { ...mapping, suspicions: suspicions.events }),
-      lane: eventsSession,
+      session: eventsSession,
       suspects: suspects.events,
     }),
     venues: new TableSource({
       ...shared,
       list: listTable(VENUE_ROWS, venues, { ...mapping, suspicions: suspicions.venues }),
-      lane: venuesSession,
+      session: venuesSession,
       suspects: suspects.venues,
     }),
   }

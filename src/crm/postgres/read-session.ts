@@ -4,7 +4,7 @@ import { Mutex } from '../../time/waiting.ts'
 import type { Connection, QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import type { Opener } from './opener.ts'
-import { serverOf } from './stamp.ts'
+import { serverOf } from './updated-at.ts'
 
 /** The moment that a transaction reads, and the server it reads from. */
 export interface ReadMoment {
@@ -78,13 +78,13 @@ export class ReadSession {
       return state
     }
     const [serverNow, startedAt, lagMs] = state.rows[0] ?? []
-    const snapshot = {
+    const moment = {
       begunAt,
       sourceLagMs: Math.max(0, Math.ceil(Number(lagMs ?? 0))),
       serverNow: serverNow ?? '',
       server: serverOf(startedAt ?? '', this.#opener.process, this.#connections),
     }
-    return new Transaction(connection, snapshot, unlock)
+    return new Transaction(connection, moment, unlock)
   }
 
   /**
@@ -131,13 +131,13 @@ export class ReadSession {
 
 /** A read-only transaction: all its statements see the same state. It has the connection exclusively until it ends. */
 export class Transaction {
-  readonly snapshot: ReadMoment
+  readonly moment: ReadMoment
   readonly #connection: Connection
   readonly #unlock: () => void
 
-  constructor(connection: Connection, snapshot: ReadMoment, unlock: () => void) {
+  constructor(connection: Connection, moment: ReadMoment, unlock: () => void) {
     this.#connection = connection
-    this.snapshot = snapshot
+    this.moment = moment
     this.#unlock = unlock
   }
 
@@ -165,18 +165,18 @@ export class Transaction {
     while (!hasEnded || connection.isBusy) {
       const begunAt = connection.time.now().monotonicMs
       if (!connection.isBusy) toCome = pageRows
-      const portion = connection.isBusy
-        ? await connection.nextPortion()
-        : await connection.portion(`FETCH FORWARD ${pageRows} FROM ${name}`)
-      if (portion instanceof Fault) return portion
-      const { rows, bytes } = portion
+      const batch = connection.isBusy
+        ? await connection.nextBatch()
+        : await connection.firstBatch(`FETCH FORWARD ${pageRows} FROM ${name}`)
+      if (batch instanceof Fault) return batch
+      const { rows, bytes } = batch
       const tookMs = connection.time.now().monotonicMs - begunAt
       toCome -= rows.length
-      if (portion.isLast && toCome > 0) hasEnded = true
+      if (batch.isLast && toCome > 0) hasEnded = true
       if (rows.length === 0) continue
       const part = Math.max(bytes / PAGE_BYTES, tookMs / (connection.limitMs * PAGE_TIME))
       pageRows = rowsWhere(part / rows.length)
-      yield portion
+      yield batch
     }
     return null
   }

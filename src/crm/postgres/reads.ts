@@ -4,8 +4,8 @@ import type { QueryAnswer } from './connection.ts'
 import { Fault } from './fault.ts'
 import { type KnownTable, emptyPage } from './known-table.ts'
 import { quote } from './list-table.ts'
-import { type StampWindow, microsOf, stampOf } from './stamp.ts'
-import { type Suspicion, heldOf } from './suspects.ts'
+import { type UpdatedAtWindow, microsOf, timestampText } from './updated-at.ts'
+import { type Suspects, heldOf } from './suspects.ts'
 import type { Strays } from './id-scans.ts'
 import type { Opened } from './table-reader.ts'
 
@@ -38,13 +38,13 @@ const GAVE_WAY = 'the read of all rows gave way, for somebody waits for a lock o
 /** Reads all rows, in any order. */
 export async function* readFull<Item>(
   opened: Opened<Item>,
-  window: StampWindow,
+  window: UpdatedAtWindow,
   strays: Strays,
   givesWay: () => boolean,
 ): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
   // An empty table yields no other page to say how far the server lags.
-  yield emptyPage(transaction.snapshot)
+  yield emptyPage(transaction.moment)
   return yield* scan(opened, known.select(), {
     givesWay,
     pageOf(answer) {
@@ -53,20 +53,20 @@ export async function* readFull<Item>(
         window.add(version)
         strays.look(version, id)
       }
-      return known.pageOf(transaction.snapshot, rows)
+      return known.pageOf(transaction.moment, rows)
     },
   })
 }
 
 /** Reads the rows whose updatedAt is in the window. */
-export function readDelta<Item>(opened: Opened<Item>, window: StampWindow): PageStream<Item, Fault | null> {
+export function readDelta<Item>(opened: Opened<Item>, window: UpdatedAtWindow): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  return scan(opened, known.selectStamped(stampOf(window.after), stampOf(window.last)), {
+  return scan(opened, known.selectUpdated(timestampText(window.after), timestampText(window.last)), {
     name: 'marquee_delta',
     pageOf(answer) {
       const rows = known.rowsOf(answer)
       for (const { version } of rows) window.add(version)
-      return known.pageOf(transaction.snapshot, rows)
+      return known.pageOf(transaction.moment, rows)
     },
   })
 }
@@ -77,19 +77,19 @@ const PASS = 1
 const MOST_WANTED = 10_000
 
 /** Reports every row: as unchanged if its updatedAt is the one held, else with its columns. */
-export async function* sweep<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
+export async function* scanIds<Item>(opened: Opened<Item>, held: Held, strays: Strays): PageStream<Item, Fault | null> {
   const { transaction, known } = opened
-  const { snapshot } = transaction
+  const { moment } = transaction
   // An empty table yields no other page to say how far the server lags.
-  yield { ...emptyPage(snapshot), pass: PASS }
-  const answers = transaction.scan(known.select([known.idColumn, known.stampColumn]))
+  yield { ...emptyPage(moment), pass: PASS }
+  const answers = transaction.scan(known.select([known.idColumn, known.updatedAtColumn]))
   let wanted: string[] = []
   for (;;) {
     const { value: answer } = await answers.next()
     if (answer instanceof Fault) return answer
     const { ids, texts } = compare(answer, known, held, strays, wanted)
     const changes = ids.map((id, index): Change<Item> => ({ kind: 'unchanged', id, idText: texts[index] ?? null }))
-    if (changes.length > 0) yield known.pageOfIds(snapshot, changes, (index) => texts[index] ?? null, PASS)
+    if (changes.length > 0) yield known.pageOfIds(moment, changes, (index) => texts[index] ?? null, PASS)
     if (wanted.length >= MOST_WANTED || (answer === null && wanted.length > 0)) {
       const unread = yield* readRows(opened, wanted)
       if (unread !== null) return unread
@@ -109,11 +109,11 @@ function compare<Item>(
 ): { readonly ids: readonly Guid[]; readonly texts: readonly string[] } {
   const ids: Guid[] = []
   const texts: string[] = []
-  for (const [text = null, stamp = null] of answer?.rows ?? []) {
+  for (const [text = null, time = null] of answer?.rows ?? []) {
     const id = text === null ? null : known.reading.idOf(text)
     if (text === null || id === null) continue
     const version = held.version(id)
-    const micros = microsOf(stamp)
+    const micros = microsOf(time)
     strays.look(micros, text)
     if (version === micros || version === REPEATED) {
       ids.push(id)
@@ -131,7 +131,7 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
   const { transaction, known } = opened
   const select = `${known.select()} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const name = 'marquee_rows'
-  const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.snapshot, known.rowsOf(answer), PASS)
+  const pageOf = (answer: QueryAnswer): Page<Item> => known.pageOf(transaction.moment, known.rowsOf(answer), PASS)
   const fault = yield* scan(opened, select, { name, pageOf, values: [ids] })
   // Closed so that the cursor's name can be used again.
   const closed = fault ?? (await transaction.query(`CLOSE ${name}`))
@@ -141,10 +141,10 @@ async function* readRows<Item>(opened: Opened<Item>, ids: readonly string[]): Pa
 /** Reports suspected rows that no longer exist as deleted. Returns true if an id scan is due. */
 export async function* seekSuspects<Item>(
   { transaction, known }: Opened<Item>,
-  suspicion: Suspicion,
+  taken: Suspects,
   held: Held,
 ): PageStream<Item, Fault | boolean> {
-  const { wanted, hasOthers } = heldOf(suspicion, held, known.reading.idOf, known.idType)
+  const { wanted, hasOthers } = heldOf(taken, held, known.reading.idOf, known.idType)
   if (wanted.size === 0) return hasOthers
   const select = `${known.select([known.idColumn])} WHERE ${quote(known.idColumn)} = ANY ($1)`
   const answer = await transaction.query(select, [[...wanted.values()]])
@@ -152,6 +152,6 @@ export async function* seekSuspects<Item>(
   const present = new Set(answer.rows.map(([text = null]) => (text === null ? null : known.reading.idOf(text))))
   const gone = [...wanted].filter(([id]) => !present.has(id))
   const changes = gone.map(([id]): Change<Item> => ({ kind: 'deleted', id }))
-  if (changes.length > 0) yield known.pageOfIds(transaction.snapshot, changes, (index) => gone[index]?.[1] ?? null)
+  if (changes.length > 0) yield known.pageOfIds(transaction.moment, changes, (index) => gone[index]?.[1] ?? null)
   return hasOthers
 }

@@ -21,7 +21,7 @@ const MOST_BYTES = 4_000_000
  * Reads the rows of one statement in batches of a few megabytes. The socket pauses after each batch, so the server
  * waits and memory stays bounded, however many rows there are.
  */
-export class Portions implements Submittable {
+export class RowBatches implements Submittable {
   readonly #text: string
   #stream: Duplex | null = null
   #rows: TextRow[] = []

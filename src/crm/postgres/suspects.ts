@@ -10,16 +10,16 @@ const MOST = 1000
 // then seem deleted.
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint'])
 
-export interface Suspicion {
+export interface Suspects {
   readonly ids: ReadonlySet<string>
   /** Whether rows that are not named may be gone too, so all rows have to be checked. */
   readonly ofAll: boolean
 }
 
-export const NO_SUSPICION: Suspicion = { ids: new Set(), ofAll: false }
+export const NO_SUSPECTS: Suspects = { ids: new Set(), ofAll: false }
 
 /** Collects the ids that notifications name: rows that may be gone. They are only a hint to look. */
-export class Suspects {
+export class SuspectQueue {
   #ids = new Set<string>()
   #ofAll = false
 
@@ -32,7 +32,7 @@ export class Suspects {
   }
 
   /** Takes all suspects collected so far, to be checked in a transaction that begins later. */
-  take(): Suspicion {
+  take(): Suspects {
     const taken = { ids: this.#ids, ofAll: this.#ofAll }
     this.#ids = new Set()
     this.#ofAll = false
@@ -40,7 +40,7 @@ export class Suspects {
   }
 
   /** Returns suspects that were not checked after all. */
-  giveBack({ ids, ofAll }: Suspicion): void {
+  giveBack({ ids, ofAll }: Suspects): void {
     for (const id of ids) this.#ids.add(id)
     if (ofAll) this.#ofAll = true
     this.#limit()
@@ -55,7 +55,7 @@ export class Suspects {
 
 /** Returns the suspects that are held, by id, and whether some of them cannot be looked up by their text. */
 export function heldOf(
-  { ids }: Suspicion,
+  { ids }: Suspects,
   held: Held,
   idOf: (text: string) => Guid | null,
   type: string,

@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 import { KnownTable, emptyPage } from './known-table.ts'
 import type { ReadSession, Transaction } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
-import { type TableShape, columnFault, isWallTime, stampFault, tableShape, zoneOf } from './table-shape.ts'
+import { type TableShape, columnFault, isWallTime, updatedAtFault, tableShape, zoneOf } from './table-shape.ts'
 
 /** A transaction, and the table's shape in it. */
 export interface Opened<Item> {
@@ -21,13 +21,13 @@ const SIGN_OF_LIFE_MS = 1000
 /** Shared by all reads of one list on one session: begins transactions and caches the table's shape. */
 export class TableReader<Item> {
   readonly #list: ListTable<Item>
-  readonly #lane: ReadSession
+  readonly #session: ReadSession
   readonly #time: Time
   #known: KnownTable<Item> | null = null
 
-  constructor(list: ListTable<Item>, lane: ReadSession, time: Time) {
+  constructor(list: ListTable<Item>, session: ReadSession, time: Time) {
     this.#list = list
-    this.#lane = lane
+    this.#session = session
     this.#time = time
   }
 
@@ -59,7 +59,7 @@ export class TableReader<Item> {
 
   /** Begins a transaction once the session is free. */
   async openNow(): Promise<Opened<Item> | Fault> {
-    const transaction = await this.#lane.begin()
+    const transaction = await this.#session.begin()
     if (transaction instanceof Fault) return transaction
     const known = await this.#knownIn(transaction)
     if (!(known instanceof Fault)) return { transaction, known }
@@ -69,14 +69,14 @@ export class TableReader<Item> {
 
   /** Examines the columns once per connection, so a missing column is named before a statement fails. */
   async #knownIn(transaction: Transaction): Promise<KnownTable<Item> | Fault> {
-    const { server } = transaction.snapshot
+    const { server } = transaction.moment
     if (this.#known?.server === server) return this.#known
     this.#known = null
     const shape = await tableShape(transaction, this.#list.table, this.#list.name)
     if (shape instanceof Fault) return shape
     const list = hasOlderName(this.#list, shape) ? this.#list.withUpdatedAt(OLDER_NAME) : this.#list
     const reading = list.rowReading(shape)
-    const fault = columnFault(shape, reading, list) ?? stampFault(shape, list)
+    const fault = columnFault(shape, reading, list) ?? updatedAtFault(shape, list)
     if (fault !== null) return fault
     const zone = isWallTime(shape, list) ? (list.updatedAtIn ?? (await zoneOf(transaction))) : null
     if (zone instanceof Fault) return zone

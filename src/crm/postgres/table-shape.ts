@@ -99,7 +99,7 @@ function manyMissing(
 }
 
 /** Returns a fault if the updatedAt column is not a timestamp, which the comparison requires; `null` if it is. */
-export function stampFault(shape: TableShape, list: Named): Fault | null {
+export function updatedAtFault(shape: TableShape, list: Named): Fault | null {
   const { name, table, updatedAt, updatedAtIn } = list
   const type = shape.columns.get(updatedAt ?? '')
   if (type === undefined) return null

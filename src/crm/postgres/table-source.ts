@@ -15,22 +15,22 @@ import { examineTable } from './examine.ts'
 import { Fault } from './fault.ts'
 import type { ReadSession } from './read-session.ts'
 import type { ListTable } from './list-table.ts'
-import { readDelta, readFull, seekSuspects, sweep } from './reads.ts'
-import { StampWindow, cursorAt, kinshipOf, otherServer, positionOf } from './stamp.ts'
-import { type Suspects, type Suspicion, NO_SUSPICION } from './suspects.ts'
+import { readDelta, readFull, seekSuspects, scanIds } from './reads.ts'
+import { UpdatedAtWindow, cursorAt, kinshipOf, otherServer, positionOf } from './updated-at.ts'
+import { type SuspectQueue, type Suspects, NO_SUSPECTS } from './suspects.ts'
 import { StrayNotices, Strays, IdScanSchedule } from './id-scans.ts'
 import { type Opened, TableReader } from './table-reader.ts'
 
 export interface TableSourceSettings<Item> {
   readonly list: ListTable<Item>
   /** The session for this list's refreshes; audits have a session of their own. */
-  readonly lane: ReadSession
+  readonly session: ReadSession
   readonly auditSession: ReadSession
   readonly time: Time
   /** The interval of id scans, in ms. */
   readonly idScansEveryMs: () => number
   readonly limits: CrmLimits
-  readonly suspects: Suspects
+  readonly suspects: SuspectQueue
   readonly onHint: (callback: () => void) => () => void
   /** Reports something that an operator should know although the list can be read. */
   readonly notice: (message: string) => void
@@ -61,9 +61,9 @@ export class TableSource<Item> implements Source<Item> {
   #isLockedOut = false
 
   constructor(settings: TableSourceSettings<Item>) {
-    const { list, lane, auditSession, time, idScansEveryMs, notice } = settings
+    const { list, session, auditSession, time, idScansEveryMs, notice } = settings
     this.#settings = settings
-    this.#refreshes = new TableReader(list, lane, time)
+    this.#refreshes = new TableReader(list, session, time)
     this.#audits = new TableReader(list, auditSession, time)
     this.#schedule = new IdScanSchedule(idScansEveryMs)
     this.#notices = new StrayNotices(idScansEveryMs, notice)
@@ -129,17 +129,17 @@ export class TableSource<Item> implements Source<Item> {
   }
 
   async *#readAll(opened: Opened<Item>, { purpose }: ReadRequest): PageStream<Item, ReadEnd | Fault> {
-    const { snapshot } = opened.transaction
+    const { moment } = opened.transaction
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof Fault) return now
-    const window = new StampWindow(-Infinity, now)
+    const window = new UpdatedAtWindow(-Infinity, now)
     const strays = new Strays(window)
     const givesWay = (): boolean => purpose === 'audit' && this.#isLockedOut
     const fault = yield* readFull(opened, window, strays, givesWay)
     if (fault !== null) return fault
     this.#notices.readInFull(strays, opened.known)
-    if (purpose !== 'addition') this.#schedule.compared(snapshot.begunAt)
-    const cursor = this.reportsChanges ? cursorAt({ server: snapshot.server, after: window.next }) : null
+    if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
+    const cursor = this.reportsChanges ? cursorAt({ server: moment.server, after: window.next }) : null
     return { ...COMPLETE, cursor }
   }
 
@@ -148,57 +148,57 @@ export class TableSource<Item> implements Source<Item> {
     // Taken before the transaction begins, so the transaction sees what became of them. Reads for an addition leave
     // suspects to
     // the refresh that follows.
-    const suspicion = request.purpose === 'addition' ? NO_SUSPICION : suspects.take()
+    const taken = request.purpose === 'addition' ? NO_SUSPECTS : suspects.take()
     let outcome: ReadOutcome | null = null
     try {
-      outcome = yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, suspicion))
+      outcome = yield* this.#inOneTransaction(this.#refreshes, (opened) => this.#readIn(opened, request, taken))
       return outcome
     } finally {
-      if (outcome?.ok !== true) suspects.giveBack(suspicion)
+      if (outcome?.ok !== true) suspects.giveBack(taken)
     }
   }
 
   async *#readIn(
     opened: Opened<Item>,
     { cursor, held, purpose, mustConfirm = false }: ReadRequest,
-    suspicion: Suspicion,
+    taken: Suspects,
   ): PageStream<Item, ReadEnd | Fault> {
-    const { snapshot } = opened.transaction
+    const { moment } = opened.transaction
     const before = cursor === null ? null : positionOf(cursor)
-    const kinship = before === null ? 'other' : kinshipOf(before.server, snapshot.server)
+    const kinship = before === null ? 'other' : kinshipOf(before.server, moment.server)
     if (before === null || kinship === 'other') return otherServer()
     const now = await opened.known.clock(opened.transaction)
     if (now instanceof Fault) return now
-    const window = new StampWindow(before.after, now)
+    const window = new UpdatedAtWindow(before.after, now)
     const unread = yield* readDelta(opened, window)
     if (unread !== null) return unread
-    const next = cursorAt({ server: snapshot.server, after: window.next })
-    let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(snapshot.begunAt, suspicion.ofAll)
+    const next = cursorAt({ server: moment.server, after: window.next })
+    let isDue = mustConfirm || kinship === 'earlier' || this.#schedule.isDue(moment.begunAt, taken.ofAll)
     if (!isDue) {
-      const hasOthers = yield* seekSuspects(opened, suspicion, held)
+      const hasOthers = yield* seekSuspects(opened, taken, held)
       if (hasOthers instanceof Fault) return hasOthers
-      const ofAll = suspicion.ofAll || hasOthers
-      isDue = this.#schedule.isDue(snapshot.begunAt, ofAll)
+      const ofAll = taken.ofAll || hasOthers
+      isDue = this.#schedule.isDue(moment.begunAt, ofAll)
       if (ofAll && !isDue) this.#settings.suspects.giveBack({ ids: new Set(), ofAll })
     }
     if (!isDue) return { ...PARTIAL, cursor: next }
-    const unswept = yield* this.#sweep(opened, window, held)
-    if (unswept !== null) return unswept
-    if (purpose !== 'addition') this.#schedule.compared(snapshot.begunAt)
+    const fault = yield* this.#scanIds(opened, window, held)
+    if (fault !== null) return fault
+    if (purpose !== 'addition') this.#schedule.compared(moment.begunAt)
     return { ...COMPLETE, cursor: next }
   }
 
-  async *#sweep(opened: Opened<Item>, window: StampWindow, held: Held): PageStream<Item, Fault | null> {
+  async *#scanIds(opened: Opened<Item>, window: UpdatedAtWindow, held: Held): PageStream<Item, Fault | null> {
     const { time } = this.#settings
     const strays = new Strays(window)
     const begunAt = time.now()
     try {
-      const fault = yield* sweep(opened, held, strays)
+      const fault = yield* scanIds(opened, held, strays)
       if (fault !== null) return fault
     } finally {
-      this.#schedule.swept(begunAt, time.now())
+      this.#schedule.scanned(begunAt, time.now())
     }
-    this.#notices.swept(strays, opened.known)
+    this.#notices.scanned(strays, opened.known)
     return null
   }
 }

@@ -6,11 +6,11 @@ const of = (url: string, env: Readonly<Record<string, string>>, configured: stri
   proxyOf(new URL(url), { configured, env })
 
 describe('the proxy of a URL', () => {
-  it('is the one that is configured, whatever the surroundings say', () => {
+  it('is the one that is configured, whatever the context say', () => {
     expect(of('https://crm.example', { HTTPS_PROXY: 'http://other:1', NO_PROXY: '*' }, PROXY)).toBe(PROXY)
   })
 
-  it('else that of the surroundings for its scheme, in either case', () => {
+  it('else that of the context for its scheme, in either case', () => {
     expect(of('https://crm.example', { HTTPS_PROXY: PROXY })).toBe(PROXY)
     expect(of('https://crm.example', { https_proxy: 'proxy.example:3128' })).toBe(PROXY)
     expect(of('http://crm.example', { HTTPS_PROXY: PROXY })).toBeNull()

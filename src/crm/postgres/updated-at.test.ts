@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
-import { StampWindow, cursorAt, kinshipOf, microsOf, positionOf, serverOf, stampOf } from './stamp.ts'
+import { UpdatedAtWindow, cursorAt, kinshipOf, microsOf, positionOf, serverOf, timestampText } from './updated-at.ts'
 
-describe('the stamp of a change', () => {
+describe('an updatedAt', () => {
   it.each([
     ['1970-01-01 00:00:00+00', 0],
     ['1970-01-01 00:00:00.000001+00', 1],
@@ -17,13 +17,13 @@ describe('the stamp of a change', () => {
     expect(microsOf(text)).toBe(micros)
   })
 
-  it('is written so that it is read as the same microsecond', () => {
+  it('keeps its microseconds when it is written and parsed again', () => {
     // The range that a double represents exactly.
     const years1700To2255 = fc.integer({ min: -8_500_000_000_000_000, max: 9_000_000_000_000_000 })
-    fc.assert(fc.property(years1700To2255, (micros) => microsOf(stampOf(micros)) === micros))
+    fc.assert(fc.property(years1700To2255, (micros) => microsOf(timestampText(micros)) === micros))
   })
 
-  it('orders as the moments do', () => {
+  it('sorts as the times do', () => {
     expect(microsOf('2026-03-01 00:00:00+00')).toBeGreaterThan(microsOf('2026-02-28 23:59:59.999999+00'))
     expect(microsOf('0044-03-15 12:00:00+00 BC')).toBeLessThan(microsOf('0001-01-01 00:00:00+00'))
   })
@@ -34,71 +34,71 @@ const NOW = 1_795_000_000 * SECOND
 const FEW = 200
 
 /** Where the next read begins after a read that found these times. */
-function nextAfter(stamps: Iterable<number>, before = -Infinity, now = NOW): number {
-  const window = new StampWindow(before, now)
-  for (const stamp of stamps) window.add(stamp)
+function nextAfter(read: Iterable<number>, before = -Infinity, now = NOW): number {
+  const window = new UpdatedAtWindow(before, now)
+  for (const time of read) window.add(time)
   return window.next
 }
 
-function* times(count: number, stampAt: (index: number) => number): Generator<number, void> {
-  for (let index = 0; index < count; index++) yield stampAt(index)
+function* times(count: number, timeAt: (index: number) => number): Generator<number, void> {
+  for (let index = 0; index < count; index++) yield timeAt(index)
 }
 
-describe('the stamps that a read of changes looks at', () => {
-  it('are all, where none was seen before', () => {
+describe('the updatedAt window of a read of changes', () => {
+  it('has no beginning if no change was seen yet', () => {
     expect(nextAfter([])).toBe(-Infinity)
   })
 
-  it('reach back five seconds behind the newest, that one included', () => {
+  it('begins five seconds before the newest change', () => {
     expect(nextAfter([NOW - 60 * SECOND, NOW - 20 * SECOND])).toBe(NOW - 25 * SECOND - 1)
   })
 
-  it('stay where they are while nothing changes', () => {
+  it('stays where it is while nothing changes', () => {
     const first = nextAfter([NOW])
     expect(nextAfter([], first, NOW + 100 * SECOND)).toBe(first)
   })
 
-  it('reach back no further than some hundred rows', () => {
+  it('reaches back over no more than some hundred rows', () => {
     const spread = times(100_000, (index) => NOW - index)
     expect(nextAfter(spread)).toBe(NOW - FEW)
   })
 
-  it('go on behind one stamp that more rows have', () => {
-    const stamp = NOW - 3600 * SECOND
-    expect(nextAfter(times(FEW, () => stamp))).toBe(stamp - 5 * SECOND - 1)
-    expect(nextAfter(times(FEW + 1, () => stamp))).toBe(stamp)
-    expect(nextAfter(times(1_000_000, () => stamp))).toBe(stamp)
+  it('begins after a time that more rows than that share', () => {
+    const time = NOW - 3600 * SECOND
+    expect(nextAfter(times(FEW, () => time))).toBe(time - 5 * SECOND - 1)
+    expect(nextAfter(times(FEW + 1, () => time))).toBe(time)
+    expect(nextAfter(times(1_000_000, () => time))).toBe(time)
     // A few newer ones do not change that.
-    expect(nextAfter([...times(1000, () => stamp), stamp + 1])).toBe(stamp)
+    expect(nextAfter([...times(1000, () => time), time + 1])).toBe(time)
   })
 
-  it('end a few seconds ahead of the clock, and what lies beyond moves nothing', () => {
-    const window = new StampWindow(NOW - SECOND, NOW)
+  it('ends a few seconds ahead of the clock, and later times do not move it', () => {
+    const window = new UpdatedAtWindow(NOW - SECOND, NOW)
     expect(window.last).toBe(NOW + 5 * SECOND)
     expect(nextAfter([NOW - 20 * SECOND, NOW + SECOND, NOW + 3600 * SECOND, Infinity])).toBe(NOW - 25 * SECOND - 1)
   })
 
-  it('move with a clock that shows an hour for the second time', () => {
+  it('follows a clock that is set back an hour', () => {
     const before = nextAfter([NOW])
     const back = NOW - 3600 * SECOND
-    expect(new StampWindow(before, back).after).toBe(back - 5 * SECOND)
+    expect(new UpdatedAtWindow(before, back).after).toBe(back - 5 * SECOND)
     expect(nextAfter([back], before, back)).toBe(back - 5 * SECOND)
   })
 
-  it('are never so many again, nor fewer than the seconds and rows allow, whatever was read', () => {
-    const stamps = fc.array(fc.oneof(fc.integer({ min: -20, max: 20 }), fc.integer({ min: -2e7, max: 2e7 })), {
+  it('repeats as many rows as the limits of rows and seconds allow, and no more, whatever was read', () => {
+    const offsetsOf = fc.array(fc.oneof(fc.integer({ min: -20, max: 20 }), fc.integer({ min: -2e7, max: 2e7 })), {
       maxLength: 1500,
       size: 'max',
     })
     fc.assert(
-      fc.property(stamps, fc.integer({ min: -1e7, max: 0 }), (offsets, before) => {
+      fc.property(offsetsOf, fc.integer({ min: -1e7, max: 0 }), (offsets, before) => {
         const seen = offsets.map((offset) => NOW + offset)
         const next = nextAfter(seen, NOW + before)
-        const past = seen.filter((stamp) => stamp <= NOW).toSorted((left, right) => right - left)
-        expect(past.filter((stamp) => stamp > next).length).toBeLessThanOrEqual(FEW)
+        const past = seen.filter((time) => time <= NOW).toSorted((left, right) => right - left)
+        expect(past.filter((time) => time > next).length).toBeLessThanOrEqual(FEW)
         const [newest] = past
         const asFar = newest === undefined ? NOW + before : Math.max(NOW + before, newest - 5 * SECOND - 1)
-        const within = past.filter((stamp) => stamp > asFar)
+        const within = past.filter((time) => time > asFar)
         expect(next).toBe(within.length > FEW ? Math.max(asFar, within[FEW] ?? 0) : asFar)
       }),
     )
@@ -107,16 +107,16 @@ describe('the stamps that a read of changes looks at', () => {
 
 describe('the position of a list', () => {
   it('goes through a cursor unchanged', () => {
-    const stamps = fc.option(fc.integer({ min: -(2 ** 52), max: 2 ** 52 }))
+    const micros = fc.option(fc.integer({ min: -(2 ** 52), max: 2 ** 52 }))
     fc.assert(
-      fc.property(fc.string(), stamps, (server, after) => {
+      fc.property(fc.string(), micros, (server, after) => {
         const position = { server, after: after ?? -Infinity }
         expect(positionOf(cursorAt(position))).toEqual(position)
       }),
     )
   })
 
-  it('is good on its connection, with a comparison for a later process, and not on another connection or server', () => {
+  it('is valid on its own connection, needs an id scan in a later process, and is invalid on other connections and servers', () => {
     const server = serverOf('2026-11-22 06:00:00.1+00', 'abc', 1)
     expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abc', 1))).toBe('same')
     expect(kinshipOf(server, serverOf('2026-11-22 06:00:00.1+00', 'abd', 1))).toBe('earlier')

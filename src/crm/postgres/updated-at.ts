@@ -52,7 +52,7 @@ function parse(text: string): number {
 }
 
 /** The text that PostgreSQL parses as this time, for both `timestamp` and `timestamptz`. */
-export function stampOf(micros: number): string {
+export function timestampText(micros: number): string {
   if (!Number.isFinite(micros)) return micros > 0 ? 'infinity' : '-infinity'
   const ms = Math.floor(micros / 1000)
   const date = new Date(ms)
@@ -73,7 +73,7 @@ const AHEAD_MICROS = 5_000_000
 const FEW_ROWS = 200
 
 /** The range of updatedAt that one read of changes covers, and where the next one has to begin. */
-export class StampWindow {
+export class UpdatedAtWindow {
   /** The range in microseconds: `after` is exclusive, `last` inclusive. */
   readonly after: number
   readonly last: number
@@ -91,9 +91,9 @@ export class StampWindow {
   }
 
   /** Notes a row that was read. A time in the future says nothing about what is committed by now. */
-  add(stamp: number): void {
-    if (!(stamp > this.#floor && stamp <= this.now)) return
-    this.#newest.push(stamp)
+  add(time: number): void {
+    if (!(time > this.#floor && time <= this.now)) return
+    this.#newest.push(time)
     if (this.#newest.length > FEW_ROWS * 2) this.#trim()
   }
 

@@ -1,5 +1,5 @@
 /** A value that is served but is most likely a mistake. */
-export interface Oddity {
+export interface Suspicion {
   readonly column: string
   /** A predicate without CRM values other than ids: `is before Start`. */
   readonly what: string
