@@ -63,14 +63,14 @@ function pageOf({ answers, statuses, changes, wrongs, behindOthers, faults, join
 
 <!-- Written by MINUTES=${minutes} npm run soak:fleet -- --write. -->
 
-Three processes (two on Bun, one on Node) that share what one of them reads, on one PostgreSQL with ${events} events, through one Redis, behind nginx
-with [deploy/nginx/instances.conf](../deploy/nginx/instances.conf); a maximum age of ${MAX_AGE_MS / 1000} s, a refresh each second. ${WATCHED} of the events
-change, go and come all the time, some by transactions that come late or with a wrong stamp. Every ${ASK_EVERY_MS} ms somebody asks for one of these
-through nginx, answered or not. Faults of up to ${LONGEST_FAULT_MS / 1000} s befall the instances and their store, each once a round, in random order.
-In the midst of the first fault of each round, each time another one, a fourth process is started, which callers ask directly until the round ends.
+A cluster of three processes (two on Bun, one on Node) reads one PostgreSQL with ${events} events and shares one Redis, behind nginx
+with [deploy/nginx/instances.conf](../deploy/nginx/instances.conf). The maximum age is ${MAX_AGE_MS / 1000} s, with a refresh each second. ${WATCHED} of the events
+change, disappear and reappear all the time, some in transactions that commit late or with a wrong \`updated_at\`. Every ${ASK_EVERY_MS} ms a caller requests one of
+these through nginx. Faults of up to ${LONGEST_FAULT_MS / 1000} s are injected into the instances and their store, each once per round, in random order. During the
+first fault of each round, a different one each time, a fourth process starts, which callers ask directly until the round ends.
 
-A wrong answer is one that shows a row as it was not at any time within its \`Age\`, or within the maximum age; or as it was before what the same process
-had shown of it; or that is neither of 200, 404, 502 and 504. In the end all must hold what the CRM does.
+An answer is wrong if it shows a row in a state that it did not have at any time within its \`Age\`, or within the maximum age; if the same process had shown a
+newer state of the row before; or if its status is not 200, 404, 502 or 504. At the end, all instances must hold what the CRM holds.
 
 - Date: ${new Date().toISOString().slice(0, 10)}
 - Machine: ${machine()}
@@ -81,16 +81,16 @@ ${answers} answers (${Object.entries(statuses)
     .map(([status, count]) => `${status}: ${count}`)
     .join(
       ', ',
-    )}; 0 is none within 30 s, or a connection that was cut), ${changes} changes, ${faults.length} faults, **${wrongs} wrong**. Two
-instances are not of one moment: ${behindOthers} answers through nginx showed a row as it had been, within the maximum age, before what another had shown.
+    )}; 0 is no answer within 30 s, or a closed connection), ${changes} changes, ${faults.length} faults, **${wrongs} wrong**. Two
+instances may be a moment apart: ${behindOthers} answers through nginx showed a row in an older state than another instance had shown, within the maximum age.
 
-What callers saw through nginx, from the beginning of each fault to that of the next. Refused is 502, 504 or no answer at all; the longest
-refusal is the longest time in which nobody was answered otherwise.
+This table shows what callers saw through nginx, from the beginning of each fault to that of the next. *Refused* is 502, 504 or no answer; the longest
+refusal is the longest time without any other answer.
 
 ${table(head, rows)}
-A fourth process, from its being spawned until it answered 200 for the last of ${events} events, and until the fault was over in whose midst it was started.
-The goal of 1 s is for those that have what they need. Where nobody reads, another has to take over first, after a silence of
-${SILENCE_MS / 1000} s with these settings; where the store is lost or full, the process waits as long for it, and then reads all of the CRM by itself, unless the store
+This table shows the fourth process: the time from its start until it answered 200 for the last of ${events} events, and until the fault was over.
+The goal of 1 s applies if a leader and the store are available. If nobody leads, another instance has to take over first, after an election time of
+${SILENCE_MS / 1000} s with these settings. If the store is lost or full, the process waits for it as long, and then reads the whole CRM itself, unless the store
 is back sooner.
 
 ${table(['while', 'runtime', 'ready after s', 'over after s'], starts)}`

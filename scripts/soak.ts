@@ -12,10 +12,10 @@ let page = `# Soak
 
 <!-- Written by MINUTES=${minutes} npm run soak -- --write. -->
 
-100,000 events in an NDJSON file; each second 1,000 of them change and the file (about 20 MB) is replaced; 200 requests a second for events
-at random, paced: a latency counts from when the request was due. Default freshness (maximum age 30 s, a refresh every 5 s). One runtime after
-the other; the clients and the writer of the file are other processes of the same machine. A wrong answer is one that is no 200, of
-another record, or older than the maximum age. Memory is the process's resident set.
+An NDJSON file has 100,000 events. Each second 1,000 of them change, and the file (about 20 MB) is replaced. Clients send 200 requests a second for random
+events; the latency counts from the time at which a request was due. Freshness has its defaults (maximum age 30 s, a refresh every 5 s). The runtimes
+run one after the other; the clients and the writer of the file are other processes on the same machine. An answer is wrong if its status is not 200, if it is
+another record, or if it is older than the maximum age. Memory is the process's resident set.
 
 - Date: ${new Date().toISOString().slice(0, 10)}
 - Machine: ${machine()}
