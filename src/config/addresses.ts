@@ -60,12 +60,12 @@ export function basePath(): Key<string> {
     if (typeof value !== 'string') return null
     if (!value.startsWith('/')) return new Wrong('must begin with /, such as / or /events-service')
     if (/[?#]/.test(value)) return new Wrong('must be a path alone, without ? or #')
-    if (/[\\\p{Cc}]/u.test(value)) return new Wrong('must not hold backslashes or control characters')
-    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new Wrong('must have two hex digits behind each %')
+    if (/[\\\p{Cc}]/u.test(value)) return new Wrong('must not contain backslashes or control characters')
+    if (/%(?![0-9A-Fa-f]{2})/.test(value)) return new Wrong('must have two hex digits after each %')
     if (value.length > 1000) return new Wrong('must be at most 1000 characters')
     const segments = value.replace(/\/$/, '').split('/').slice(1)
-    if (segments.includes('')) return new Wrong('must not hold an empty part (//)')
-    if (segments.some(isDots)) return new Wrong('must not hold the parts . or ..')
+    if (segments.includes('')) return new Wrong('must not contain an empty part (//)')
+    if (segments.some(isDots)) return new Wrong('must not contain the parts . or ..')
     return segments.length === 0 ? '/' : pathname(segments)
   })
 }
@@ -76,7 +76,7 @@ function isDots(segment: string): boolean {
 
 function pathname(segments: readonly string[]): string | Wrong {
   const url = URL.parse(`http://localhost/${segments.join('/')}`)
-  return url === null ? new Wrong('must be a path as URLs have it') : url.pathname.replaceAll(' ', '%20')
+  return url === null ? new Wrong('must be a valid URL path') : url.pathname.replaceAll(' ', '%20')
 }
 
 const WEB_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:[^@]+$/

@@ -21,11 +21,11 @@ const url = leaf(
       return new Wrong('must end with the number of a database, such as /0', true)
     if (given.search !== '' || given.hash !== '')
       return new Wrong(
-        'must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+        'must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
         true,
       )
     if (/%(?![\da-f]{2})/i.test(given.username + given.password))
-      return new Wrong('holds a % without two hex digits; write %25', true)
+      return new Wrong('contains a % without two hex digits; write %25', true)
     // A secret, because it usually contains a password.
     return new Secret(value.trim(), reference ?? IN_THE_FILE)
   },
@@ -48,29 +48,27 @@ function isKey(given: string): boolean {
 
 /** The cluster's store. */
 export const cluster = section({
-  url: url.says('The primary of a Redis or Valkey, 6.2 or later; `rediss:` is with TLS.'),
+  url: url.says('The primary of a Redis or Valkey server, 6.2 or later; `rediss:` uses TLS.'),
   key: secretText(KEY_ALLOWED, isKey)
-    .optional('none: the store is trusted as a database is')
-    .says(
-      'Signs what is in the store, and is part of the name of the log: instances with another key cluster nothing with this one.',
-    ),
+    .optional('none: whoever can write to the store is trusted')
+    .says('Signs the data in the store. Instances with different keys do not form a cluster.'),
   name: text('letters, digits, _ and -, such as marquee', /^[\w-]{1,64}$/)
     .default('marquee')
-    .says('Keeps several Marquees in one store apart.'),
+    .says('Separates several clusters in one store.'),
   ca: path('the path of a PEM file').optional('the certificates of the system').says('Certificates to trust.'),
   heartbeat: duration({ leastMs: 50 })
     .optional('a twentieth of the maximum age, `50ms` to `500ms`')
     .says(
-      'How often the leader says how old its data is, and the others that they are there; at most a tenth of the maximum age.',
+      'How often the leader announces the age of its data, and the others that they are alive; at most a tenth of the maximum age.',
     ),
   readersWhenLost: readers
     .default(3)
     .says(
-      'How many instances read the CRM while the store is lost, the leader included; `all` for two or three machines.',
+      'How many instances read the CRM while the store is lost, including the leader; `all` suits two or three machines.',
     ),
   allowInsecure: flag()
     .default(false)
-    .says('Takes `redis:` to another machine, which is neither encrypted nor verified.'),
+    .says('Allows `redis:` to another machine, which is neither encrypted nor verified.'),
 })
 
 /** Whether data is sent to the store over the network unencrypted. */

@@ -37,7 +37,7 @@ export const KEYS = {
     CRM,
     'add where events and venues come from, such as crm: { kind: files, directory: ./crm }',
   )
-    .says('Where events and venues come from.')
+    .says('The source of events and venues.')
     // Problems in the section have been reported; rules between other keys are still checked.
     .nullWhereBad(),
 } as const
@@ -69,7 +69,7 @@ const RULES: readonly Rule[] = [
     reads: ['operations'],
     isBroken: ({ operations }) => operations !== null && operations.token === null && !isLoopback(operations.host),
     message:
-      'is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
+      'is missing; it is required if operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
   },
   {
     key: 'operations.port',
@@ -84,36 +84,35 @@ const RULES: readonly Rule[] = [
     because: 'crm',
     reads: ['crm.allowInsecure'],
     isBroken: ({ crm }) => crm?.kind === 'dataverse' && !crm.allowInsecure && isPlain(crm[name]),
-    message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true takes it all the same',
+    message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true allows http:',
   })),
   {
     key: 'freshness.fullReadEvery',
     because: 'freshness.refreshEvery',
     reads: ['freshness', 'freshness.maxAge'],
     isBroken: ({ freshness: { refreshEveryMs, fullReadEveryMs } }) => fullReadEveryMs < refreshEveryMs,
-    message:
-      'is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read',
+    message: 'must not be shorter than freshness.refreshEvery, which is at most 5s by default',
   },
   {
     key: 'crm.idScanEvery',
     because: 'freshness.maxAge',
     reads: ['crm', 'freshness'],
     isBroken: ({ freshness, crm }) => crm?.kind === 'postgres' && (crm.idScanEveryMs ?? 0) > freshness.maxAgeMs,
-    message: 'is longer than freshness.maxAge: every answer would have to wait for its own id scan',
+    message: 'must not be longer than freshness.maxAge, or every request would wait for an id scan',
   },
   {
     key: 'cluster.url',
     because: 'cluster',
     reads: ['cluster.allowInsecure'],
     isBroken: ({ cluster }) => cluster !== null && !cluster.allowInsecure && isPlainStore(cluster),
-    message: 'must begin with rediss:, since it carries secrets; cluster.allowInsecure: true takes it all the same',
+    message: 'must begin with rediss:, since it carries secrets; cluster.allowInsecure: true allows redis:',
   },
   {
     key: 'freshness.maxAge',
     because: 'cluster',
     reads: ['freshness'],
     isBroken: ({ cluster, freshness: { maxAgeMs } }) => cluster !== null && maxAgeMs < CLUSTER_MAX_AGE_MS,
-    message: 'must be at least 1s if cluster is set: what is told through a store is some heartbeats old',
+    message: 'must be at least 1s if cluster is set: the data of followers is several heartbeats old',
   },
   {
     key: 'freshness.refreshEvery',
@@ -129,7 +128,7 @@ const RULES: readonly Rule[] = [
     reads: ['freshness', 'freshness.maxAge'],
     isBroken: ({ cluster, freshness: { maxAgeMs } }) => (cluster?.heartbeatMs ?? 0) > maxAgeMs / 10,
     message:
-      'must be at most a tenth of freshness.maxAge: answers look up to two heartbeats older than they are, and a lost reader is missed after four',
+      'must be at most a tenth of freshness.maxAge: answers of followers look up to two heartbeats older than they are, and a lost leader is noticed after four',
   },
 ]
 
@@ -161,7 +160,7 @@ export function warningsOf({ freshness, representation: { links } }: Configurati
   const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
   return [
     ...(isLate
-      ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will wait for their own refreshes']
+      ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes']
       : []),
     ...[EVENTS, VENUES].flatMap(({ kind, fields }) =>
       links[kind].flatMap(({ href }, index) =>
@@ -179,8 +178,8 @@ function misspelt(href: string, names: readonly string[]): string[] {
   for (const [, name = ''] of href.matchAll(/\{(\w+)\}/g)) {
     const near = names.includes(name) ? null : nearestName(name, names)
     if (near !== null)
-      warnings.push(`holds a name in braces that is not a field, and stays as it is; did you mean {${near}}?`)
+      warnings.push(`contains a name in braces that is not a field and will not be filled in; did you mean {${near}}?`)
   }
-  if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without its }')
+  if (/\{[^{}]*(?:\{|$)/.test(href)) warnings.push('has a { without a closing }')
   return warnings
 }

@@ -6,7 +6,7 @@ import { type SettingsOf, list, section } from './section.ts'
 import { cluster } from './cluster-settings.ts'
 
 const port = (usual: number): Key<number> =>
-  wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free one, which is printed.')
+  wholeNumber(0, 65_535).default(usual).says('The port; 0 takes any free port and prints it.')
 
 const MOST_OFTEN_MS = 10
 
@@ -29,9 +29,9 @@ const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', TOKEN).says('The relation of the link.'),
     href: text('a URL without blanks, such as https://tickets.example.org/{Id}', TOKEN).says(
-      'Where it leads. `{Id}` and the other fields are filled in, percent-encoded; a name that is not a field stays, as a template.',
+      'The target. `{Id}` and other fields are filled in, percent-encoded; a name that is not a field stays and makes the link a template.',
     ),
-    title: text('text', /^/).orNull().default(null).says('What people read; null for none.'),
+    title: text('text', /^/).orNull().default(null).says('The title for people; null for none.'),
   }),
 )
 
@@ -40,8 +40,8 @@ export const GENERAL = {
   listen: section({
     host: host().default('127.0.0.1').says('The address to listen on; 0.0.0.0 is every IPv4 address of the machine.'),
     port: port(8080),
-    basePath: basePath().default('/').says('Every path, and the links of the HAL formats, live under it.'),
-  }).says('Where callers reach the service.'),
+    basePath: basePath().default('/').says('The prefix of all paths, and of the links in the HAL formats.'),
+  }).says('The listener for callers.'),
   operations: section({
     host: host().default('127.0.0.1').says('The address to listen on; anything but loopback needs a token.'),
     port: port(8081),
@@ -49,30 +49,30 @@ export const GENERAL = {
     token: secretText('letters, digits and -._~+/ (a bearer token)', (given) => /^[\w.~+/-]+=*$/.test(given))
       .orNull()
       .default(null)
-      .says('What callers must send as `Authorization: Bearer` for all but `/live` and `/ready`; null asks for none.'),
+      .says(
+        'The token that callers must send as `Authorization: Bearer`, except for `/live` and `/ready`; null requires none.',
+      ),
   })
     .orNull()
-    .says('Health, metrics and the dashboard, on their own listener; null switches it off.'),
-  timeZone: timeZone().default('UTC').says('What Start and Finish are shown in.'),
+    .says('Health, metrics and the dashboard, on a separate listener; null switches it off.'),
+  timeZone: timeZone().default('UTC').says('The time zone in which Start and Finish are shown.'),
   freshness: section({
-    maxAge: duration()
-      .default('30s')
-      .says('No answer is older than this; 0 makes every request wait for its own refresh.'),
+    maxAge: duration().default('30s').says('The maximum age of answers; 0 makes every request wait for a refresh.'),
     refreshEvery: duration({ leastMs: MOST_OFTEN_MS })
-      .optional('`5s`, or half the maximum age where that is less')
-      .says('How often the replica is brought up to date in the background.'),
+      .optional('`5s`, or half the maximum age if that is less')
+      .says('How often the lists are refreshed in the background.'),
     fullReadEvery: duration({ leastMs: MOST_OFTEN_MS })
       .optional('`15m`, or `refreshEvery` if that is more')
-      .says('How often both lists are read in full, to find what the CRM does not report.'),
+      .says('How often both lists are read in full, to find changes that the CRM did not report.'),
     staleIfError: duration()
       .default('0s')
       .says(
-        'While the CRM fails, how far past the maximum age to go on answering; `12h` bridges a CRM that sleeps at night. 0 answers 502.',
+        'How long to keep answering past the maximum age while the CRM fails; `12h` bridges a CRM that is off at night. 0 answers 502.',
       ),
     shrinkGuard: durationOrOff('24h')
       .default('24h')
       .says(
-        'A list that lost more than half of its records, gone or unreadable, is not believed until `./marquee accept`: how long the old list is served on, however old it gets. 0 answers 502 past the maximum age; `off` believes every list.',
+        'How long the old list is served if the new one lacks more than half of its records, because they are gone or unreadable, until `./marquee accept`. 0 answers 502 past the maximum age; `off` believes every list.',
       ),
   })
     .map((given) => {
@@ -84,59 +84,65 @@ export const GENERAL = {
   representation: section({
     namespace: text('letters, digits, _ and -, in parts joined by dots', NAMESPACE)
       .default('Marquee')
-      .says('The last but one part of the version 1 XML namespace, before `.Representations.V1`.'),
+      .says('The part of the version 1 XML namespace before `.Representations.V1`.'),
     links: section({
       event: links.says('Links of every event.'),
       venue: links.says('Links of every venue.'),
-    }).says('Links appended after all others.'),
-  }).says('What the answers look like.'),
+    }).says('Additional links, after all others.'),
+  }).says('The representation of records.'),
   conditionalRequests: flag()
     .default(false)
-    .says('Whether `If-None-Match` is answered with 304 as RFC 9110 says; off ignores it.'),
+    .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),
   lists: flag()
     .default('off')
-    .says('Whether `/api/events` and `/api/venues` answer with what is on and where; off answers 400 there.'),
+    .says('Whether `/api/events` and `/api/venues` list all events and venues; off answers 400 there.'),
   describe: flag()
     .default('on')
     .says(
-      'Whether `/api/openapi.json`, and a page for browsers at the base path, say what can be asked here; off answers 404 there.',
+      'Whether `/api/openapi.json`, and a page for browsers at the base path, describe the service; off answers 404 there.',
     ),
   limits: section({
     waiting: wholeNumber(0, 1_000_000)
       .default(1000)
-      .says('How many requests may wait for a refresh at once; the others get 502.'),
+      .says('How many requests may wait for a refresh at once; further ones get 502.'),
     waitFor: duration().default('10s').says('How long a request may wait for a refresh; then 502.'),
     idle: duration({ leastMs: 1000 })
       .default('75s')
-      .says('The least that an idle connection lives; longer than the keep-alive of the load balancer in front.'),
+      .says(
+        'How long an idle connection is kept at least; must exceed the keep-alive time of a load balancer in front.',
+      ),
     drain: duration()
       .default('10s')
-      .says('What a stop grants requests in flight; a second signal ends at once, with exit status 1.'),
+      .says(
+        'How long requests in progress may take after a stop signal; a second signal ends at once, with exit status 1.',
+      ),
     memory: size()
       .default('2GB')
-      .says('Of all that is held of the lists, withheld rows included; a larger list is refused and the old one kept.'),
-  }).says('What may not grow without end.'),
+      .says('The memory limit of all lists, including withheld rows; a larger list is refused and the old one kept.'),
+  }).says('Limits on requests and memory.'),
   snapshot: section({
     directory: path('the path of a directory')
       .orNull()
       .override('`$STATE_DIRECTORY`, else `.marquee` beside this file')
-      .says('Nobody but the service may write it; it is made where it is missing. Null switches the snapshot off.'),
+      .says(
+        'The directory, created if it is missing; only the service may write to it. Null switches the snapshot off.',
+      ),
   })
     .orNull()
     .map((given, { findings: { folder, stateDirectory } }) => {
       const directory = given?.directory === undefined ? (stateDirectory ?? join(folder, '.marquee')) : given.directory
       return given === null || directory === null ? null : { directory }
     })
-    .says('What a restart goes on from instead of reading both lists in full; null switches it off.'),
+    .says('The file from which a restart continues, instead of reading both lists in full; null switches it off.'),
   cluster: cluster
     .orNull()
-    .optional('this instance stands alone')
-    .says('What several instances share, of which one reads the CRM (docs/instances.md).'),
+    .optional('none: a standalone instance')
+    .says('The store of a cluster, of which one instance reads the CRM (docs/instances.md).'),
   log: section({
     requests: flag()
       .default(false)
-      .says('A line for each request: method, path, status, type, duration, and the trace id of a `traceparent`.'),
-  }).says('What is written to standard output: JSON lines, on a terminal sentences.'),
+      .says('Whether to log each request: method, path, status, type, duration, and the trace id of a `traceparent`.'),
+  }).says('The log on standard output: JSON lines, or sentences on a terminal.'),
 } as const
 
 export type General = SettingsOf<typeof GENERAL>

@@ -158,7 +158,7 @@ describe('hostile configurations', () => {
     [
       'few aliases to much',
       `a: &a [${'x,'.repeat(20_000)}]\nb: [${'*a,'.repeat(50)}]`,
-      'm.yaml:1: holds more than 100000 values',
+      'm.yaml:1: contains more than 100000 values',
     ],
     ['deep brackets', '['.repeat(40_000), /^m\.yaml:1: (is not valid YAML at column \d+|is nested deeper)/],
     ['deep mappings', '{a: '.repeat(15_000), /^m\.yaml:1: (is not valid YAML at column \d+|is nested deeper)/],
@@ -167,7 +167,7 @@ describe('hostile configurations', () => {
     [
       'a megabyte of brackets',
       '['.repeat(1e6),
-      'm.yaml: is not a configuration: it has more than 100000 words and signs',
+      'm.yaml: is not a configuration: it contains more than 100000 words and signs',
     ],
     ['a megabyte of new lines', '\n'.repeat(1e6), /^m\.yaml: (crm is missing|is not a configuration)/],
     ['many keys', Array.from({ length: 12_000 }, (_, index) => `k${index}: 1`).join('\n'), /^m\.yaml: crm is missing/],
@@ -178,7 +178,7 @@ describe('hostile configurations', () => {
     ],
     ['many bad links', `representation: { links: { event: [${'1,'.repeat(30_000)}] } }`, /^m\.yaml: crm is missing/],
     ['a long key', `${'k'.repeat(1000)}: 1`, /^m\.yaml: crm is missing/],
-    ['a NUL', 'crm:\n  kind: "\0"', 'm.yaml:2: holds a control character (U+0000)'],
+    ['a NUL', 'crm:\n  kind: "\0"', 'm.yaml:2: contains a control character (U+0000)'],
   ])('%s is refused', async (_name, text, sentence) => {
     const sentences = await told(text)
     expect(sentences.length).toBeLessThanOrEqual(101)
@@ -214,7 +214,7 @@ describe('files that are no configuration', () => {
     expect(await read(join(folder, 'none'))).toEqual([`${join(folder, 'none')}: does not exist`])
     expect(await read(folder)).toEqual([`${folder}: is a directory, not a file`])
     expect(await read('/dev/zero')).toEqual(['/dev/zero: is a pipe or a device: only regular files are read'])
-    expect(await read('a\0b')).toEqual(['"a\\u0000b": cannot be read: that is not a path'])
+    expect(await read('a\0b')).toEqual(['"a\\u0000b": cannot be read: its path is invalid'])
     rmSync(folder, { recursive: true })
   })
 

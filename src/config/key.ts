@@ -133,7 +133,7 @@ export function wholeKey<Value>(
     if (holdsReported(node)) return BAD
     const value = read(node, place)
     const open = value === null || value instanceof Wrong ? openQuestion(node, place) : null
-    if (open !== null) return open.say(`is '?', an open question: write the answer in its place`)
+    if (open !== null) return open.say(`is still '?': replace it with an answer`)
     if (value === null) return place.refuse(node, `must be ${allowed}`)
     return value instanceof Wrong ? place.refuse(node, value.message, value.isHidden) : value
   }

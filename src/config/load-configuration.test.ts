@@ -195,9 +195,9 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
 representation: { links: { event: [ { rel: a, href: 'x{id}{page}' }, { rel: b, href: 'x{Id' } ], venue: [ { rel: a, href: '{Id}' } ] } }`,
     )
     expect(loaded.ok && loaded.warnings).toEqual([
-      'freshness.refreshEvery is longer than freshness.maxAge: requests will wait for their own refreshes',
-      'representation.links.event[0].href holds a name in braces that is not a field, and stays as it is; did you mean {Id}?',
-      'representation.links.event[1].href has a { without its }',
+      'freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes',
+      'representation.links.event[0].href contains a name in braces that is not a field and will not be filled in; did you mean {Id}?',
+      'representation.links.event[1].href has a { without a closing }',
     ])
   })
 })
@@ -300,7 +300,7 @@ crm:
       'marquee.yaml:5: listen.port is given twice, first on line 3; remove one',
       'marquee.yaml:7: freshness.maxAeg is not a known key; did you mean maxAge?',
       'marquee.yaml:8: operations.port is "many"; it must be a whole number from 0 to 65535',
-      'marquee.yaml:8: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
+      'marquee.yaml:8: operations.token is missing; it is required if operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
       'marquee.yaml:9: timeZone needs the environment variable ZONE, which is not set',
       'marquee.yaml:10: __proto__ is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
       'marquee.yaml:11: crm.directory is missing; it must be the directory that holds events and venues',
@@ -312,7 +312,7 @@ crm:
       'crm: { kind: postgres, url: { env: URL }, idScanEvery: 31s, idNamespace: x, events: { from: e }, venues: { from: v } }'
     expect(await sentences(crm, { URL: 'postgres://me@h/d' })).toEqual([
       'marquee.yaml:1: crm.idNamespace is "x"; it must be a UUID that is not all zeros',
-      'marquee.yaml:1: crm.idScanEvery is longer than freshness.maxAge: every answer would have to wait for its own id scan',
+      'marquee.yaml:1: crm.idScanEvery must not be longer than freshness.maxAge, or every request would wait for an id scan',
     ])
     const nested = crm
       .replace('idNamespace: x', 'requestTimeout: 20s')
@@ -325,7 +325,7 @@ crm:
 
   it('is told that a fullReadEvery below refreshEvery would do nothing', async () => {
     const rule =
-      'freshness.fullReadEvery is shorter than freshness.refreshEvery (at most 5s unless it is set): no list is read in full more often than it is read'
+      'freshness.fullReadEvery must not be shorter than freshness.refreshEvery, which is at most 5s by default'
     expect(await sentences(`${CRM}freshness:\n  refreshEvery: 30s\n  fullReadEvery: 29999ms`)).toEqual([
       `marquee.yaml:4: ${rule}`,
     ])

@@ -55,17 +55,17 @@ describe('a URL of PostgreSQL', () => {
     ['postgres:///crm?host=/var/run/postgresql', 'must name a user: postgres://user@host/database'],
     ['postgres://marquee@db/crm?port=65536', 'must have a port from 1 to 65535'],
     ['postgres://marquee@db/crm?port=5432,5433', 'must have a port from 1 to 65535'],
-    ['postgres://marquee@db/crm?password=50%', 'holds a % without two hex digits; write %25'],
+    ['postgres://marquee@db/crm?password=50%', 'contains a % without two hex digits; write %25'],
     ['postgres://marquee@one:5432,two:5432/crm', 'must name one host'],
     ['postgres://marquee@one,two/crm', 'must name one host'],
-    ['postgres://marquee@db/crm/more', 'must name one database behind the host'],
-    ['postgres://marquee@db/crm#x', 'must not hold a #; write %23'],
-    ['postgres://marquee:50%@db/crm', 'holds a % without two hex digits; write %25'],
+    ['postgres://marquee@db/crm/more', 'must name one database after the host'],
+    ['postgres://marquee@db/crm#x', 'must not contain a #; write %23'],
+    ['postgres://marquee:50%@db/crm', 'contains a % without two hex digits; write %25'],
     [
       'postgres://marquee@db/crm?sslmode=verify_full',
-      'has an sslmode that does not exist; did you mean verify-full? known: disable, allow, prefer, require, verify-ca, verify-full',
+      'has an unknown sslmode; did you mean verify-full? known: disable, allow, prefer, require, verify-ca, verify-full',
     ],
-    ['postgres://marquee@db/crm?ssl_mode=require', 'has a parameter that is not known; did you mean sslmode?'],
+    ['postgres://marquee@db/crm?ssl_mode=require', 'has an unknown parameter; did you mean sslmode?'],
   ])('%s: %s', (url, message) => {
     const parsed = parsePostgresUrl(url)
     expect(parsed).toBe(message)

@@ -48,27 +48,27 @@ export function parsePostgresUrl(text: string): PostgresAddress | string {
       : 'is not a URL; percent-encode what is not a letter or digit in the password'
   }
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return 'must begin with postgres://'
-  if (url.hash !== '') return 'must not hold a #; write %23'
+  if (url.hash !== '') return 'must not contain a #; write %23'
   const parameters = parametersOf(url.search)
   const [writtenUser, writtenPassword, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded)
   if (parameters === null || isNone(writtenUser) || isNone(writtenPassword) || isNone(path))
-    return 'holds a % without two hex digits; write %25'
+    return 'contains a % without two hex digits; write %25'
   for (const name of parameters.keys()) {
     if (PARAMETERS.some((known) => known === name)) continue
     const near = nearestName(name, PARAMETERS)
     const hint = near === null ? `known: ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
-    return `has a parameter that is not known; ${hint}`
+    return `has an unknown parameter; ${hint}`
   }
   // A parameter overrides the part before the `?`; an empty one is ignored.
   const given = (name: (typeof PARAMETERS)[number]): string | null => parameters.get(name) || null
   const sslMode = SSL_MODES.find((known) => known === (given('sslmode') ?? 'prefer'))
   if (sslMode === undefined) {
     const near = nearestName(given('sslmode') ?? '', SSL_MODES)
-    return `has an sslmode that does not exist; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`
+    return `has an unknown sslmode; ${near === null ? '' : `did you mean ${near}? `}known: ${SSL_MODES.join(', ')}`
   }
   const user = given('user') ?? writtenUser
   if (user === '') return 'must name a user: postgres://user@host/database'
-  if (path.includes('/')) return 'must name one database behind the host'
+  if (path.includes('/')) return 'must name one database after the host'
   const written = url.hostname === '-' ? '' : url.hostname
   const host = given('host') ?? decoded(written.replace(/^\[(.*)\]$/, '$1')) ?? ''
   if (host === '') return 'must name a host; a Unix socket is ?host=/var/run/postgresql'

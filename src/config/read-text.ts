@@ -106,13 +106,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EISDIR', 'is a directory, not a file'],
   ['EACCES', 'cannot be read: permission denied'],
   ['EPERM', 'cannot be read: permission denied'],
-  ['ELOOP', 'cannot be read: it is a link to itself'],
+  ['ELOOP', 'cannot be read: it is a symbolic link to itself'],
   ['ENAMETOOLONG', 'cannot be read: its name is too long'],
   ['EFBIG', 'is larger than 1 MB'],
   ['ERR_FS_FILE_TOO_LARGE', 'is larger than 1 MB'],
   [NOT_REGULAR, 'is a pipe or a device: only regular files are read'],
   [TIMED_OUT, `cannot be read: no response within ${LIMIT_MS / 1000} s`],
-  ['ERR_INVALID_ARG_VALUE', 'cannot be read: that is not a path'],
+  ['ERR_INVALID_ARG_VALUE', 'cannot be read: its path is invalid'],
 ])
 
 function whyUnreadable(error: unknown): string {

@@ -68,7 +68,7 @@ function buildTree(contents: unknown, lines: LineCounter, say: Say): MapTree | n
   function treeOf(node: unknown, line: number, path: Path): Tree {
     if (stopped) return { kind: 'scalar', line, value: null }
     values++
-    if (values > MOST_VALUES) return stop(line, `holds more than ${MOST_VALUES} values`)
+    if (values > MOST_VALUES) return stop(line, `contains more than ${MOST_VALUES} values`)
     if (path.length > DEEPEST) return stop(line, `is nested deeper than ${DEEPEST} levels`)
     if (isAlias(node)) {
       aliases++
@@ -142,11 +142,11 @@ export function parseYaml(text: string, say: Say): MapTree | null {
   const control = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F]/.exec(text)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
-    say(text.slice(0, control.index).split('\n').length, `holds a control character (U+${code})`)
+    say(text.slice(0, control.index).split('\n').length, `contains a control character (U+${code})`)
     return null
   }
   if (!isModest(text)) {
-    say(null, `is not a configuration: it has more than ${MOST_TOKENS} words and signs`)
+    say(null, `is not a configuration: it contains more than ${MOST_TOKENS} words and signs`)
     return null
   }
   const lines = new LineCounter()
@@ -196,10 +196,10 @@ const FAULTS: Readonly<Record<ErrorCode, string>> = {
   BAD_DIRECTIVE: 'a directive (%…) is unknown',
   BAD_DQ_ESCAPE: 'an escape (\\…) in double quotes is unknown; write \\\\ for a backslash, or use single quotes',
   BAD_INDENT: 'the indentation does not fit the lines around it',
-  BAD_PROP_ORDER: 'an anchor or tag stands in the wrong place',
+  BAD_PROP_ORDER: 'an anchor or tag is in the wrong place',
   BAD_SCALAR_START: 'text that begins with a reserved character (@ or `) needs quotes',
   BLOCK_AS_IMPLICIT_KEY:
-    'a mapping or list begins where it cannot; text that holds ": " or begins with "- " needs quotes',
+    'a mapping or list is not allowed here; text that contains ": " or begins with "- " needs quotes',
   BLOCK_IN_FLOW: 'inside { } or [ ] only values on lines without - or indented keys are allowed',
   DUPLICATE_KEY: 'a key is given twice',
   IMPOSSIBLE: 'it cannot be read',
@@ -213,5 +213,5 @@ const FAULTS: Readonly<Record<ErrorCode, string>> = {
   RESOURCE_EXHAUSTION: 'it is nested too deeply',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
   TAG_RESOLVE_FAILED: 'tags (!…) are not used here; text that begins with ! needs quotes',
-  UNEXPECTED_TOKEN: 'something stands where it cannot; check the quotes, colons and brackets',
+  UNEXPECTED_TOKEN: 'there is something unexpected here; check the quotes, colons and brackets',
 }

@@ -57,14 +57,14 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['cluster: { url: "rediss://store/main" }', '2: cluster.url must end with the number of a database, such as /0'],
   [
     'cluster: { url: "rediss://store/0?tls=false" }',
-    '2: cluster.url must end with the database: what follows a ? or # is not read; rediss: is with TLS, redis: without',
+    '2: cluster.url must end with the number of a database, without ? or #; TLS is on with rediss: and off with redis:',
   ],
   ['cluster: { url: "rediss://store", ca: ./none.pem }', '2: cluster.ca is "./none.pem", which does not exist'],
   ['cluster: { url: "rediss://:word@store" }', `2: cluster.url ${SECRET}: it is a URL with a password in it`],
-  ['cluster: { url: "rediss://50%@store" }', '2: cluster.url holds a % without two hex digits; write %25'],
+  ['cluster: { url: "rediss://50%@store" }', '2: cluster.url contains a % without two hex digits; write %25'],
   [
     'cluster: { url: "redis://store:6379" }',
-    '2: cluster.url must begin with rediss:, since it carries secrets; cluster.allowInsecure: true takes it all the same',
+    '2: cluster.url must begin with rediss:, since it carries secrets; cluster.allowInsecure: true allows redis:',
   ],
   ['cluster: { url: "rediss://store", key: "x" }', `2: cluster.key ${SECRET}`],
   [
@@ -85,7 +85,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'cluster: { url: "rediss://store" }\nfreshness: { maxAge: 999ms }',
-    '3: freshness.maxAge must be at least 1s if cluster is set: what is told through a store is some heartbeats old',
+    '3: freshness.maxAge must be at least 1s if cluster is set: the data of followers is several heartbeats old',
   ],
   [
     'cluster: { url: "rediss://store" }\nfreshness: { maxAge: 2s, refreshEvery: 1001ms }',
@@ -93,7 +93,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'cluster: { url: "rediss://store", heartbeat: 801ms }\nfreshness: { maxAge: 8s }',
-    '2: cluster.heartbeat must be at most a tenth of freshness.maxAge: answers look up to two heartbeats older than they are, and a lost reader is missed after four',
+    '2: cluster.heartbeat must be at most a tenth of freshness.maxAge: answers of followers look up to two heartbeats older than they are, and a lost leader is noticed after four',
   ],
   // Types
   ['listen: 8080', '2: listen is 8080; it must be a mapping with the keys host, port, basePath'],
@@ -142,14 +142,14 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['listen: { basePath: "" }', '2: listen.basePath is ""; it must begin with /, such as / or /events-service'],
   ['listen: { basePath: /a?b }', '2: listen.basePath is "/a?b"; it must be a path alone, without ? or #'],
   ['listen: { basePath: "/a#b" }', '2: listen.basePath is "/a#b"; it must be a path alone, without ? or #'],
-  ['listen: { basePath: //a }', '2: listen.basePath is "//a"; it must not hold an empty part (//)'],
-  ['listen: { basePath: // }', '2: listen.basePath is "//"; it must not hold an empty part (//)'],
-  ['listen: { basePath: /a/../b }', '2: listen.basePath is "/a/../b"; it must not hold the parts . or ..'],
-  ['listen: { basePath: /%2e%2E }', '2: listen.basePath is "/%2e%2E"; it must not hold the parts . or ..'],
-  ['listen: { basePath: /50% }', '2: listen.basePath is "/50%"; it must have two hex digits behind each %'],
+  ['listen: { basePath: //a }', '2: listen.basePath is "//a"; it must not contain an empty part (//)'],
+  ['listen: { basePath: // }', '2: listen.basePath is "//"; it must not contain an empty part (//)'],
+  ['listen: { basePath: /a/../b }', '2: listen.basePath is "/a/../b"; it must not contain the parts . or ..'],
+  ['listen: { basePath: /%2e%2E }', '2: listen.basePath is "/%2e%2E"; it must not contain the parts . or ..'],
+  ['listen: { basePath: /50% }', '2: listen.basePath is "/50%"; it must have two hex digits after each %'],
   [
     'listen: { basePath: /a\\b }',
-    '2: listen.basePath is "/a\\\\b"; it must not hold backslashes or control characters',
+    '2: listen.basePath is "/a\\\\b"; it must not contain backslashes or control characters',
   ],
   ['listen: { basePath: 5 }', '2: listen.basePath is 5; it must be a path such as / or /events-service'],
   // Durations
@@ -259,7 +259,7 @@ export const WRONG: readonly (readonly [string, string])[] = [
   // Rules between keys
   [
     'operations: { host: 0.0.0.0 }',
-    '2: operations.token is missing; it is needed where operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
+    '2: operations.token is missing; it is required if operations.host is not loopback: give { env: NAME } or { file: PATH }, or listen on 127.0.0.1',
   ],
   [
     'listen: { port: 8081 }',
@@ -284,11 +284,11 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['timeZone: !!binary aGk=', 'syntax'],
   ['---\nlisten: {}', 'syntax'],
   ['? [a]\n: 1', '2: has a key that is not text'],
-  ['timeZone: "\0"', '2: holds a control character (U+0000)'],
+  ['timeZone: "\0"', '2: contains a control character (U+0000)'],
   ['timeZone: UTC\ntimeZone: UTC', '3: timeZone is given twice, first on line 2; remove one'],
 ]
 
-const OPEN = "is '?', an open question: write the answer in its place"
+const OPEN = "is still '?': replace it with an answer"
 const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 
 /** Invalid parts of a list's section, and the expected problem. */
@@ -324,7 +324,7 @@ const IN_EVENTS: readonly (readonly [string, string])[] = [
   ),
   [
     "active: { Status: { not: [x, ''] } }",
-    'active.Status lists a blank value; a blank cell passes { not: [VALUE] } in any case, so name the other values alone',
+    'active.Status lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values',
   ],
   [
     'fields: { TicketCapacity: { column: a, whenBlank: neun } }',

@@ -11,9 +11,9 @@ const SET = /^[A-Za-z_]\w*$/
 const ID = /^[\w.-]+$/
 
 const from = text('the name of an entity set, such as msevtmgt_events', SET).says(
-  'The entity set that is read: the plural in the addresses of the Web API.',
+  'The entity set to read: its plural name in URLs of the Web API.',
 )
-const active = condition('Which rows are active; stock: `{ statecode: [0] }`. Null: all are.')
+const active = condition('Which rows are active. By default `{ statecode: [0] }`; null means all.')
 
 /** Two tables of a Dataverse environment. */
 export const dataverse = section({
@@ -22,30 +22,30 @@ export const dataverse = section({
   tenant: text('the Directory (tenant) ID, a GUID or a domain', ID).says('The directory of the app registration.'),
   clientId: text('the Application (client) ID, a GUID', ID).says('The app registration.'),
   clientSecret: secretText('the secret’s value', (secret) => secret !== '' && secret === secret.trim()).says(
-    'A client secret of the app registration. A file is read again when the secret is refused.',
+    'A client secret of the app registration. Its file is read again when the secret is refused.',
   ),
   authority: webOrigin('https://login.microsoftonline.com')
     .default('https://login.microsoftonline.com')
-    .says('Where tokens come from; another cloud has another.'),
+    .says('The server that issues tokens; national clouds have their own.'),
   requestTimeout: duration({ leastMs: 10 })
     .optional('a third of the maximum age, at most `10s`')
-    .says('The longest a request may take, its whole answer included.'),
+    .says('The time limit of a request, including its whole response.'),
   labels: wholeNumber(1, 65_535).default(1033).says('The language (LCID) of labels.'),
   proxy: proxyUrl()
-    .optional('what `HTTPS_PROXY` and `NO_PROXY` say')
-    .says('The forward proxy that requests take; NO_PROXY does not count then.'),
-  ca: path('the path of a PEM file').optional().says('Further certificates to trust.'),
+    .optional('`HTTPS_PROXY` and `NO_PROXY`')
+    .says('The forward proxy for all requests; `NO_PROXY` is then ignored.'),
+  ca: path('the path of a PEM file').optional().says('Additional certificates to trust.'),
   availability: section({
-    every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read on their own.'),
+    every: duration({ leastMs: 100 }).says('How often TicketsAvailable and TicketCapacity are read separately.'),
   })
     .optional()
-    .says('Where registrations do not touch the event’s row.'),
-  allowInsecure: flag().default(false).says('Whether `http:` may go anywhere but to this machine.'),
+    .says('For environments where registrations do not change the event’s row.'),
+  allowInsecure: flag().default(false).says('Whether `http:` to other machines is allowed.'),
   events: section({
     from: from.default('msevtmgt_events'),
     active,
     showOnWeb: condition(
-      'Which events are shown; stock: `{ msevtmgt_publishstatus: [100000003], msevtmgt_istemplate: [100000002] }`. Null: all are.',
+      'Which events are shown. By default `{ msevtmgt_publishstatus: [100000003], msevtmgt_istemplate: [100000002] }`; null means all.',
     ),
     fields: fieldSources(EVENTS, { labels: true }),
   }),

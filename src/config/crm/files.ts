@@ -36,16 +36,15 @@ const from: Key<FileName> = wholeKey(FILE, FROM, (node) => {
   const file = scalarOf(entries === null ? node : entries.get('file'))?.value
   const sheet = entries?.has('sheet') === true ? scalarOf(entries.get('sheet'))?.value : null
   if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
-  if (/\.xls$/i.test(file))
-    return new Wrong('names an old Excel workbook (.xls), or what is called like one; save it as .xlsx, or as .csv')
+  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls); save it as .xlsx or .csv')
   if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
-  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet of what is no workbook')
+  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet, but the file is not a workbook')
   return { file, sheet: sheet === null ? null : String(sheet) }
 })
 
 const list = {
   from: from.optional('`events` or `venues`, each as `.csv`, `.json`, `.ndjson` or `.xlsx`').says('The file.'),
-  active: condition('Which rows are active; stock: where the column `Active` is not no. Null: all are.'),
+  active: condition('Which rows are active. By default those whose column `Active` is not no; null means all.'),
   texts: textKeys('`crm.texts`'),
 }
 
@@ -53,26 +52,26 @@ const list = {
 export const files = section({
   kind: word('files'),
   directory: path('the directory that holds events and venues').says(
-    'Holds `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or what their `from` names.',
+    'The directory of `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or of the files that their `from` names.',
   ),
-  timeZone: timeZone().optional('the `timeZone` above').says('What dates without an offset are wall times in.'),
+  timeZone: timeZone().optional('the `timeZone` above').says('The time zone of dates without an offset.'),
   idNamespace: guid()
     .optional()
-    .says('Where ids are no GUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
+    .says('For ids that are not GUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
   texts: textKeys(''),
   events: section({
     ...list,
-    showOnWeb: condition('Which events are shown; stock: where the column `ShowOnWeb` is yes. Null: all are.'),
+    showOnWeb: condition('Which events are shown. By default those whose column `ShowOnWeb` is yes; null means all.'),
     fields: fieldSources(EVENTS, { labels: false, joinsId: true }).override('the columns of the contract'),
   })
-    .optional('columns of the contract’s names')
-    .says('How the file of the events is read; fields that are not named are blank.'),
+    .optional('columns with the contract’s names')
+    .says('How the file of events is read; fields that are not listed stay blank.'),
   venues: section({
     ...list,
     fields: fieldSources(VENUES, { labels: false, joinsId: true }).override('the columns of the contract'),
   })
-    .optional('columns of the contract’s names')
-    .says('How the file of the venues is read; fields that are not named are blank.'),
+    .optional('columns with the contract’s names')
+    .says('How the file of venues is read; fields that are not listed stay blank.'),
 })
   .says('Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md).')
   .map(({ texts, events, venues, ...block }) => (general: General) => ({

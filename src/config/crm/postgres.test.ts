@@ -122,7 +122,7 @@ venues: { from: venues }`)
     [`${LEAST}\nurl2: x`, ['crm.url2 is not a known key; did you mean url?']],
     [
       LEAST.replace('{ env: DATABASE_URL }', 'postgres://marquee@db/crm?sslmode=on'),
-      ['crm.url has an sslmode that does not exist; known: disable, allow, prefer, require, verify-ca, verify-full'],
+      ['crm.url has an unknown sslmode; known: disable, allow, prefer, require, verify-ca, verify-full'],
     ],
     [
       LEAST.replace('{ env: DATABASE_URL }', 'postgres://marquee:pw@db/crm'),
@@ -136,7 +136,7 @@ venues: { from: venues }`)
     ],
     [
       `${LEAST}\nidScanEvery: 31s`,
-      ['crm.idScanEvery is longer than freshness.maxAge: every answer would have to wait for its own id scan'],
+      ['crm.idScanEvery must not be longer than freshness.maxAge, or every request would wait for an id scan'],
     ],
     [`${LEAST}\nidNamespace: x`, ['crm.idNamespace must be a UUID that is not all zeros']],
     [

@@ -24,38 +24,40 @@ const url = leaf(
 
 const table = {
   from: text('the name of a table or view, or schema.name', TABLE).says(
-    'What is read, as `name` or `schema.name`; case-sensitive. A view is best: see docs/crm/postgres.md.',
+    'The table or view to read, as `name` or `schema.name`; case-sensitive. A view is best: see docs/crm/postgres.md.',
   ),
   updatedAt: text('the name of a column', NAME)
     .orNull()
     .default('updated_at')
-    .says('The `timestamptz` that moves when a row changes; without it every refresh is a full read.'),
+    .says('The `timestamptz` column that changes whenever a row does; without it every refresh is a full read.'),
   updatedAtIn: timeZone()
-    .optional('the `TimeZone` that the database has for the role')
-    .says('Where `updatedAt` is a `timestamp` without time zone: the zone of those who write it.'),
-  active: condition('Which rows are active; stock: `{ active: [true] }`. Null: all are.'),
+    .optional('the role’s `TimeZone` in the database')
+    .says('If `updatedAt` is a `timestamp` without time zone: the zone of its writers.'),
+  active: condition('Which rows are active. By default `{ active: [true] }`; null means all.'),
 }
 
 /** Two tables or views of a database. */
 export const postgres = section({
   kind: word('postgres'),
-  url: url.says('Where the database is. `sslmode`, `sslrootcert`, `sslcert` and `sslkey` are as in libpq.'),
+  url: url.says('The database. `sslmode`, `sslrootcert`, `sslcert` and `sslkey` work as in libpq.'),
   listen: text('the name of a channel, of at most 63 bytes', NAME, (name) => Buffer.byteLength(name) <= 63)
     .optional()
-    .says('The NOTIFY channel that says read now.'),
+    .says('The NOTIFY channel for changes: each notification causes a refresh.'),
   idScanEvery: duration()
     .optional('half the maximum age')
-    .says('How often all ids and stamps are compared; what a record’s age counts from. At most the maximum age.'),
+    .says(
+      'How often all ids and times of change are compared; the age of records counts from there. At most the maximum age.',
+    ),
   requestTimeout: duration({ leastMs: 10 })
     .optional('a third of the maximum age, at most `10s`')
-    .says('The longest a connection, a statement or a lock may take, by this machine’s clock.'),
-  ca: path('the path of a PEM file').optional().says('Certificates to trust, where the URL names none.'),
+    .says('The time limit of a connection, a statement or a lock, by this machine’s clock.'),
+  ca: path('the path of a PEM file').optional().says('Certificates to trust if the URL names none.'),
   idNamespace: guid()
     .optional()
-    .says('Where ids are no UUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
+    .says('For ids that are not UUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
   events: section({
     ...table,
-    showOnWeb: condition('Which events are shown; stock: `{ show_on_web: [true] }`. Null: all are.'),
+    showOnWeb: condition('Which events are shown. By default `{ show_on_web: [true] }`; null means all.'),
     fields: fieldSources(EVENTS, { labels: false }),
   }),
   venues: section({ ...table, fields: fieldSources(VENUES, { labels: false }) }),

@@ -82,14 +82,14 @@ export interface FieldOptions {
 export function fieldSources(table: RecordTable, { labels, joinsId = false }: FieldOptions): Key<FieldSources> {
   const keys = [...table.fields, { name: 'Links', type: 'text' } as const].map(({ name, type }) => {
     const key = name === 'Id' ? idKey(joinsId) : fieldKey(name, type, labels).orNull()
-    return [name, key.override('the stock column').says('Where the field comes from; null drops it.')] as const
+    return [name, key.override('the stock column').says('The source of the field; null drops it.')] as const
   })
   return section(Object.fromEntries(keys))
 }
 
 const CONDITION = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 const HELD =
-  'a mapping of columns to what they hold, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
+  'a mapping of columns to their values, such as { status: [1, 2] }, { cancelled: blank } or { state: { not: [x] } }'
 
 /** The keys `active` and `showOnWeb`. Absent means the stock condition; null means none. */
 export function condition(description: string): Key<Condition | null | undefined> {
@@ -127,8 +127,7 @@ function blankListed(column: string): string {
   return `lists a blank value; if the cell must be blank, write ${showName(column)}: blank, without [ ]`
 }
 
-const BLANK_PASSES =
-  'lists a blank value; a blank cell passes { not: [VALUE] } in any case, so name the other values alone'
+const BLANK_PASSES = 'lists a blank value; blank cells always pass { not: [VALUE] }, so list only the other values'
 
 const COLUMN = 'a column, { column: NAME, whenBlank: TEXT } or { value: TEXT }'
 const JOIN = '{ join: [COLUMN, COLUMN] }'

@@ -96,28 +96,32 @@ const flagWords = (example: string): Key<readonly string[]> =>
 export function textKeys(fallback: string): Key<SaidTexts> {
   const or = (usual: string): string => (fallback === '' ? usual : fallback)
   return section({
-    delimiter: delimiter.override(or("`','`")).says('What separates the cells of a CSV file: `,`, `;`, `|` or `tab`.'),
-    encoding: encoding.override(or('`utf-8`')).says('Its bytes: a label of the WHATWG Encoding standard.'),
+    delimiter: delimiter.override(or("`','`")).says('The separator of cells in a CSV file: `,`, `;`, `|` or `tab`.'),
+    encoding: encoding.override(or('`utf-8`')).says('The encoding, as a label of the WHATWG Encoding standard.'),
     decimal: decimal
       .override(or("`'.'`"))
       .says(
-        'The decimal sign. Where it is said, the other one and blanks may group thousands: `1.250,00`, `1,250.00`.',
+        'The decimal separator. If it is set, the other sign and blanks may group thousands: `1.250,00`, `1,250.00`.',
       ),
     currency: words("a list of signs and words such as ['€', EUR]")
       .override(or('`[]`'))
-      .says('What may stand before or behind a price, and is not read: `£12.00`, `18,50 EUR`.'),
+      .says('Signs and words allowed before or after a price, and ignored: `£12.00`, `18,50 EUR`.'),
     dates: dates
       .override(or('`[]`'))
       .says(
-        'How dates are written, tried in this order after ISO 8601. A single letter takes one or two digits, a doubled one exactly two; `A` is AM or PM.',
+        'Date formats, tried in this order after ISO 8601. A single letter matches one or two digits, a doubled one exactly two; `A` is AM or PM.',
       ),
-    yes: flagWords('x, ja').override(or('`[]`')).says('What means yes besides true, yes and 1, in any case.'),
-    no: flagWords("nein, '-'").override(or('`[]`')).says('What means no besides false, no and 0, in any case.'),
+    yes: flagWords('x, ja')
+      .override(or('`[]`'))
+      .says('Words for yes in addition to true, yes and 1, in upper or lower case.'),
+    no: flagWords("nein, '-'")
+      .override(or('`[]`'))
+      .says('Words for no in addition to false, no and 0, in upper or lower case.'),
     tags: words("a list of separators such as [';', ',']")
       .override(or("`[';']`"))
-      .says('What separates the tags in a cell.'),
+      .says('The separators of tags in a cell.'),
     headerRow: wholeNumber(1, 1000)
       .override(or('`1`'))
-      .says('The row with the names of the columns; rows above it are skipped.'),
+      .says('The row with the column names; rows above it are skipped.'),
   })
 }
