@@ -76,7 +76,7 @@ const noKey: TextKeyFor = () => null
 /**
  * Matches the location of a row in a text file or workbook: only their cells are texts that `crm.texts` can describe.
  */
-const IN_TEXT = /\.(?:csv|tsv|txt|xlsx), (?:line|row) \d+$/i
+const IN_TEXT = /\.(?:csv|tsv|txt|xlsx|json|ndjson), (?:line|row|item) \d+(?: \(line \d+\))?$/i
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'

@@ -16,6 +16,7 @@ export const textKeyFor: TextKeyFor = (found, expected) => {
     )
     return words.length === 0 ? null : words.join(' and ')
   }
+  if (expected === 'a list of texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
   const column = columnOfTexts(found)
   if (expected.startsWith('a date-time')) {
     const [first] = column.kind === 'date-time' ? column.formats : []

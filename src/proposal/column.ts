@@ -1,6 +1,7 @@
 import { type DateFormat, BadDateFormat, parseByFormat, parseDateFormat } from '../domain/date-format.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 import { parseGuid } from '../domain/guid.ts'
+import { momentRole } from './moment-names.ts'
 
 /** A text in a column, and the number of rows that hold it. */
 export interface CountedText {
@@ -108,7 +109,7 @@ export function lookAtColumn(name: string, texts: readonly CountedText[], counts
   for (const [kind, all, formats] of [
     ['date', texts, DAY_FORMATS],
     ['date-time', texts, DATE_TIME_FORMATS],
-    ['time', texts.map(afterSomeDay), TIME_FORMATS],
+    ['time', texts.map(afterSomeDay), timeFormatsFor(name)],
   ] as const) {
     const found = fitting(all, formats)
     if (found.formats.length > 0) return as(kind, found.fit, kind === 'time' ? [] : found.formats)
@@ -124,11 +125,11 @@ export function columnOfTexts(all: readonly string[]): Column {
 }
 
 /** Returns a test for whether a text is of the column's kind. */
-export function fitsAs({ kind, formats, isGuid }: Column): (text: string) => boolean {
+export function fitsAs({ name, kind, formats, isGuid }: Column): (text: string) => boolean {
   if (isGuid) return (text) => parseGuid(text) !== null
   if (kind === 'text') return () => true
   if (kind === 'number') return isNumber
-  if (kind === 'time') return (text) => TIME_FORMATS.some((format) => isWrittenAs(someDay(text), format))
+  if (kind === 'time') return (text) => timeFormatsFor(name).some((format) => isWrittenAs(someDay(text), format))
   return formats.length === 0 ? isIso : (text) => formats.some((format) => isWrittenAs(text, format))
 }
 
@@ -181,8 +182,15 @@ export function rowsOf(columns: readonly Column[]): readonly (readonly string[])
 /** The share of values that decides what a column holds. `check` reports the others as mistakes. */
 export const ENOUGH = 0.75
 
-// Without hh.mm: 12.50 is a price rather than a time.
-const TIME_FORMATS = TIMES.filter((time) => !/^h+\.mm$/.test(time)).map((time) => formatOf(`YYYY-MM-DD ${time}`))
+const TIMES_WITH_POINT = TIMES.map((time) => formatOf(`YYYY-MM-DD ${time}`))
+const TIME_FORMATS = TIMES_WITH_POINT.filter(({ written }) => !/ h+\.mm$/.test(written))
+
+/** The formats of times. 12.50 is a price rather than a time, unless the column is named like a time. */
+function timeFormatsFor(name: string): readonly DateFormat[] {
+  const role = momentRole(name)
+  return role === null || role === 'other' ? TIME_FORMATS : TIMES_WITH_POINT
+}
+
 const NUMBER = /^[+-]?\d[\d.,\u00a0\u202f ]*$/
 
 interface Fitting {

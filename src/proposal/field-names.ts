@@ -1,12 +1,10 @@
-import type { Column } from './column.ts'
-
 /**
  * Names of columns for each field of an event, in English, German, French, Spanish, Dutch and Italian, as `bareName`
  * writes them.
  */
 export const EVENT_NAMES = {
   Id: words(
-    'id guid uuid nr nummer numer number no code kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
+    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
   ),
   Name: words(
     'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
@@ -15,10 +13,10 @@ export const EVENT_NAMES = {
     'venueid venue spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
   ),
   Start: words(
-    'start starts startdate starttime startsat begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit',
+    'start starts startdate starttime startsat begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd',
   ),
   Finish: words(
-    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit',
+    'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
   ),
   TicketCapacity: words(
     'ticketcapacity capacity platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze',
@@ -29,7 +27,7 @@ export const EVENT_NAMES = {
   Sold: words('sold verkauft ticketssold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words('price preis prix precio prijs prezzo eintritt tarif tarief'),
   Tags: words(
-    'tags tag genre sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
+    'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
   ),
   ShowOnWeb: words(
     'showonweb web online veroffentlicht offentlich published publish publie enligne publicado gepubliceerd pubblicato website freigegeben public offentlichkeit publico pubblico openbaar',
@@ -49,7 +47,9 @@ export const VENUE_NAMES = {
   AddressPostalCode: words(
     'addresspostalcode postalcode postcode zip zipcode plz postleitzahl codepostal cp codigopostal cap',
   ),
-  AddressState: words('addressstate state county bundesland region provincia provincie'),
+  AddressState: words(
+    'addressstate state county bundesland kanton canton region regione provincia provincie prov estado departement',
+  ),
   AddressCountry: words('addresscountry country land pays pais paese'),
   Latitude: words('latitude lat breitengrad breite latitud latitudine breedtegraad'),
   Longitude: words('longitude lon lng long langengrad lange longitud longitudine lengtegraad'),
@@ -126,7 +126,9 @@ function ownField(bare: string): string | null {
 
 const NONE: ReadonlySet<Named> = new Set()
 
-type Named = Pick<Column, 'name'>
+interface Named {
+  readonly name: string
+}
 
 /** Finds the free column that fits one of the names best. A name of another field only counts if it matches exactly. */
 export function named<Item extends Named>(

@@ -1,4 +1,4 @@
-import { type Column, rowsOf } from './column.ts'
+import { type Column, isMoment, rowsOf } from './column.ts'
 import { EVENT_NAMES, named } from './field-names.ts'
 import { type Line, counted, example, lineOf, OPEN, quoted } from './line.ts'
 
@@ -13,8 +13,19 @@ export function idField(columns: readonly Column[], linked: Column | null = null
   return linked ?? unique.find(({ isGuid }) => isGuid) ?? named(unique, EVENT_NAMES.Id)
 }
 
+/** Whether a column with another name than an id's may be one: nothing else is known of it. */
+function mayBeId(column: Column): boolean {
+  if (!hasOneEach(column) || isMoment(column) || column.kind === 'time') return false
+  return Object.values(EVENT_NAMES).every((names) => named([column], names) === null)
+}
+
 export function idLine(id: Column | null, columns: readonly Column[]): Line {
   if (id === null) {
+    const [only, ...more] = columns.filter(mayBeId)
+    if (only !== undefined && more.length === 0) {
+      const evidence = `is it ${only.name}? It has another value in each row; name the column here`
+      return { key: 'Id', value: OPEN, evidence }
+    }
     const question = 'which column has another value in each row? Name it here'
     return { key: 'Id', value: OPEN, evidence: `${question}${candidatesFor(columns)}` }
   }

@@ -1,3 +1,4 @@
+import { trimWhiteSpace } from '../domain/white-space.ts'
 import { type Column, isMoment } from './column.ts'
 import { EVENT_NAMES, isNamed, named } from './field-names.ts'
 import { hasOneEach } from './id-columns.ts'
@@ -24,13 +25,14 @@ export function linkOf(events: readonly Column[], venues: readonly Column[]): Ve
   let best: VenueLink | null = null
   let most = 0
   for (const id of venues.filter(hasOneEach).slice(0, MOST_IDS)) {
-    const values = new Set(id.texts.map(({ text }) => text))
+    // White space at the ends of an id does not count.
+    const values = new Set(id.texts.map(({ text }) => trimWhiteSpace(text)))
     const looseValues = new Set(id.texts.map(({ text }) => loosely(text)))
     for (const { from, texts } of froms) {
       const isVenue = isNamed(from, EVENT_NAMES.VenueId)
       let [found, nearly] = [0, 0]
       for (const { text, loose, count } of texts) {
-        if (values.has(text)) found += count
+        if (values.has(trimWhiteSpace(text))) found += count
         if (looseValues.has(loose)) nearly += count
       }
       const isSure = found > from.filled * 0.8
@@ -59,7 +61,7 @@ export function venueIdOf(columns: readonly Column[], link: VenueLink | null, ve
   const nearly =
     link === null || link.nearly === link.found
       ? ''
-      : ` (${counted(link.nearly)} but for case and blanks, which an id has)`
+      : ` (${counted(link.nearly)} if case and blanks are ignored, but they count in an id)`
   const held = `${counted(link?.found ?? 0)} of ${counted(from.filled)} rows have a venue of the venues file${nearly}`
   return { key: 'VenueId', value: OPEN, evidence: `is it ${from.name}? ${held}; name the column here, or null` }
 }

@@ -29,6 +29,6 @@ export function momentRole(name: string): MomentRole {
 }
 
 // Match compound words: Enddatum, Veranstaltungsende, Startdatum.
-const ENDING = /^(?:end|einde|fin|fine)(?:datum|date|zeit|time|uhrzeit|tijd|um|at)|ende(?:zeit|datum)?$/
+const ENDING = /^(?:end|eind|einde|fin|fine)(?:datum|date|zeit|time|uhrzeit|tijd|um|at)|ende(?:zeit|datum)?$/
 const BEGINNING =
   /^(?:start|begin|beginn|anfang|inizio|inicio|debut)(?:datum|date|zeit|time|uhrzeit|tijd|um|at)|beginn$/

@@ -80,7 +80,7 @@ export function propose(tables: readonly Table[]): Proposal {
     events: events === null ? null : eventsOf(events, link, venues !== null),
     venues: venues === null ? null : venuesOf(venues, link),
     needsNamespace: ids.some((id) => id !== null && !id.isGuid),
-    needsZone: dates.some(({ texts }) => texts.some(({ text }) => !/(?:Z|[+-]\d\d:?\d\d)$/.test(text))),
+    needsZone: dates.some(({ texts }) => texts.some(({ text }) => !/\d:\d.*(?:Z|[+-]\d\d:?\d\d)$/.test(text))),
   }
 }
 

@@ -92,9 +92,10 @@ export async function jsonTable(
     if (!parsed.ok) return { line, problem: 'an object is expected' }
     if (!isObject(parsed.cell)) return null
     for (const name in parsed.cell) {
-      const text = textIn(parsed.cell[name] ?? null)
+      const cell = parsed.cell[name] ?? null
+      const text = textIn(cell)
       if (text === null) tally.addName(name)
-      else tally.add(name, text, true)
+      else tally.add(name, text, typeof cell === 'string')
     }
     tally.endRow()
     return null

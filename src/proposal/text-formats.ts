@@ -17,10 +17,9 @@ export function textLines(
   { formats, dayOnly }: Pick<Dates, 'formats' | 'dayOnly'>,
   tags: Column | null,
 ): readonly Line[] {
-  if (table.isTyped) return []
   const lines: Line[] = []
   const add = (key: string, value: string, evidence: string): void => void lines.push({ key, value, evidence })
-  if (!table.isWorkbook) {
+  if (!table.isWorkbook && !table.isTyped) {
     add(
       'delimiter',
       SIGNS.get(table.delimiter ?? ',') ?? quoted(table.delimiter ?? ','),
@@ -56,7 +55,9 @@ export function textLines(
     if (other === undefined) add('dates', `[${quoted(way)}]`, 'what the dates fit')
     else add('dates', OPEN, `the dates fit both [${way}] and [${other}]: which is it?`)
   }
-  const separators = [';', ',', '/', '|'].filter((sign) => tags?.texts.some(({ text }) => text.includes(sign)) === true)
+  const separators = [';', ',', '/', '|'].filter((sign) =>
+    tags?.texts.some(({ text, isText }) => isText && text.includes(sign)),
+  )
   if (separators.length > 0) add('tags', `[${separators.map(quoted).join(', ')}]`, example(tags ?? { texts: [] }))
   return lines
 }

@@ -209,7 +209,7 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Nr;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;halle ;2036-12-11 19:30;2036-12-11 22:00\n3;C;Zelt;2036-12-11 19:30;2036-12-11 22:00\n',
     )
     expect(said).toContain(
-      'Open: VenueId: is it Ort? 1 of 3 rows have a venue of the venues file (2 but for case and blanks, which an id has)',
+      'Open: VenueId: is it Ort? 1 of 3 rows have a venue of the venues file (2 if case and blanks are ignored, but they count in an id)',
     )
     await expectRefused('crm.events.fields.VenueId')
   })

@@ -85,8 +85,7 @@ export function listFile<Item extends { readonly Id: Guid }>(
   const rulesFor = (lists: MappingContext['lists'] | 'sheet') => ({
     ...context,
     lists: lists === 'native' ? lists : ('text' as const),
-    // Values in JSON have their types.
-    texts: lists === 'native' || texts === null ? null : lists === 'sheet' ? withDays(texts) : texts,
+    texts: texts !== null && lists === 'sheet' ? withDays(texts) : texts,
     written: { decimal: texts?.decimal ?? null },
   })
   const ofIdAlone = { from: setting.from, fields: { Id: id ?? null }, active: null, showOnWeb: null }

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from '../commands/run-command.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'marquee-makers-'))
+  mkdirSync(join(folder, 'crm'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Proposes for these files: the configuration, and what is said of it. */
+async function proposed(files: Readonly<Record<string, string | Buffer>>): Promise<{ text: string; said: string }> {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, 'crm', name), content)
+  const from = Object.keys(files).flatMap((name) => ['--from', `crm/${name}`])
+  const { stdout } = await runCommand(['init', 'files', ...from], { cwd: folder })
+  return { text: readFileSync(join(folder, 'marquee.yaml'), 'utf8'), said: stdout }
+}
+
+async function checked(text: string): Promise<string> {
+  writeFileSync(join(folder, 'marquee.yaml'), text)
+  return (await runCommand(['check', '--show', '2'], { cwd: folder })).stdout
+}
+
+const VENUES = 'Sala;Indirizzo;CAP;Prov\nSala Grande;Via Roma 1;44121;FE\nRidotto;Via Roma 1;44121;FE\n'
+const EVENTS = `Cod.;Titolo;Sala;Data;Ora inizio;Ora fine;Posti;Venduti;Prezzo intero;Genere
+001;Aida;Sala Grande;05/12/2036;20.30;23.00;1.250;77;€ 25,00;Opera
+002;Tosca;Sala Grande ;13/12/2036;15.30;18.00;180;3;€ 18,50;Opera
+003;Concerto di Natale;Ridotto ;24/12/2036;21.00;00.30;90;3;€ 12,00;Concerti
+004;Gala;Ridotto ;31/12/2036;21.15;00.30;90;3;€ 12,00;Concerti
+Totale spettacoli: 4;;;;;;;;;
+`
+
+describe('what init proposes for files of other makers', () => {
+  it('takes 20.30 for a time in a column that is named so, a footer for no reason to ask, and blanks for none', async () => {
+    const { text } = await proposed({ 'Cartellone.csv': EVENTS, 'Sale.csv': VENUES })
+    expect(text).toContain('Id: "Cod."   #')
+    expect(text).toContain('VenueId: Sala   # holds what Sala of the venues holds')
+    expect(text).toContain('Start: { join: [Data, Ora inizio] }')
+    expect(text).toContain('Finish: { join: [Data, Ora fine] }')
+    expect(text).toContain('dates: ["DD/MM/YYYY hh.mm"]')
+    expect(text).toContain('Tags: Genere')
+    expect(text).toContain('AddressState: Prov')
+    const served = await checked(`${text.replace(/showOnWeb: '\?'/, 'showOnWeb: null')}\ntimeZone: Europe/Rome\n`)
+    expect(served).toContain('4 events and 2 venues would be served, 1 row would not.')
+    expect(served).toContain('"Start":"2036-12-05T20:30:00+01:00","Finish":"2036-12-05T23:00:00+01:00","Price":25.00')
+  })
+
+  it('leaves a price such as 12.50 a number', async () => {
+    const rows = EVENTS.replaceAll('€ 25,00', '12.50').replaceAll('€ 18,50', '11.30').replaceAll('€ 12,00', '9.00')
+    const { text } = await proposed({ 'Cartellone.csv': rows, 'Sale.csv': VENUES })
+    expect(text).toContain('Price: Prezzo intero')
+  })
+
+  it('names the only column that has another value in each row, whatever it is called', async () => {
+    const { text } = await proposed({ 'Cartellone.csv': EVENTS.replace('Cod.', 'Progr.'), 'Sale.csv': VENUES })
+    expect(text).toContain("Id: '?'   # QUESTION: is it Progr.? It has another value in each row; name the column here")
+  })
+
+  it.each(['ndjson', 'json'] as const)('says how texts in %s are written, and they are read so', async (format) => {
+    const row = (nummer: number, more: object = {}): object => ({
+      nummer,
+      naam: 'Froukje',
+      datum: '11-06-2037',
+      aanvang: '22:30',
+      eindtijd: nummer === 1 ? null : '23:45',
+      podium: 'Tent',
+      capaciteit: '1.200',
+      verkocht: 20,
+      prijs: '€ 15,00',
+      genre: 'pop, rock',
+      ...more,
+    })
+    const rows = [row(1), row(2, { prijs: 12.5 }), row(3, { genre: 'pop' })]
+    const content = format === 'json' ? JSON.stringify(rows) : rows.map((one) => `${JSON.stringify(one)}\n`).join('')
+    const { text, said } = await proposed({
+      [`programma.${format}`]: content,
+      'podia.csv': 'Podium,Plaats\nTent,Ede\n',
+    })
+    expect(text).toContain('dates: ["DD-MM-YYYY hh:mm"]')
+    expect(text).toContain('decimal: ","')
+    expect(text).toContain('currency: ["€"]')
+    expect(text).toContain('tags: [","]')
+    expect(text).not.toMatch(/(?:delimiter|encoding): .*\n[^]*venues:/)
+    expect(text).toContain("Finish: { join: [datum, eindtijd], whenBlank: { lasting: '?' } }")
+    expect(said).toContain('timeZone')
+    const answered = text.replace("lasting: '?'", 'lasting: 1h').replace("showOnWeb: '?'", 'showOnWeb: null')
+    const served = await checked(`${answered}\ntimeZone: Europe/Amsterdam\n`)
+    expect(served).toContain('3 events and 1 venue would be served.')
+    expect(served).toContain('"TicketCapacity":1200,"TicketsAvailable":1180,"Start":"2037-06-11T22:30:00+02:00"')
+    expect(served).toContain('"Price":15.00,"Tags":["pop","rock"]')
+    expect(served).toContain('"Price":12.5,')
+  })
+
+  it('names the key for texts in JSON that cannot be read', async () => {
+    const event = {
+      Id: '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e01',
+      Start: '21.06.2036 19:30',
+      Finish: '2036-06-21 22:00',
+      Price: '18,50',
+      Tags: 'Music; Talk',
+      ShowOnWeb: 'ja',
+    }
+    writeFileSync(join(folder, 'crm', 'events.json'), JSON.stringify([event]))
+    writeFileSync(join(folder, 'crm', 'venues.json'), '[]')
+    const plain = 'operations: null\ncrm:\n  kind: files\n  directory: ./crm\n'
+    const said = await checked(plain)
+    for (const key of [
+      'DD.MM.YYYY hh:mm to crm.texts.dates',
+      "crm.texts.decimal: ','",
+      "crm.texts.tags to the signs that separate them, such as [';']",
+      'crm.texts.yes: [ja]',
+    ])
+      expect(said).toContain(key)
+    const texts = "  texts: { dates: [DD.MM.YYYY hh:mm], decimal: ',', tags: [';'], yes: [ja] }\n"
+    const served = await checked(plain + texts)
+    expect(served).toContain(
+      '"Start":"2036-06-21T19:30:00+00:00","Finish":"2036-06-21T22:00:00+00:00","Price":18.50,"Tags":["Music","Talk"]',
+    )
+  })
+})
