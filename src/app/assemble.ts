@@ -80,7 +80,9 @@ export async function assemble(
     ...(reserve === null ? {} : { descriptors: reserve }),
   })
   const formatter = new Formatter(representation)
-  let keepsIndexes = configuration.lists
+  // `feeds` takes effect at a restart alone.
+  const { feeds: switches } = configuration
+  let keepsIndexes = configuration.lists || switches.calendar
   const parts = {
     crm,
     formatter,
@@ -106,6 +108,7 @@ export async function assemble(
   const serviceOf = async (settings: Configuration): Promise<Service> => {
     // Loaded where they are on: a start without them is the quicker for it.
     const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
+    const { openFeeds } = switches.calendar || switches.jsonLd ? await import('./open-feeds.ts') : { openFeeds: null }
     return new Service({
       held: reading,
       admissions,
@@ -115,6 +118,7 @@ export async function assemble(
       maxAgeMs: settings.freshness.maxAgeMs,
       conditionalRequests: settings.conditionalRequests,
       lists: Lists === null ? null : new Lists(reading, formatter, timeZone),
+      feeds: openFeeds?.(settings, { held: reading, pricing: suspicions.events }) ?? null,
       description: descriptionIn(settings),
       onInternalError: (cause) => observe({ kind: 'internal-error', message: bugPlace(cause) }),
       ...(watch === undefined ? {} : { watch }),
@@ -140,11 +144,11 @@ export async function assemble(
       Object.assign(freshness, next.freshness)
       Object.assign(limits, next.limits)
       Object.assign(representation, next.representation)
-      keepsIndexes = next.lists
+      keepsIndexes = next.lists || switches.calendar
       reading.applySettings(JSON.stringify(representation) !== before)
       if (!next.lists) for (const { list } of [reading.events, reading.venues]) list.ready.endPages()
       if (isAlone) {
-        if (!next.lists) reading.dropIndexes()
+        if (!keepsIndexes) reading.dropIndexes()
         // Until what is held is in order, a list is answered with 502.
         else if (reading.events.list.order === null) void reading.keepIndexes()
       }
@@ -156,11 +160,11 @@ export async function assemble(
 
 /** What tells of this instance; null where `describe` is off. */
 function descriptionIn(configuration: Configuration): Description | null {
-  const { describe, listen, representation, lists, conditionalRequests, freshness, timeZone } = configuration
+  const { describe, listen, representation, lists, feeds, conditionalRequests, freshness, timeZone } = configuration
   if (!describe) return null
   const { basePath } = listen
   const { maxAgeMs } = freshness
-  const instance = { basePath, ...representation, lists, conditionalRequests, maxAgeMs, zone: timeZone }
+  const instance = { basePath, ...representation, lists, feeds, conditionalRequests, maxAgeMs, zone: timeZone }
   return new Description(basePath, async () => {
     const { descriptionOf } = await import('../describe/html.ts')
     return descriptionOf(instance)

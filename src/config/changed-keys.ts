@@ -8,6 +8,7 @@ const FIXED = [
   'listen',
   'operations',
   'timeZone',
+  'feeds',
   'crm',
   'snapshot',
   'cluster',

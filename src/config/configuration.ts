@@ -3,6 +3,7 @@
 // lines.
 
 import { EVENTS } from '../domain/event.ts'
+import type { RecordTable } from '../domain/field.ts'
 import { VENUES } from '../domain/venue.ts'
 import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
 import { dataverse } from './crm/dataverse.ts'
@@ -101,6 +102,13 @@ const RULES: readonly Rule[] = [
     message: 'must not be longer than freshness.maxAge, or every request would wait for an id scan',
   },
   {
+    key: 'representation.currency',
+    because: 'feeds.jsonLd',
+    reads: ['feeds', 'representation'],
+    isBroken: ({ feeds, representation }) => feeds.jsonLd && representation.currency === null,
+    message: 'is missing; it is needed if feeds.jsonLd is on: three capital letters (ISO 4217), such as GBP',
+  },
+  {
     key: 'cluster.url',
     because: 'cluster',
     reads: ['cluster.allowInsecure'],
@@ -155,22 +163,24 @@ function lineAt(tree: MapTree, key: string): number | null {
  * Warns about valid settings that are most likely mistakes, one sentence each. Shows no values, which may come from `{
  * env }`.
  */
-export function warningsOf({ freshness, representation: { links } }: Configuration): readonly string[] {
+export function warningsOf({ freshness, representation: { links, page } }: Configuration): readonly string[] {
   const { refreshEveryMs, maxAgeMs } = freshness
   const isLate = maxAgeMs > 0 && refreshEveryMs > maxAgeMs
   return [
     ...(isLate
       ? ['freshness.refreshEvery is longer than freshness.maxAge: requests will have to wait for refreshes']
       : []),
-    ...[EVENTS, VENUES].flatMap(({ kind, fields }) =>
-      links[kind].flatMap(({ href }, index) =>
-        misspelt(
-          href,
-          fields.map(({ name }) => name),
-        ).map((what) => `representation.links.${kind}[${index}].href ${what}`),
+    ...[EVENTS, VENUES].flatMap((table) =>
+      links[table.kind].flatMap(({ href }, index) =>
+        misspelt(href, namesOf(table)).map((what) => `representation.links.${table.kind}[${index}].href ${what}`),
       ),
     ),
+    ...(page === null ? [] : misspelt(page, namesOf(EVENTS)).map((what) => `representation.page ${what}`)),
   ]
+}
+
+function namesOf({ fields }: RecordTable): readonly string[] {
+  return fields.map(({ name }) => name)
 }
 
 function misspelt(href: string, names: readonly string[]): string[] {

@@ -25,6 +25,13 @@ const NAMESPACE = /^(?=.{1,200}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
 const TOKEN = /^[^\s\p{Cc}\p{Cs}]+$/u
 
+const WEB_ADDRESS = /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/u
+
+/** Whether a text is a URL once the fields in braces are filled in. */
+function isTemplateOfUrl(given: string): boolean {
+  return URL.canParse(given.replaceAll(/\{\w+\}/g, 'x'))
+}
+
 const links = list(
   section({
     rel: text('a link relation without blanks, such as tickets', TOKEN).says('The relation of the link.'),
@@ -89,7 +96,27 @@ export const GENERAL = {
       event: links.says('Links of every event.'),
       venue: links.says('Links of every venue.'),
     }).says('Additional links, after all others.'),
+    page: text(
+      'the http or https URL of a page, such as https://www.example.org/whats-on/{Id}',
+      WEB_ADDRESS,
+      isTemplateOfUrl,
+    )
+      .orNull()
+      .default(null)
+      .says('The web page of an event, which calendars and JSON-LD name. Fields are filled in as in links.'),
+    currency: text('three capital letters (ISO 4217), such as GBP', /^[A-Z]{3}$/)
+      .orNull()
+      .default(null)
+      .says('The currency of prices; JSON-LD needs it.'),
   }).says('The representation of records.'),
+  feeds: section({
+    calendar: flag().default('off').says('Whether `/api/events.ics` and `/api/events/{id}.ics` answer with iCalendar.'),
+    jsonLd: flag().default('off').says('Whether events are also answered as JSON-LD (schema.org), for search engines.'),
+    calendarName: text('text that is not blank', /\S/)
+      .orNull()
+      .default(null)
+      .says('The name of the calendar that people subscribe to.'),
+  }).says('Calendars and JSON-LD (docs/consuming.md).'),
   conditionalRequests: flag()
     .default(false)
     .says('Whether `If-None-Match` may be answered with 304 (RFC 9110); off ignores it.'),

@@ -18,6 +18,8 @@ export function examplesOf(formatter: Formatter, zone: Zone) {
   const record = (list: ListName, shape: Shape): string =>
     list === 'events' ? formatter.event(event, shape) : formatter.venue(venue, shape)
   return {
+    event,
+    venue,
     record,
     id: (list: ListName): string => (list === 'events' ? event.Id : venue.Id),
     page(list: ListName, shape: Shape): string {

@@ -4,20 +4,30 @@
 // these tables are described.
 import type { ListName } from '../domain/field.ts'
 import type { Zone } from '../domain/zone.ts'
-import { type FormatSettings, Formatter } from '../formats/format.ts'
+import { Formatter } from '../formats/format.ts'
 import { MEDIA_TYPES } from '../formats/media-types.ts'
 import { METHODS } from '../http/headers.ts'
 import { type Refusal, nothingHere, REFUSALS } from '../http/problem.ts'
 import { type Endpoint, routeLabel } from '../http/route.ts'
 import { type Examples, examplesOf } from './examples.ts'
+import { type FeedInstance, calendarContent, feedContent } from './feed-content.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import type { Json, JsonObject } from './json-text.ts'
 import { headerParameters, idParameter, listParameters } from './parameters.ts'
-import { exampleComponents, found, headerComponents, headersOf, refused, commonStatus, unchanged } from './responses.ts'
+import {
+  exampleComponents,
+  found,
+  foundWith,
+  headerComponents,
+  headersOf,
+  refused,
+  commonStatus,
+  unchanged,
+} from './responses.ts'
 import { xmlSchemas } from './xml-schemas.ts'
 
 /** The settings that the description depends on. */
-export interface Instance extends FormatSettings {
+export interface Instance extends FeedInstance {
   readonly lists: boolean
   readonly conditionalRequests: boolean
   readonly maxAgeMs: number
@@ -52,6 +62,18 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     list: 'venues',
     refusals: ['bad-id', 'event-venue-not-found', 'crm-unavailable'],
   },
+  'event-calendar': {
+    id: 'getEventCalendar',
+    summary: 'An event as iCalendar',
+    list: 'events',
+    refusals: ['bad-id', 'event-not-found', 'crm-unavailable'],
+  },
+  calendar: {
+    id: 'getCalendar',
+    summary: 'A calendar of what is on, to subscribe to',
+    list: 'events',
+    refusals: ['bad-query', 'crm-unavailable'],
+  },
   venues: {
     id: 'listVenues',
     summary: 'The venues, by Id',
@@ -71,11 +93,20 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
 /** Returns the paths of an instance, in the order of the description and the page. */
 export function pathsOf({
   lists,
-}: Pick<Instance, 'lists'>): readonly (Operation & { found: Endpoint; path: string })[] {
-  const all: readonly Endpoint[] = ['events', 'event', 'event-venue', 'venues', 'venue', 'openapi', 'page']
-  return all
-    .filter((each) => lists || (each !== 'events' && each !== 'venues'))
-    .map((each) => ({ ...OPERATIONS[each], found: each, path: routeLabel(each) }))
+  feeds,
+}: Pick<Instance, 'lists' | 'feeds'>): readonly (Operation & { found: Endpoint; path: string })[] {
+  const calendars = feeds.calendar ? (['calendar', 'event-calendar'] as const) : []
+  const all: readonly Endpoint[] = [
+    ...(lists ? (['events'] as const) : []),
+    'event',
+    'event-venue',
+    ...calendars,
+    ...(lists ? (['venues'] as const) : []),
+    'venue',
+    'openapi',
+    'page',
+  ]
+  return all.map((each) => ({ ...OPERATIONS[each], found: each, path: routeLabel(each) }))
 }
 
 export function openApi(instance: Instance): JsonObject {
@@ -129,15 +160,15 @@ function kindOf({ found: resource }: Path): ListName {
 function operation(path: Path, instance: Instance, examples: Examples): JsonObject {
   const { id: operationId, summary, list, found: resource } = path
   const { conditionalRequests } = instance
-  const isPage = resource === 'events' || resource === 'venues'
+  const isListing = resource === 'events' || resource === 'venues' || resource === 'calendar'
   const kind = kindOf(path)
   const parameters = [
     ...(path.path.includes('{id}') ? [idParameter(kind, examples.id(kind))] : []),
-    ...(isPage ? listParameters(resource) : []),
+    ...(isListing ? listParameters(resource) : []),
     ...headerParameters(conditionalRequests),
   ]
   const responses: readonly (readonly [number, JsonObject])[] = [
-    [200, list === null ? described(resource) : found(list, isPage)],
+    [200, found200(path, instance, examples)],
     ...(conditionalRequests ? [[304, unchanged(list !== null)] as const] : []),
     ...refusedBy(path).map(
       (those) => [commonStatus(those), { $ref: `#/components/responses/${those.join('-or-')}` }] as const,
@@ -149,6 +180,17 @@ function operation(path: Path, instance: Instance, examples: Examples): JsonObje
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: Object.fromEntries(responses),
   }
+}
+
+function found200({ list, found: resource }: Path, instance: Instance, examples: Examples): JsonObject {
+  if (list === null) return described(resource)
+  const isCalendar = resource === 'calendar'
+  if (isCalendar || resource === 'event-calendar') {
+    const description = isCalendar ? 'A calendar of these events.' : 'A calendar of this event.'
+    return foundWith(description, { 'text/calendar': calendarContent(instance, examples, isCalendar) })
+  }
+  const further = resource === 'event' ? feedContent(instance, examples) : {}
+  return found(list, resource === 'events' || resource === 'venues', further)
 }
 
 /** Returns the 200 of an operation that does not need the CRM. */

@@ -1,5 +1,5 @@
 import type { ListName } from '../domain/field.ts'
-import { type ListParameter, LIST_PARAMETERS, MOST_LIMIT, TAKES, USUAL_LIMIT } from '../http/list-query.ts'
+import { type ListParameter, type Listing, LIMITS, LIST_PARAMETERS, takenBy } from '../http/list-query.ts'
 import type { JsonObject } from './json-text.ts'
 
 const MOMENT: JsonObject = {
@@ -12,7 +12,7 @@ const ID: JsonObject = { type: 'string', minLength: 1 }
 
 interface ParameterNotes {
   readonly means: string
-  readonly schema: JsonObject
+  readonly schema: JsonObject | ((listing: Listing) => JsonObject)
   readonly example?: string
 }
 
@@ -28,7 +28,12 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
   available: { means: 'Events with tickets left.', schema: { type: 'string', enum: ['true'] } },
   limit: {
     means: 'How many a page has at most.',
-    schema: { type: 'integer', minimum: 1, maximum: MOST_LIMIT, default: USUAL_LIMIT },
+    schema: (listing) => ({
+      type: 'integer',
+      minimum: 1,
+      maximum: LIMITS[listing].most,
+      default: LIMITS[listing].usual,
+    }),
   },
   include: {
     means: 'Also the venues that the events of the page name, each once; not as application/xml or text/xml.',
@@ -38,12 +43,20 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
 }
 
 /** Returns the parameters of a list, in the order of its links. */
-export function listParameters(list: ListName): readonly JsonObject[] {
+export function listParameters(list: Listing): readonly JsonObject[] {
   return LIST_PARAMETERS[list].map((name) => {
-    const { means, schema, example } = NOTES[name]
+    const { means, schema: given, example } = NOTES[name]
+    const schema = typeof given === 'function' ? given(list) : given
     const exploded = schema['type'] === 'array' ? { style: 'form', explode: true } : {}
     const shown = example === undefined ? {} : { example }
-    return { name, in: 'query', description: `${means} It takes ${TAKES[name]}.`, ...exploded, schema, ...shown }
+    return {
+      name,
+      in: 'query',
+      description: `${means} It takes ${takenBy(name, list)}.`,
+      ...exploded,
+      schema,
+      ...shown,
+    }
   })
 }
 

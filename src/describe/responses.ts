@@ -73,8 +73,13 @@ export function exampleComponents(lists: boolean, examples: Examples): JsonObjec
   return Object.fromEntries(members)
 }
 
+/** A 200 with the headers of a record. */
+export function foundWith(description: string, content: JsonObject): JsonObject {
+  return { description, headers: headersOf({ ...RECORD_HEADERS, 'Content-Length': 'ContentLength' }), content }
+}
+
 /** Returns the 200 of a record or of a page, in all media types. */
-export function found(list: ListName, isPage: boolean): JsonObject {
+export function found(list: ListName, isPage: boolean, further: JsonObject): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
   const names = isPage ? { plain: page, hal: halPage } : { plain: record, hal }
   const content = MEDIA_TYPES.map((mediaType): Member => {
@@ -86,7 +91,7 @@ export function found(list: ListName, isPage: boolean): JsonObject {
   return {
     description: isPage ? `A page of ${list}.` : `The ${record.toLowerCase()}.`,
     headers: headersOf({ ...RECORD_HEADERS, ...more, 'Content-Length': 'ContentLength' }),
-    content: Object.fromEntries(content),
+    content: { ...Object.fromEntries(content), ...further },
   }
 }
 

@@ -10,6 +10,14 @@ export const MEDIA_TYPES = [
 
 export type MediaType = (typeof MEDIA_TYPES)[number]
 
+/**
+ * Further representations of an event, each of which an operator may switch on (contract §6). Only its own exact name in
+ * Accept chooses one; in ties they come after the six, in this order.
+ */
+const FEED_TYPES = ['text/calendar', 'application/ld+json'] as const
+
+export type FeedType = (typeof FEED_TYPES)[number]
+
 /** The four ways to write a record. Each has its own body and ETag (contract §1.3, §3). */
 export const SHAPES = ['json', 'xml', 'hal-json', 'hal-xml'] as const
 
@@ -28,13 +36,19 @@ export const shapeOf: Readonly<Record<MediaType, Shape>> = {
  * The `Content-Type` of each media type, precomputed: building the string for each response would be slower (contract
  * §1.3).
  */
-export const contentTypeOf: { readonly [M in MediaType]: `${M}; charset=utf-8` } = {
+export const contentTypeOf: { readonly [M in MediaType | FeedType]: `${M}; charset=utf-8` } = {
   'application/json': 'application/json; charset=utf-8',
   'text/json': 'text/json; charset=utf-8',
   'application/xml': 'application/xml; charset=utf-8',
   'text/xml': 'text/xml; charset=utf-8',
   'application/hal+json': 'application/hal+json; charset=utf-8',
   'application/hal+xml': 'application/hal+xml; charset=utf-8',
+  'text/calendar': 'text/calendar; charset=utf-8',
+  'application/ld+json': 'application/ld+json; charset=utf-8',
+}
+
+export function isFeed(mediaType: MediaType | FeedType): mediaType is FeedType {
+  return FEED_TYPES.some((feed) => feed === mediaType)
 }
 
 /** Returns true for the XML types, whose clients also get problems as XML (contract §1.5). */

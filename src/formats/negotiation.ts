@@ -1,5 +1,5 @@
 import { readWeights, UNNAMED } from './accept-weights.ts'
-import { type MediaType, MEDIA_TYPES } from './media-types.ts'
+import { type FeedType, type MediaType, MEDIA_TYPES } from './media-types.ts'
 import { Buffer } from 'node:buffer'
 
 const FALLBACK: MediaType = 'application/json'
@@ -15,6 +15,23 @@ function rangesOf(mediaType: MediaType): readonly string[] {
   return [mediaType, mediaType.replace(/\/.*/, '/*'), '*/*']
 }
 
+/** A range that matches nothing. */
+const NO_RANGE = -1
+
+/**
+ * The media type to answer with at an event where these feeds are on (contract §6). Only their own exact names choose
+ * them: no range reaches them.
+ */
+export function negotiateWithFeeds(accept: string, feeds: readonly FeedType[]): MediaType | FeedType {
+  const weights = readWeights(accept, [...RANGES, ...feeds])
+  if (weights === null) return FALLBACK
+  const offers = feeds.map((mediaType, index) => ({
+    mediaType,
+    ranges: [RANGES.length + index, NO_RANGE, NO_RANGE],
+  }))
+  return bestOf([...OFFERS, ...offers], weights) ?? FALLBACK
+}
+
 /**
  * Returns the media type to answer with, for any Accept header (contract §1.4; RFC 9110 §12.5.1). A header that is
  * absent, malformed or matches nothing gets `application/json`: the service never answers 406.
@@ -24,9 +41,20 @@ function rangesOf(mediaType: MediaType): readonly string[] {
 export function negotiate(accept: string | null): MediaType {
   const weights = accept === null ? null : readWeights(accept, RANGES)
   if (weights === null) return FALLBACK
-  let best = FALLBACK
+  return bestOf(OFFERS, weights) ?? FALLBACK
+}
+
+interface Offer<Type> {
+  readonly mediaType: Type
+  /** The indexes of the ranges that match the type, the most specific first. */
+  readonly ranges: readonly number[]
+}
+
+/** The best of these offers by the weights of the ranges; `null` if nothing names any of them. */
+function bestOf<Type>(offers: readonly Offer<Type>[], weights: Int16Array): Type | null {
+  let best: Type | null = null
   let bestRank = 0
-  for (const { mediaType, ranges } of OFFERS) {
+  for (const { mediaType, ranges } of offers) {
     const rank = rankOf(ranges, weights)
     // On equal ranks the earlier type wins: MEDIA_TYPES is in order of preference.
     if (rank > bestRank) {
@@ -59,15 +87,15 @@ export const LONGEST_KEPT = 512
  * header found in the old generation moves to the young one. A header in use therefore survives a flood of random ones,
  * without sorting.
  */
-export function createNegotiator(
+export function createNegotiator<Type extends string = MediaType>(
   ceiling: number = 512,
-  decide: (accept: string) => MediaType = negotiate,
-): (accept: string | null) => MediaType {
+  decide: (accept: string) => MediaType | Type = negotiate,
+): (accept: string | null) => MediaType | Type {
   const generation = Math.max(1, Math.floor(ceiling / 2))
-  let young = new Map<string, MediaType>()
-  let old = new Map<string, MediaType>()
+  let young = new Map<string, MediaType | Type>()
+  let old = new Map<string, MediaType | Type>()
   return (accept) => {
-    if (accept === null) return negotiate(null)
+    if (accept === null) return FALLBACK
     // Checked before the lookup, which hashes the whole text.
     if (accept.length > LONGEST_KEPT) return decide(accept)
     const known = young.get(accept)

@@ -37,7 +37,11 @@ function jsonValue(value: FieldValue, type: FieldType): string {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'object') return jsonStrings(value)
   if (type === 'text') return jsonString(value)
-  // An integral decimal gets `.0` in JSON only (contract §3.2).
-  if (type === 'decimal') return value.includes('.') ? value : `${value}.0`
+  if (type === 'decimal') return jsonDecimal(value)
   return `"${value}"`
+}
+
+/** A canonical decimal as a JSON number. An integral one gets `.0` in JSON, and only there (contract §3.2). */
+export function jsonDecimal(value: string): string {
+  return value.includes('.') ? value : `${value}.0`
 }

@@ -83,22 +83,33 @@ export interface LinkTemplate {
   readonly title: string | null
 }
 
-/**
- * Returns the link of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined by
- * commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
- */
 function expandLink<Name extends string>(
   template: LinkTemplate,
   fields: readonly { readonly name: Name }[],
   record: Readonly<Record<Name, FieldValue>>,
 ): Link {
-  const href = template.href.includes('{')
-    ? template.href.replace(/\{(\w+)\}/g, (whole, name: string) => {
-        const field = fields.find((candidate) => candidate.name === name)
-        return field === undefined ? whole : encodeValue(record[field.name])
-      })
-    : template.href
-  return { Rel: template.rel, Href: href, Title: template.title }
+  return { Rel: template.rel, Href: fillInFrom(template.href, fields, record), Title: template.title }
+}
+
+/** An address with the fields of an event filled in, as in configured links. */
+export function fillIn(href: string, event: EventRecord): string {
+  return fillInFrom(href, EVENTS.fields, event)
+}
+
+/**
+ * Returns the address of one record. Each `{Field}` becomes the percent-encoded value, empty for null, with tags joined by
+ * commas (RFC 6570 §3.2.2). A name that is not a field stays, as a template for the API's user.
+ */
+function fillInFrom<Name extends string>(
+  href: string,
+  fields: readonly { readonly name: Name }[],
+  record: Readonly<Record<Name, FieldValue>>,
+): string {
+  if (!href.includes('{')) return href
+  return href.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const field = fields.find((candidate) => candidate.name === name)
+    return field === undefined ? whole : encodeValue(record[field.name])
+  })
 }
 
 function encodeValue(value: FieldValue): string {

@@ -12,6 +12,18 @@ export interface Call {
   header(name: 'accept' | 'traceparent' | 'if-none-match'): string | null
 }
 
+/** The same call as if it had no `Accept`. */
+export function withoutAccept(call: Call): Call {
+  return {
+    method: call.method,
+    target: call.target,
+    get pathname() {
+      return call.pathname
+    },
+    header: (name) => (name === 'accept' ? null : call.header(name)),
+  }
+}
+
 /** A reusable set of header fields. */
 export class Fields {
   readonly values: Readonly<Record<string, string>>

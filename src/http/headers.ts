@@ -1,4 +1,4 @@
-import { type MediaType, contentTypeOf } from '../formats/media-types.ts'
+import { type FeedType, type MediaType, contentTypeOf } from '../formats/media-types.ts'
 import { Fields } from './call.ts'
 
 /** The methods of every path (contract §1.2). */
@@ -23,7 +23,7 @@ export const COMMON = {
 export class HeaderBuilder {
   /** The maximum age in whole seconds. */
   readonly #maximumAgeS: number
-  readonly #records = new Kept<MediaType>()
+  readonly #records = new Kept<MediaType | FeedType>()
   readonly #unchanged = new Kept<'304'>()
   readonly #problems = new Kept<number>()
 
@@ -32,7 +32,7 @@ export class HeaderBuilder {
   }
 
   /** Returns the fields of a 200, without its ETag. `ageMs` is the age of the data. */
-  record(mediaType: MediaType, ageMs: number): Fields {
+  record(mediaType: MediaType | FeedType, ageMs: number): Fields {
     const ageS = Math.ceil(ageMs / 1000)
     return (
       this.#records.get(mediaType, ageS) ??

@@ -22,32 +22,47 @@ export interface ListQuery extends Omit<Wanted, 'from'> {
 
 /** The longest query, and the longest of its `next` link, that proxies accept in a `Link` header (contract §4.1). */
 const LONGEST_QUERY = 4000
-export const USUAL_LIMIT = 50
-export const MOST_LIMIT = 200
+
+/** What takes a query: a list, or the calendar of events (contract §4.1, §6). */
+export type Listing = ListName | 'calendar'
+
+/** How many records are listed at most, and without `limit`. */
+export const LIMITS: Readonly<Record<Listing, { readonly most: number; readonly usual: number }>> = {
+  events: { most: 200, usual: 50 },
+  venues: { most: 200, usual: 50 },
+  calendar: { most: 1000, usual: 1000 },
+}
 
 /** What each parameter takes, as the end of a sentence. */
-export const TAKES = {
+const TAKES = {
   from: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z',
   to: 'a date such as 2026-07-12, or a date-time with an offset such as 2026-07-12T19:30:00+01:00 (its + written %2B) or 2026-07-12T18:30Z, not before from',
   venue:
     'the id of a venue, a GUID such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34 and not the empty one; it may be repeated',
   tag: 'a tag, which must not be empty; it may be repeated',
   available: 'true, or is left out',
-  limit: `a whole number from 1 to ${MOST_LIMIT} without leading zeros`,
+  limit: (listing: Listing) => `a whole number from 1 to ${LIMITS[listing].most} without leading zeros`,
   include: 'venue, or is left out',
   after: 'what the next link of a page of this list carries, unchanged',
 } as const
 
 export type ListParameter = keyof typeof TAKES
 
+/** What a parameter takes there, as the rest of a sentence. */
+export function takenBy(name: ListParameter, listing: Listing): string {
+  const takes = TAKES[name]
+  return typeof takes === 'string' ? takes : takes(listing)
+}
+
 /** The parameters of each list, in the order of links (contract §4.1). */
-export const LIST_PARAMETERS: Readonly<Record<ListName, readonly ListParameter[]>> = {
+export const LIST_PARAMETERS: Readonly<Record<Listing, readonly ListParameter[]>> = {
   events: ['from', 'to', 'venue', 'tag', 'available', 'limit', 'include', 'after'],
   venues: ['limit', 'after'],
+  calendar: ['from', 'to', 'venue', 'tag', 'available', 'limit'],
 }
 
 /** Parses a query in linear time. Returns the first problem as a sentence if there is one. */
-export function readListQuery(list: ListName, query: string, zone: Zone): ListQuery | string {
+export function readListQuery(list: Listing, query: string, zone: Zone): ListQuery | string {
   if (query.length > LONGEST_QUERY) return TOO_LONG
   const given = new Map<ListParameter, string[]>()
   for (const [name, value] of pairsOf(query)) {
@@ -57,10 +72,10 @@ export function readListQuery(list: ListName, query: string, zone: Zone): ListQu
     const values = given.get(known)
     if (values === undefined) given.set(known, [value])
     else if (known === 'venue' || known === 'tag') values.push(value)
-    else return `${known} is given more than once: it takes ${TAKES[known]}, once.`
+    else return `${known} is given more than once: it takes ${takenBy(known, list)}, once.`
   }
   const read = new QueryReader(list, given, zone).read()
-  if (typeof read === 'string') return read
+  if (typeof read === 'string' || list === 'calendar') return read
   // Checked even without a next page: the same query must not be refused on one day and answered on another.
   const nextLength = queryWithAfter(read.named, 'x'.repeat(positionLength(list))).length
   return nextLength > LONGEST_QUERY ? TOO_LONG : read
@@ -76,12 +91,12 @@ const TOO_LONG =
   'A query has at most 4,000 characters, all its venue and tag parameters included, and so has that of its next link, which adds after and percent-encodes every value. Ask for fewer at once.'
 
 class QueryReader {
-  readonly #list: ListName
+  readonly #list: Listing
   readonly #given: ReadonlyMap<ListParameter, readonly string[]>
   readonly #zone: Zone
   #named = ''
 
-  constructor(list: ListName, given: ReadonlyMap<ListParameter, readonly string[]>, zone: Zone) {
+  constructor(list: Listing, given: ReadonlyMap<ListParameter, readonly string[]>, zone: Zone) {
     this.#list = list
     this.#given = given
     this.#zone = zone
@@ -102,13 +117,13 @@ class QueryReader {
     if (tags === BAD) return this.#refuse('tag')
     const available = this.#all('available', (text) => (text === 'true' ? text : null))
     if (available === BAD) return this.#refuse('available')
-    const limit = this.#all('limit', readLimit)
+    const limit = this.#all('limit', (text) => readLimit(text, LIMITS[this.#list].most))
     if (limit === BAD) return this.#refuse('limit')
     const include = this.#all('include', (text) => (text === 'venue' ? text : null))
     if (include === BAD) return this.#refuse('include')
     const named = this.#named
     const [afterGiven = null] = this.#given.get('after') ?? []
-    const after = afterGiven === null ? null : readPosition(this.#list, afterGiven)
+    const after = afterGiven === null || this.#list === 'calendar' ? null : readPosition(this.#list, afterGiven)
     if (after === null && afterGiven !== null) return this.#refuse('after')
     return {
       from: from?.start ?? null,
@@ -116,7 +131,7 @@ class QueryReader {
       venues,
       tags,
       available: available.length > 0,
-      limit: limit[0] ?? USUAL_LIMIT,
+      limit: limit[0] ?? LIMITS[this.#list].usual,
       includesVenues: include.length > 0,
       after,
       named,
@@ -126,7 +141,7 @@ class QueryReader {
 
   #refuse(name: ListParameter): string {
     const value = (this.#given.get(name) ?? []).at(0) ?? ''
-    return `${name} takes ${TAKES[name]}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} does not fit.`}`
+    return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} does not fit.`}`
   }
 
   #moment(name: 'from' | 'to'): Moment | typeof BAD | null {
@@ -187,8 +202,8 @@ function readMoment(text: string, zone: Zone): Moment | null {
 
 const SECONDS_PER_DAY = 86_400
 
-function readLimit(text: string): number | null {
-  return /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MOST_LIMIT ? Number(text) : null
+function readLimit(text: string, most: number): number | null {
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= most ? Number(text) : null
 }
 
 const LONGEST_QUOTED = 40

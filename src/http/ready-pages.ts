@@ -24,8 +24,12 @@ export class ReadyPages {
   readonly #pages = new Map<string, ReadyPage>()
   #bytes = 0
 
-  constructor(ceilingBytes: number) {
+  /** Whether the latest page is kept however large it is. */
+  readonly #keepsLatest: boolean
+
+  constructor(ceilingBytes: number, keepsLatest = false) {
     this.#ceilingBytes = ceilingBytes
+    this.#keepsLatest = keepsLatest
   }
 
   /** Returns the page of a key; `null` if there is none or its contents would be different now. */
@@ -41,10 +45,10 @@ export class ReadyPages {
   keep(key: string, page: ReadyPage): void {
     const before = this.#pages.get(key)
     if (before !== undefined) this.#drop(key, before)
-    if (page.body.length > this.#ceilingBytes * LARGEST_SHARE) return
+    if (!this.#keepsLatest && page.body.length > this.#ceilingBytes * LARGEST_SHARE) return
     this.#add(key, page)
     for (const [oldest, kept] of this.#pages) {
-      if (this.#bytes <= this.#ceilingBytes) return
+      if (this.#bytes <= this.#ceilingBytes || (this.#keepsLatest && kept === page)) return
       this.#drop(oldest, kept)
     }
   }

@@ -4,10 +4,13 @@ import type { RouteLabel } from '../observe/meters.ts'
 
 export type RecordResource = 'event' | 'event-venue' | 'venue'
 
+/** A calendar of one event, and one of many, by their own paths (contract §6). */
+type CalendarResource = 'event-calendar' | 'calendar'
+
 /** The resources that describe the service (contract §5). */
 export type Described = 'openapi' | 'page'
 
-export type Endpoint = RecordResource | ListName | Described
+export type Endpoint = RecordResource | CalendarResource | ListName | Described
 
 /**
  * A resource and its id. `id` is `null` if it is absent, malformed, `null` or the empty GUID, which is answered with
@@ -23,9 +26,11 @@ export class Router {
   readonly #prefix: string
   readonly #events: string
   readonly #venues: string
+  readonly #hasCalendars: boolean
 
   /** @param basePath `/` for the root; any other path has no trailing slash */
-  constructor(basePath: string) {
+  constructor(basePath: string, hasCalendars = false) {
+    this.#hasCalendars = hasCalendars
     this.#prefix = basePath === '/' ? '' : basePath.toLowerCase()
     const spelt = basePath === '/' ? '' : basePath
     this.#events = `${spelt}/api/events/`
@@ -59,9 +64,16 @@ export class Router {
 
   #event(pathname: string, at: number, end: number): Route | null {
     if (at >= end) return at > end + 1 ? null : { resource: 'events', id: null }
-    if (pathname.charCodeAt(at) !== SLASH) return null
+    if (pathname.charCodeAt(at) !== SLASH) {
+      const isCalendar = this.#hasCalendars && at + ICS.length === end && startsWithWord(pathname, at, ICS)
+      return isCalendar ? { resource: 'calendar', id: null } : null
+    }
     const slash = pathname.indexOf('/', at + 1)
-    if (slash === -1 || slash >= end) return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
+    if (slash === -1 || slash >= end) {
+      const isCalendar = this.#hasCalendars && startsWithWord(pathname, end - ICS.length, ICS)
+      if (isCalendar) return { resource: 'event-calendar', id: idOf(pathname.slice(at + 1, end - ICS.length)) }
+      return { resource: 'event', id: idOf(pathname.slice(at + 1, end)) }
+    }
     if (end - slash !== 6 || !startsWithWord(pathname, slash, '/venue')) return null
     return { resource: 'event-venue', id: idOf(pathname.slice(at + 1, slash)) }
   }
@@ -75,6 +87,7 @@ export class Router {
 }
 
 const SLASH = 47
+const ICS = '.ics'
 const GUID_LENGTH = 36
 
 /** Returns where the path of an absolute URL begins; -1 if the text is not one or contains a query. */
@@ -103,6 +116,8 @@ function idOf(segment: string): Guid | null {
 const LABELS: Readonly<Record<Endpoint, RouteLabel>> = {
   event: '/api/events/{id}',
   'event-venue': '/api/events/{id}/venue',
+  'event-calendar': '/api/events/{id}.ics',
+  calendar: '/api/events.ics',
   venue: '/api/venues/{id}',
   events: '/api/events',
   venues: '/api/venues',

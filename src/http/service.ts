@@ -5,13 +5,14 @@ import type { ListName } from '../domain/field.ts'
 import { type Guid, EMPTY_GUID } from '../domain/guid.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { bodyOf } from '../formats/body.ts'
-import { type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
+import { type FeedType, type MediaType, isXml, shapeOf } from '../formats/media-types.ts'
 import type { Admissions, Aged } from '../sync/admission.ts'
 import type { HeldList, HeldLists } from '../sync/held-lists.ts'
 import type { Representation } from '../records/record-list.ts'
 import type { Moment, Time } from '../time/time.ts'
-import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody } from './call.ts'
+import { type Answer, type Call, type RequestWatch, traceIdOf, withOwnBody, withoutAccept } from './call.ts'
 import { type Description, type Written, DESCRIPTION_UNCHANGED } from './description.ts'
+import type { Feeds } from './feeds.ts'
 import { HeaderBuilder, matchesNone, METHODS, OPTIONS_FIELDS } from './headers.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Lists } from './lists.ts'
@@ -37,6 +38,8 @@ export interface ServiceOptions {
   readonly onInternalError: (cause: unknown) => void
   /** `null` if lists are off. */
   readonly lists?: Lists | null
+  /** Null if no feed is on. */
+  readonly feeds?: Feeds | null
   /** `null` if `describe` is off. */
   readonly description?: Description | null
   readonly watch?: RequestWatch
@@ -51,12 +54,14 @@ export class Service {
   readonly #headers: HeaderBuilder
   readonly #router: Router
   readonly #lists: Lists | null
+  readonly #feeds: Feeds | null
   readonly #nothingHere: string
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.#lists = options.lists ?? null
-    this.#router = new Router(options.basePath)
+    this.#feeds = options.feeds ?? null
+    this.#router = new Router(options.basePath, this.#feeds?.hasCalendars)
     this.#headers = new HeaderBuilder(options.maxAgeMs)
     this.#nothingHere = nothingHere(options.basePath, this.#lists !== null)
   }
@@ -91,16 +96,64 @@ export class Service {
 
   #answer(call: Call, route: Route | null): Answer | Promise<Answer> {
     if (route === null) return this.#refuse(call, 'no-such-path', 0, this.#nothingHere)
+    const feeds = this.#feeds
+    const feed = feeds === null ? null : feeds.asked(call, route.resource)
+    if (feeds !== null && feed !== null) return this.#answerFeed(withoutAccept(call), route, feeds, feed)
+    return this.#answerAsRecord(call, route)
+  }
+
+  /** Answers a known path in any of the six media types. */
+  #answerAsRecord(call: Call, route: Route): Answer | Promise<Answer> {
+    const refused = this.#refuseMethod(call)
+    if (refused !== null) return refused
+    const { resource, id } = route
+    if (resource === 'openapi' || resource === 'page') return this.#describe(call, resource)
+    if (resource === 'calendar' || resource === 'event-calendar') throw new Error('a calendar is a feed')
+    if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
+    if (id === null) return this.#refuse(call, 'bad-id')
+    return this.#find(call, resource, id)
+  }
+
+  /** Answers what is no GET or HEAD; `null` for these. */
+  #refuseMethod(call: Call): Answer | null {
     if (call.method === 'OPTIONS') return { status: 204, fields: OPTIONS_FIELDS, etag: '', body: null }
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       const answer = this.#refuse(call, 'method-not-allowed')
       return { ...answer, fields: answer.fields.with('Allow', METHODS) }
     }
-    const { resource, id } = route
-    if (resource === 'openapi' || resource === 'page') return this.#describe(call, resource)
-    if (resource === 'events' || resource === 'venues') return this.#list(call, resource)
+    return null
+  }
+
+  /** Answers a calendar or JSON-LD; what is refused there is a problem in JSON. */
+  #answerFeed(call: Call, { resource, id }: Route, feeds: Feeds, feed: FeedType): Answer | Promise<Answer> {
+    const refused = this.#refuseMethod(call)
+    if (refused !== null) return refused
+    const { events, venues } = this.#options.held
+    if (resource === 'calendar') {
+      const query = feeds.read(call.target)
+      if (typeof query === 'string') return this.#refuse(call, 'bad-query', 0, query)
+      return this.#admit(call, [events, venues], (ageMs) => this.#subscription(call, feeds, query, ageMs))
+    }
     if (id === null) return this.#refuse(call, 'bad-id')
-    return this.#find(call, resource, id)
+    return this.#admit(call, [events], (ageMs) => {
+      const answer = (oldestMs: number): Answer => {
+        const representation = feeds.event(feed, id)
+        if (representation === null) return this.#refuse(call, 'event-not-found', oldestMs)
+        return this.#found(call, feed, representation, oldestMs)
+      }
+      return this.#venueOf(id) === null ? answer(ageMs) : this.#admit(call, [events, venues], answer)
+    })
+  }
+
+  #subscription(call: Call, feeds: Feeds, query: ListQuery, ageMs: number): Answer | Promise<Answer> {
+    const begunAt = performance.now()
+    const page = feeds.calendar(query, Math.floor(this.#options.time.now().wallMs))
+    // Switched on a moment ago: what is held is not yet in order.
+    if (page === null) return this.#unavailable(call, 0)
+    if (!(page instanceof Promise)) return this.#found(call, 'text/calendar', page, ageMs)
+    return page.then((later) =>
+      this.#found(call, 'text/calendar', later, ageMs + Math.max(0, performance.now() - begunAt)),
+    )
   }
 
   #routeOfDescription(call: Call): Route | null {
@@ -215,7 +268,7 @@ export class Service {
     return this.#found(call, mediaType, representation, ageMs)
   }
 
-  #found(call: Call, mediaType: MediaType, { etag, body }: Representation, ageMs: number): Answer {
+  #found(call: Call, mediaType: MediaType | FeedType, { etag, body }: Representation, ageMs: number): Answer {
     if (this.#isUnchanged(call, etag)) return { status: 304, fields: this.#headers.unchanged(ageMs), etag, body: null }
     return { status: 200, fields: this.#headers.record(mediaType, ageMs), etag, body }
   }

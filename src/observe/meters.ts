@@ -7,6 +7,8 @@ export const ROUTES = [
   '/api/venues/{id}',
   '/api/events',
   '/api/venues',
+  '/api/events/{id}.ics',
+  '/api/events.ics',
   '/api/openapi.json',
   '/',
   'other',
@@ -29,6 +31,8 @@ const TYPES = [
   'application/problem+xml',
   'application/openapi+json',
   'text/html',
+  'text/calendar',
+  'application/ld+json',
 ] as const
 
 const STATUS_AT = new Uint8Array(600)

@@ -36,19 +36,19 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ],
   [
     'toString: 1',
-    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: toString is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '<<: { a: 1 }',
-    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: "<<" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '8080: 1',
-    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: 8080 is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   [
     '"a\\nb": 1',
-    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
+    '2: "a\\nb" is not a known key; known here: listen, operations, timeZone, freshness, representation, feeds, conditionalRequests, lists, describe, limits, snapshot, cluster, log, crm',
   ],
   // Cluster
   ['cluster: {}', `2: cluster.url is missing; it must be ${STORE}`],

@@ -4,6 +4,7 @@ import { conditionalSentences } from './conditional.ts'
 import { descriptionSentences } from './description.ts'
 import { endpointSentences } from './endpoints.ts'
 import { etagSentences } from './etags.ts'
+import { feedSentences } from './feed-sentences.ts'
 import { freshnessSentences } from './freshness.ts'
 import { goldenSentences } from './golden.ts'
 import { headerSentences } from './headers.ts'
@@ -45,6 +46,7 @@ export function contract(name: string, start: Start, hasLists = false): void {
       goldenSentences,
       listSentences,
       includedVenueSentences,
+      feedSentences,
       descriptionSentences,
     ]) {
       sentences(start)

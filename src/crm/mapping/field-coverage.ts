@@ -118,6 +118,13 @@ export class FieldCoverage {
     return columns.length > 0 && !columns.some(isThere)
   }
 
+  /** Whether a column, or the configuration, gives the field a value. @param isThere tells whether any row has the column */
+  reads(field: FieldName, isThere: (column: string) => boolean): boolean {
+    const source = this.#sources[field] ?? null
+    const columns = columnsOf(source)
+    return source !== null && (columns.length === 0 || columns.some(isThere))
+  }
+
   /** Returns all fields of the list, in order. @param isThere tells whether any row has the column */
   found(isThere: (column: string) => boolean): readonly FieldFound[] {
     const fields: readonly { readonly name: string }[] = this.#table?.fields ?? []

@@ -276,6 +276,13 @@ export class Suspicions {
     return found
   }
 
+  /** Whether anything reads the prices of events: a mapping whose columns some row has. True while no row is known. */
+  get readsPrice(): boolean {
+    const columns = this.#isPartial || this.#columns.rows === 0 ? this.#before : this.#columns
+    const { rows, there, held } = columns
+    return rows === 0 || this.coverage.reads('Price', (column) => there.has(column) || held.has(column))
+  }
+
   /** What each field is read from, with counts if the rows were mapped thoroughly. */
   get fields(): readonly FieldFound[] {
     return this.coverage.found((column) => this.#wasThere(column))

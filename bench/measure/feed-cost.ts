@@ -1,0 +1,119 @@
+/** A program: `EVENTS` measures what a calendar of 1,000 of so many events costs, in this process, and prints it as one JSON object. */
+import { keepIndex } from '../../src/order/list-index.ts'
+import type { DateTime } from '../../src/domain/date-time.ts'
+import type { EventRecord } from '../../src/domain/event.ts'
+import { EMPTY_GUID, parseGuid } from '../../src/domain/guid.ts'
+import { parseDecimal, ZERO } from '../../src/domain/number.ts'
+import { openZone } from '../../src/domain/zone.ts'
+import { FeedFormatter } from '../../src/formats/feed-formatter.ts'
+import { Formatter } from '../../src/formats/format.ts'
+import { Feeds } from '../../src/http/feeds.ts'
+import { eventKind, venueKind } from '../../src/records/list-kinds.ts'
+import { RecordList } from '../../src/records/record-list.ts'
+import type { HeldLists } from '../../src/sync/held-lists.ts'
+import { Chance } from '../../test/model/chance.ts'
+
+const NOW = Date.UTC(2026, 10, 22)
+const YEAR_MS = 365 * 86_400_000
+const CALENDARS = 100
+const count = Number(process.argv[2] ?? 1000)
+const chance = new Chance(32)
+const settings = { basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } }
+const events = new RecordList(eventKind(new Formatter(settings)))
+const venues = new RecordList(venueKind(new Formatter(settings)))
+const zone = openZone('UTC')
+if (zone === null) throw new Error('UTC is not a zone')
+const venueIds = Array.from({ length: Math.max(2, Math.floor(count / 30)) }, guid)
+for (const id of venueIds) venues.serve(venues.insert(id), venues.kind.packing.pack(venue(id)))
+for (let index = 0; index < count; index++) {
+  const event = record(index)
+  events.serve(events.insert(event.Id), events.kind.packing.pack(event))
+}
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+await keepIndex(events, pause)
+let longestTurnMs = 0
+let turnBeganAt = 0
+const feeds = new Feeds({
+  held: { events: { list: events }, venues: { list: venues } } as HeldLists,
+  formatter: new FeedFormatter({
+    ...settings,
+    page: 'https://www.example.org/whats-on/{Id}',
+    currency: 'GBP',
+    calendarName: "What's on",
+  }),
+  switches: { calendar: true, jsonLd: true },
+  zone,
+  hasPrice: () => true,
+  pause: async () => {
+    longestTurnMs = Math.max(longestTurnMs, performance.now() - turnBeganAt)
+    await pause()
+    turnBeganAt = performance.now()
+  },
+})
+const query = feeds.read('/api/events.ics')
+if (typeof query === 'string') throw new Error(query)
+let bytes = 0
+await written(10)
+longestTurnMs = 0
+const calendarMs = await written(CALENDARS)
+const readyMs = await written(CALENDARS, 0)
+console.log(JSON.stringify({ calendarMs, readyMs, longestTurnMs, bytes }))
+
+/** Processor time of one calendar, ms. @param changes how many records change before each */
+async function written(calendars: number, changes = 1): Promise<number> {
+  const from = process.cpuUsage()
+  for (let done = 0; done < calendars; done++) {
+    events.changes += changes
+    turnBeganAt = performance.now()
+    const page = await feeds.calendar(query as Exclude<typeof query, string>, NOW)
+    longestTurnMs = Math.max(longestTurnMs, performance.now() - turnBeganAt)
+    bytes = page?.body.length ?? 0
+  }
+  const { user, system } = process.cpuUsage(from)
+  return (user + system) / 1000 / calendars
+}
+
+function record(number: number): EventRecord {
+  const startMs = NOW + Math.floor((chance.next() - 0.5) * 2 * YEAR_MS)
+  return {
+    Id: guid(),
+    Name: `winter gala lecture of the harbour society with open rehearsal and reception ${number}`,
+    VenueId: venueIds[number % 10 < 4 ? number % 2 : number % venueIds.length] ?? EMPTY_GUID,
+    TicketCapacity: 250,
+    TicketsAvailable: number % 150,
+    Start: shown(startMs),
+    Finish: shown(startMs + 3 * 3_600_000),
+    Price: parseDecimal('12.50') ?? ZERO,
+    Tags: ['Dinner', 'Talk & Tour', 'Konzert'],
+    Links: [{ Rel: 'tickets', Href: 'https://tickets.example.org/', Title: 'Book' }],
+  }
+}
+
+function venue(Id: EventRecord['Id']): ReturnType<typeof venues.kind.packing.unpack> {
+  return {
+    Id,
+    Name: 'Lantern Hall',
+    AddressStreet1: '41 Chandlers Row',
+    AddressStreet2: 'Southwark',
+    AddressStreet3: null,
+    AddressCity: 'London',
+    AddressPostalCode: 'SE1 9XJ',
+    AddressState: 'England',
+    AddressCountry: 'United Kingdom',
+    Longitude: parseDecimal('-0.0972') ?? ZERO,
+    Latitude: parseDecimal('51.5051') ?? ZERO,
+    Telephone: '+44 20 7946 0142',
+    Description: null,
+    Website: 'https://lanternhall.example.org/',
+    Links: [],
+  }
+}
+
+function shown(ms: number): DateTime {
+  return `${new Date(ms).toISOString().slice(0, 19)}+00:00` as DateTime
+}
+
+function guid(): EventRecord['Id'] {
+  const digits = Array.from({ length: 32 }, () => Math.floor(chance.next() * 16).toString(16)).join('')
+  return parseGuid(digits) ?? EMPTY_GUID
+}

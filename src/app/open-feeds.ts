@@ -1,0 +1,38 @@
+import type { Configuration } from '../config/configuration.ts'
+import type { FieldSources } from '../config/crm/sources.ts'
+import type { Suspicions } from '../crm/mapping/suspicions.ts'
+import { FeedFormatter } from '../formats/feed-formatter.ts'
+import { Feeds } from '../http/feeds.ts'
+import type { HeldLists } from '../sync/held-lists.ts'
+import { yieldToEventLoop } from '../time/waiting.ts'
+
+interface FeedParts {
+  readonly held: HeldLists
+  /** Knows whether the columns of Price are there, if this process has read the events. */
+  readonly pricing: Pick<Suspicions, 'readsPrice'>
+}
+
+/** The feeds of an instance of which at least one is on. */
+export function openFeeds(configuration: Configuration, { held, pricing }: FeedParts): Feeds {
+  const { feeds, listen, representation, timeZone, crm } = configuration
+  const saysPrice = mapsPrice(crm)
+  return new Feeds({
+    held,
+    formatter: new FeedFormatter({ basePath: listen.basePath, ...representation, calendarName: feeds.calendarName }),
+    switches: feeds,
+    zone: timeZone,
+    hasPrice: () => saysPrice && pricing.readsPrice,
+    pause: yieldToEventLoop,
+  })
+}
+
+/** Whether the configuration maps Price to anything. */
+function mapsPrice(crm: Configuration['crm']): boolean {
+  if (crm.kind !== 'files') return isMapped(crm.events.fields)
+  const fields = crm.events.block?.fields
+  return fields === undefined || (fields.Price !== undefined && isMapped(fields))
+}
+
+function isMapped({ Price }: FieldSources): boolean {
+  return Price !== null
+}

@@ -1,0 +1,73 @@
+import type { EventRecord } from '../domain/event.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import type { FormatSettings } from './format.ts'
+import { calendarEvent, calendarOf, placeLines } from './icalendar.ts'
+import { jsonLd } from './json-ld.ts'
+import { eventResource, fillIn } from './resource.ts'
+
+/** What the operator decides about feeds (contract §6). */
+export interface FeedSettings extends FormatSettings {
+  /** The event's own web page, with `{Id}` and other fields to fill in; `null` if there is none. */
+  readonly page: string | null
+  /** ISO 4217; `null` if no JSON-LD is served. */
+  readonly currency: string | null
+  /** The name of the calendar to subscribe to. */
+  readonly calendarName: string | null
+}
+
+/** Turns events and their venues into calendars and JSON-LD: a pure function of both records and the settings. */
+export class FeedFormatter {
+  readonly #settings: FeedSettings
+  /** A venue of many events is written once a calendar. */
+  readonly #places = new WeakMap<VenueRecord, string>()
+
+  constructor(settings: FeedSettings) {
+    this.#settings = settings
+  }
+
+  /** The VEVENT of an event; `null` if iCalendar cannot write its dates. */
+  component(event: EventRecord, venue: VenueRecord | null): string | null {
+    const place = venue === null ? '' : this.#placeOf(venue)
+    return calendarEvent(event, this.#settings.namespace, place, this.#pageOf(event))
+  }
+
+  #placeOf(venue: VenueRecord): string {
+    const known = this.#places.get(venue)
+    if (known !== undefined) return known
+    const lines = placeLines(venue)
+    this.#places.set(venue, lines)
+    return lines
+  }
+
+  /** A calendar of one event. */
+  calendar(component: string): string {
+    return calendarOf({ namespace: this.#settings.namespace, subscription: null }, [component])
+  }
+
+  /** A calendar of several events, to subscribe to. */
+  subscription(components: readonly string[]): string {
+    const { namespace, calendarName } = this.#settings
+    return calendarOf({ namespace, subscription: { name: calendarName } }, components)
+  }
+
+  /** @param hasPrice whether anything reads the events' prices */
+  jsonLd(event: EventRecord, venue: VenueRecord | null, hasPrice: boolean): string {
+    const { basePath, currency, links } = this.#settings
+    return jsonLd(event, venue, {
+      basePath: basePath === '/' ? '' : basePath,
+      page: this.#pageOf(event),
+      currency: currency ?? '',
+      hasPrice,
+      links: eventResource(event, links.event).links,
+    })
+  }
+
+  #pageOf(event: EventRecord): string | null {
+    const { page } = this.#settings
+    if (page === null) return null
+    // Nearly every page is named by the id alone, which needs no encoding.
+    const at = page.indexOf('{')
+    const isById = at === page.lastIndexOf('{') && page.startsWith('{Id}', at)
+    return isById ? page.slice(0, at) + event.Id + page.slice(at + '{Id}'.length) : fillIn(page, event)
+  }
+}

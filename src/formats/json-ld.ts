@@ -1,0 +1,121 @@
+import type { EventRecord } from '../domain/event.ts'
+import { type Link, isTemplated } from '../domain/link.ts'
+import { isBefore, tickOfDateTime } from '../domain/tick.ts'
+import type { VenueRecord } from '../domain/venue.ts'
+import { jsonString } from './escape.ts'
+import { resolveHref } from './hal-json.ts'
+import { jsonDecimal } from './plain-json.ts'
+import { hasCoordinates, isZero, saysSomething, streetOf } from './venue-parts.ts'
+
+const SCHEMA = 'https://schema.org'
+
+/** What the JSON-LD of an event needs besides its record. */
+export interface JsonLdSettings {
+  /** Empty for the root. */
+  readonly basePath: string
+  /** The event's own web page. */
+  readonly page: string | null
+  /** ISO 4217. */
+  readonly currency: string
+  /** Whether anything reads Price: a price that nobody reads must not be called free. */
+  readonly hasPrice: boolean
+  /** All links of the event, its own first. */
+  readonly links: readonly Link[]
+}
+
+/**
+ * `application/ld+json`: schema.org's Event, with what search engines read (contract §6). `<`, `>` and `&` are escaped,
+ * so that it can stand in a `script` element as it is.
+ */
+export function jsonLd(event: EventRecord, venue: VenueRecord | null, settings: JsonLdSettings): string {
+  const { page } = settings
+  const tags = event.Tags.filter(saysSomething)
+  return members([
+    ['@context', text(SCHEMA)],
+    ['@type', text('Event')],
+    ['@id', text(page)],
+    ['url', text(page)],
+    ['name', text(event.Name)],
+    ['startDate', text(event.Start)],
+    ['endDate', isBefore(tickOfDateTime(event.Start), tickOfDateTime(event.Finish)) ? text(event.Finish) : null],
+    ['eventStatus', text(`${SCHEMA}/EventScheduled`)],
+    ['eventAttendanceMode', venue === null ? null : text(`${SCHEMA}/OfflineEventAttendanceMode`)],
+    ['location', venue === null ? null : placeOf(venue, settings.basePath)],
+    ...offerMembers(event, settings),
+    ['keywords', tags.length === 0 ? null : `[${tags.map(text).join(',')}]`],
+  ])
+}
+
+type Member = readonly [name: string, value: string | null]
+
+/** An object of those members that have a value, in JSON text. */
+function members(all: readonly Member[]): string {
+  let written = ''
+  for (const [name, value] of all) if (value !== null) written += `${written === '' ? '' : ','}"${name}":${value}`
+  return `{${written}}`
+}
+
+/** The same with its type first; `null` if it says nothing else. */
+function typed(type: string, all: readonly Member[]): string | null {
+  return all.every(([, value]) => value === null) ? null : members([['@type', text(type)], ...all])
+}
+
+const MARKUP: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
+
+/** A JSON string; `null` for a text that says nothing. */
+function text(given: string | null): string | null {
+  return saysSomething(given) ? jsonString(given).replace(/[<>&]/g, (mark) => MARKUP[mark] ?? mark) : null
+}
+
+/** A URL that readers elsewhere can use: http, https, or a path of this service; `null` for any other text. */
+function url(given: string | null, basePath: string): string | null {
+  if (given === null) return null
+  if (given.startsWith('~/')) return text(resolveHref(given, basePath))
+  return /^https?:\/\//i.test(given) && URL.canParse(given) ? text(given) : null
+}
+
+function placeOf(venue: VenueRecord, basePath: string): string | null {
+  return typed('Place', [
+    ['name', text(venue.Name)],
+    [
+      'address',
+      typed('PostalAddress', [
+        ['streetAddress', text(streetOf(venue).join(', '))],
+        ['addressLocality', text(venue.AddressCity)],
+        ['postalCode', text(venue.AddressPostalCode)],
+        ['addressRegion', text(venue.AddressState)],
+        ['addressCountry', text(venue.AddressCountry)],
+      ]),
+    ],
+    [
+      'geo',
+      hasCoordinates(venue)
+        ? typed('GeoCoordinates', [
+            ['latitude', jsonDecimal(venue.Latitude)],
+            ['longitude', jsonDecimal(venue.Longitude)],
+          ])
+        : null,
+    ],
+    ['telephone', text(venue.Telephone)],
+    ['url', url(venue.Website, basePath)],
+  ])
+}
+
+function offerMembers(
+  { Price, TicketCapacity, TicketsAvailable }: EventRecord,
+  { hasPrice, currency, links, basePath }: JsonLdSettings,
+): readonly Member[] {
+  if (!hasPrice) return []
+  const availability = TicketsAvailable > 0 ? 'InStock' : 'SoldOut'
+  const tickets = links.find(({ Rel, Href }) => Rel === 'tickets' && !isTemplated(Href)) ?? null
+  const offer = typed('Offer', [
+    ['price', text(Price)],
+    ['priceCurrency', text(currency)],
+    ['availability', TicketCapacity > 0 ? text(`${SCHEMA}/${availability}`) : null],
+    ['url', url(tickets && tickets.Href, basePath)],
+  ])
+  return [
+    ['offers', offer],
+    ['isAccessibleForFree', isZero(Price) ? 'true' : null],
+  ]
+}
