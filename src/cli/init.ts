@@ -13,7 +13,7 @@ import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/com
 const FILE = 'marquee.yaml'
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EEXIST', 'exists already, and was left as it is'],
+  ['EEXIST', 'already exists and was not changed'],
   ['EACCES', 'cannot be written: permission denied'],
   ['EPERM', 'cannot be written: permission denied'],
   ['EROFS', 'cannot be written: the file system is read-only'],
@@ -69,12 +69,12 @@ export async function init(
   out(printable(`Wrote ${path}.`))
   const check = `\`${commandLine(['check'], context)}\``
   if (proposed !== null) {
-    for (const question of proposed.questions) out(printable(`Open: ${question}`))
-    for (const what of proposed.missing) out(printable(`Missing: ${what}`))
-    out(`Next: ${proposed.questions.length === 0 ? '' : 'answer what is open there, then '}${check}.`)
+    for (const question of proposed.questions) out(printable(question))
+    for (const what of proposed.missing) out(printable(what))
+    out(`Next: ${proposed.questions.length === 0 ? 'run ' : `replace each '?' in ${FILE}, then run `}${check}.`)
     return FINE
   }
-  out(`Next: ${template[1]}, then ${check} tells what would be served.`)
+  out(`Next: ${template[1]}, then run ${check}.`)
   return FINE
 }
 
@@ -96,7 +96,7 @@ async function lookAtAll(
   cwd: string,
   idNamespace: Guid | null,
 ): Promise<WrittenProposal | string[]> {
-  if (kind !== 'files') return [`--from looks at files; \`./marquee init files --from FILE\``]
+  if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
   if (from.length > 2) return ['--from takes a file of events and a file of venues']
   const [{ lookAt }, { propose }, { writeProposal }] = await Promise.all([
     import('../proposal/table.ts'),
@@ -109,47 +109,45 @@ async function lookAtAll(
   if (problems.length > 0) return problems
   const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
   const hidden = looked.flatMap((file) =>
-    file.hidden.map(
-      (sheet) => `${file.tables[0]?.file}: the sheet ${JSON.stringify(sheet)} is hidden, and was left out`,
-    ),
+    file.hidden.map((sheet) => `${file.tables[0]?.file}: not used: the hidden sheet ${JSON.stringify(sheet)}`),
   )
   return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
 }
 
-const GENERAL = `# Marquee's configuration. Every key but those of crm has a default; docs/configuration.md lists them all.
-# \`./marquee check\` reads this file and the CRM, and tells what would be served.
+const GENERAL = `# Marquee's configuration. Every key has a default, except those of crm; docs/configuration.md lists all keys.
+# \`./marquee check\` reads this file and the CRM, and reports what would be served.
 # Any value may be { env: NAME } or { file: PATH }; secrets must be. Relative paths are relative to this file.
 
 listen:
   host: 127.0.0.1        # 0.0.0.0 to be reached from other machines
   port: 8080
-  # basePath: /whats-on  # where a proxy in front passes on only a part of a site
+  # basePath: /whats-on  # if a proxy in front passes on only a part of a site
 
-timeZone: UTC            # IANA name, such as Europe/London: what Start and Finish are shown in
+timeZone: UTC            # IANA name, such as Europe/London: the time zone of Start and Finish
 
 freshness:
   maxAge: 30s             # no answer is older than this
-  staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h goes on answering for so long
+  staleIfError: 0s       # while the CRM cannot be read: 0s answers 502, 12h keeps answering for 12 hours
 
-lists: on                # /api/events and /api/venues answer with all there is; off: single records by their ids alone
+lists: on                # /api/events and /api/venues list all records; off: only single records, by id
 
 # operations:            # health, metrics and the dashboard, on http://127.0.0.1:8081/
-#   host: 0.0.0.0        # to be reached from other machines; then a token is needed
+#   host: 0.0.0.0        # to be reached from other machines; requires a token
 #   token: { env: MARQUEE_OPERATIONS_TOKEN }
 
 crm:
 `
 
 const STALE_FILES =
-  '  staleIfError: 12h      # while the files cannot be read, the last lists are served for so long; 0s answers 502'
+  '  staleIfError: 12h      # how long to serve the last lists while the files cannot be read; 0s answers 502'
 
 const ZONE_TO_SAY =
-  '# timeZone: Europe/London   # IANA name: what dates without an offset are read in, and all are shown in'
+  '# timeZone: Europe/London   # IANA name: the zone of dates without an offset, and of all dates shown'
 
 const FILES = `  kind: files
-  directory: ./crm       # holds events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
+  directory: ./crm       # contains events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
   # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
-  # Files with other columns are read as they are: ./marquee init files --from FILE; docs/files-as-exported.md
+  # For files with other columns: ./marquee init files --from FILE; docs/files-as-exported.md
 `
 
 const DATAVERSE = `  kind: dataverse
@@ -158,10 +156,10 @@ const DATAVERSE = `  kind: dataverse
   clientId: 11111111-1111-1111-1111-111111111111     # its Application (client) ID; see docs/crm/dataverse.md
   clientSecret: { env: DATAVERSE_CLIENT_SECRET }     # or { file: PATH }, which is read again when the secret is refused
   # labels: 1033                                     # the language (LCID) of labels
-  # proxy: http://proxy.example:3128                 # default: what HTTPS_PROXY and NO_PROXY say
-  # ca: ./private-ca.pem                             # further certificates to trust
-  # availability: { every: 2s }                      # where registrations do not touch the event's row
-  # The stock schema of events and venues is mapped. What is named here overrides it, field by field:
+  # proxy: http://proxy.example:3128                 # default: HTTPS_PROXY and NO_PROXY
+  # ca: ./private-ca.pem                             # additional certificates to trust
+  # availability: { every: 2s }                      # if registrations do not change the event's row
+  # The stock schema of events and venues is mapped. The keys below override it, field by field:
   # events:
   #   from: msevtmgt_events
   #   fields:
@@ -176,10 +174,10 @@ const DATAVERSE = `  kind: dataverse
 
 const POSTGRES = `  kind: postgres
   url: { env: DATABASE_URL }   # postgres://user:password@host:5432/database?sslmode=verify-full
-  # listen: marquee            # the NOTIFY channel that says: read now
+  # listen: marquee            # the NOTIFY channel for changes
   events:
     from: public_events        # a table or view, or schema.name; a view is best
-    updatedAt: updated_at      # moves whenever a row changes; null: every refresh is a full read
+    updatedAt: updated_at      # changes whenever a row does; null: every refresh is a full read
   venues:
     from: public_venues
     updatedAt: updated_at
@@ -187,7 +185,7 @@ const POSTGRES = `  kind: postgres
 
 /** The commented configuration of each kind of CRM, and the next step after writing it. */
 const TEMPLATES: ReadonlyMap<string, readonly [crm: string, next: string]> = new Map([
-  ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm beside it']],
+  ['files', [FILES, 'put events and venues, each as .csv, .json or .ndjson, into the folder crm next to it']],
   ['dataverse', [DATAVERSE, 'name your environment and app registration, and set DATAVERSE_CLIENT_SECRET']],
   ['postgres', [POSTGRES, 'set DATABASE_URL, and name the tables or views']],
 ])

@@ -17,10 +17,10 @@ export interface ReplacedFile {
 export async function lookAtReplaced(path: string): Promise<ReplacedFile | string> {
   const found = await stat(path).catch((cause: unknown) => codeOf(cause) ?? 'unknown reason')
   if (found === 'ENOENT') return { path, mode: 0o666, idNamespace: null }
-  if (typeof found === 'string') return `cannot be read (${found}), and was left as it is`
-  if (!found.isFile()) return 'is not a regular file, and was left as it is'
+  if (typeof found === 'string') return `cannot be read (${found}) and was not changed`
+  if (!found.isFile()) return 'is not a regular file and was not changed'
   const read = await readText(path, readSmallFile)
-  if (!read.ok) return `${read.message}, and was left as it is`
+  if (!read.ok) return `${read.message} and was not changed`
   return { path: await realpath(path), mode: found.mode & 0o777, idNamespace: namespaceIn(read.text) }
 }
 

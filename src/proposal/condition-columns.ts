@@ -28,11 +28,11 @@ export function showOnWebOf(columns: readonly Column[], taken: Set<Column>): Lin
         ? null
         : markedLine('showOnWeb', hidden)
   if (line === null) {
-    const held = column === null ? '' : `; ${heldBy(column)}`
+    const held = column === null ? '' : ` ${heldBy(column)}.`
     return {
       key: 'showOnWeb',
       value: OPEN,
-      evidence: `which events are for the web? { COLUMN: [VALUE] }, or null for all${held}`,
+      evidence: `Which events are for the web? Write { COLUMN: [VALUE] }, or null for all.${held}`,
     }
   }
   const [read] = [column, hidden].filter((one) => one !== null)
@@ -47,7 +47,7 @@ export function activeOf(columns: readonly Column[], taken: Set<Column>, list: '
   const active = cancelled === null ? named(few, ACTIVE_NAMES, taken) : null
   const column = cancelled ?? active ?? named(few, STATUS_NAMES, taken)
   if (column === null) {
-    const evidence = `no column says that ${list === 'event' ? 'an event' : 'a venue'} is not active`
+    const evidence = `no column marks ${list === 'event' ? 'events' : 'venues'} as inactive`
     return { key: 'active', value: 'null', evidence }
   }
   taken.add(column)
@@ -59,8 +59,8 @@ export function activeOf(columns: readonly Column[], taken: Set<Column>, list: '
 }
 
 function openActive(column: Column): Line {
-  const question = 'which rows are active? { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all'
-  return { key: 'active', value: OPEN, evidence: `${question}; ${heldBy(column)}` }
+  const question = 'Which rows are active? Write { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all.'
+  return { key: 'active', value: OPEN, evidence: `${question} ${heldBy(column)}.` }
 }
 
 /**
@@ -102,7 +102,7 @@ function wordsIn(
 
 function heldBy({ name, texts, rows, filled }: Column): string {
   const held = texts.map(({ text }) => quoted(text)).join(', ')
-  return `${name} holds ${held}${filled < rows ? ' or nothing' : ''}`
+  return `${name} contains ${held}${filled < rows ? ' or is blank' : ''}`
 }
 
 function listed(words: readonly string[]): string {
@@ -121,6 +121,6 @@ function conditionLine(key: string, column: Column, wanted: Wanted): Line {
       : 'oneOf' in wanted
         ? [listed(wanted.oneOf), count(wanted.oneOf)]
         : [`{ not: ${listed(wanted.not)} }`, rows - count(wanted.not)]
-  const evidence = `${counted(passing)} of ${counted(rows)} rows; ${heldBy(column)}`
+  const evidence = `${counted(passing)} of ${counted(rows)} rows match; ${heldBy(column)}`
   return { key, value: `{ ${quoted(name)}: ${value} }`, evidence }
 }

@@ -23,16 +23,16 @@ export function idLine(id: Column | null, columns: readonly Column[]): Line {
   if (id === null) {
     const [only, ...more] = columns.filter(mayBeId)
     if (only !== undefined && more.length === 0) {
-      const evidence = `is it ${only.name}? It has another value in each row; name the column here`
+      const evidence = `Is it ${only.name}? It has a different value in each row. Name the column here.`
       return { key: 'Id', value: OPEN, evidence }
     }
-    const question = 'which column has another value in each row? Name it here'
+    const question = 'Which column has a different value in each row? Name it here'
     return { key: 'Id', value: OPEN, evidence: `${question}${candidatesFor(columns)}` }
   }
   const { rows, filled, isGuid, others } = id
   const blank = rows === filled ? '' : ` in ${counted(rows)} rows`
   const compared = others === 0 ? '' : `, of which ${counted(filled - others)} were compared`
-  const evidence = `${counted(filled)} different ones${blank}${compared}${isGuid ? ', all GUIDs' : ''}; ${example(id)}`
+  const evidence = `${counted(filled)} different values${blank}${compared}${isGuid ? ', all GUIDs' : ''}; ${example(id)}`
   return lineOf('Id', id, evidence)
 }
 
@@ -49,7 +49,7 @@ function candidatesFor(columns: readonly Column[]): string {
   const all = [...new Set([...(called === null ? [] : [called]), ...byDistinct])]
   const facts = all
     .slice(0, SOME)
-    .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different in ${counted(rows)} rows`)
+    .map(({ name, distinct, rows }) => `${name} has ${counted(distinct)} different values in ${counted(rows)} rows`)
   const pair = filled.some(hasOneEach) ? null : joinedId(all)
   const joined = pair === null ? '' : `; or { join: [${pair.map(({ name }) => quoted(name)).join(', ')}] }`
   return facts.length === 0 ? '' : ` (${facts.join('; ')})${joined}`

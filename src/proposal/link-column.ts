@@ -56,12 +56,12 @@ export function venueIdOf(columns: readonly Column[], link: VenueLink | null, ve
   const from = link?.from ?? named(filled, EVENT_NAMES.VenueId)
   if (from === null || (link === null && !venuesAreKnown)) return null
   if (link?.isSure === true) {
-    return lineOf('VenueId', from, `holds what ${link.id.name} of the venues holds; ${example(from)}`)
+    return lineOf('VenueId', from, `its values are in ${link.id.name} of the venues; ${example(from)}`)
   }
   const nearly =
     link === null || link.nearly === link.found
       ? ''
-      : ` (${counted(link.nearly)} if case and blanks are ignored, but they count in an id)`
-  const held = `${counted(link?.found ?? 0)} of ${counted(from.filled)} rows have a venue of the venues file${nearly}`
-  return { key: 'VenueId', value: OPEN, evidence: `is it ${from.name}? ${held}; name the column here, or null` }
+      : ` (${counted(link.nearly)} if case and blanks are ignored, but ids must match exactly)`
+  const held = `${counted(link?.found ?? 0)} of ${counted(from.filled)} rows match a row of the venues file${nearly}`
+  return { key: 'VenueId', value: OPEN, evidence: `Is it ${from.name}? ${held}. Name the column here, or write null.` }
 }

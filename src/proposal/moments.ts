@@ -92,7 +92,7 @@ function finishLine(starts: Column, ends: Column, whole: string, inside: string,
   return {
     key: 'Finish',
     value: `{ ${inside}, whenBlank: { lasting: ${OPEN} } }`,
-    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end: how long do they last, such as 2h30m?`,
+    evidence: `${blank === 1 ? '1 row has' : `${counted(blank)} rows have`} no end time. How long do these events last? For example 2h30m.`,
   }
 }
 
@@ -107,13 +107,19 @@ function startOf(columns: readonly Column[]): Column | null {
 }
 
 function openStart(columns: readonly Column[]): Line {
-  return { key: 'Start', value: OPEN, evidence: `which column says when events start${among(columns)}? Name it here` }
+  return { key: 'Start', value: OPEN, evidence: `Which column is the start of events${among(columns)}? Name it here.` }
 }
 
 function openFinish(columns: readonly Column[]): Line {
   const unclear =
-    columns.length === 0 ? 'no column says when events end' : `nothing says which column is the end${among(columns)}`
-  return { key: 'Finish', value: `{ lasting: ${OPEN} }`, evidence: `${unclear}: how long do they last, such as 2h30m?` }
+    columns.length === 0
+      ? 'No column is the end of events'
+      : `It is unclear which column is the end of events${among(columns)}`
+  return {
+    key: 'Finish',
+    value: `{ lasting: ${OPEN} }`,
+    evidence: `${unclear}. How long do events last? For example 2h30m.`,
+  }
 }
 
 function among(columns: readonly Column[]): string {

@@ -97,10 +97,11 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
     return column
   }
   const ask = (field: EventField, question: string): void => {
-    fields.push({ key: field, value: OPEN, evidence: `${question}${meantFor(field, columns, taken)}` })
+    fields.push({ key: field, value: OPEN, evidence: `${question}.${meantFor(field, columns, taken)}` })
   }
   const texts = columns.filter(({ kind, filled }) => kind === 'text' && filled > 0)
-  if (take('Name', texts, byName) === null) ask('Name', 'which column holds the title? Name it here, or null for none')
+  if (take('Name', texts, byName) === null)
+    ask('Name', 'Which column is the title? Name it here, or write null for none')
   const venueId = venueIdOf(columns, link, venuesAreKnown)
   if (venueId !== null) fields.push(venueId)
   const dates = datesOf(columns, taken)
@@ -114,11 +115,14 @@ function eventsOf(table: Table, link: VenueLink | null, venuesAreKnown: boolean)
     const value = `{ subtract: [${quoted(capacity.name)}, ${quoted(sold.name)}] }`
     fields.push({ key: 'TicketsAvailable', value, evidence: fits(sold) })
   } else if (capacity === null && available === null) {
-    ask('TicketCapacity', 'which column holds the number of tickets in all? Name it here, or null for 0')
-    ask('TicketsAvailable', 'which column holds the number of tickets left? Name it here, or null: all are sold out')
+    ask('TicketCapacity', 'Which column is the total number of tickets? Name it here, or write null for 0')
+    ask(
+      'TicketsAvailable',
+      'Which column is the number of tickets left? Name it here, or write null: all events are then sold out',
+    )
   }
   if (take('Price', numbers, fits) === null)
-    ask('Price', 'which column holds the price? Name it here, or null: every price is 0')
+    ask('Price', 'Which column is the price? Name it here, or write null: every price is then 0')
   const tags = take('Tags', texts, (column) => `${counted(column.distinct)} different texts; ${example(column)}`)
   return {
     table,
@@ -143,7 +147,7 @@ function meantFor(field: EventField, columns: readonly Column[], taken: Readonly
     EVENT_NAMES[field],
     taken,
   )
-  return column === null ? '' : ` (is it ${column.name}? ${example(column)}${whyNot(column)})`
+  return column === null ? '' : ` Is it ${column.name} (${example(column)}${whyNot(column)})?`
 }
 
 /** Describes the columns that the proposal does not read, with the likely reason. */
@@ -154,11 +158,11 @@ function leftOutOf(columns: readonly Column[], taken: ReadonlySet<Column>): read
 }
 
 function whyNot(column: Column): string {
-  if (isShortYear(column)) return '; its years have two digits, and are read with four only'
+  if (isShortYear(column)) return '; years must have four digits'
   const number = (['Price', 'TicketCapacity', 'TicketsAvailable'] as const).find((field) =>
     isNamed(column, EVENT_NAMES[field]),
   )
-  return number === undefined || column.kind === 'number' ? '' : `; not all are numbers, as ${number} needs`
+  return number === undefined || column.kind === 'number' ? '' : `; ${number} needs numbers, and some values are not`
 }
 
 function venuesOf(table: Table, link: VenueLink | null): ListProposal {

@@ -53,7 +53,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
   const encoding = encodingOf(bytes)
   const label = encoding.sure ?? encoding.candidates[0]?.label ?? 'windows-1252'
   const decoder = openDecoder(label)
-  if (decoder === null) return `is written in ${label}, which cannot be read here`
+  if (decoder === null) return `is encoded in ${label}, which this runtime does not support`
   if (format !== 'csv') {
     const rows = await jsonTable(bytes, decoder, format)
     return typeof rows === 'string' ? rows : { tables: [{ ...about, isTyped: true, ...rows }], hidden: [] }
@@ -71,7 +71,7 @@ async function bytesOf(path: string): Promise<Buffer | string> {
     const found = await stat(path)
     if (!found.isFile()) return found.isDirectory() ? 'is a directory; name a file in it' : 'is not a regular file'
     if (found.size > MOST_MB * 1024 * 1024) {
-      return `is of ${Math.ceil(found.size / 1024 / 1024).toLocaleString('en')} MB, and files of at most ${MOST_MB} MB are looked at; look at a part of it`
+      return `is ${Math.ceil(found.size / 1024 / 1024).toLocaleString('en')} MB, and files of at most ${MOST_MB} MB can be examined; try a part of it`
     }
     // O_NONBLOCK: a pipe may have replaced the file.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -132,7 +132,7 @@ async function sheetTables(about: About, sizeBytes: number): Promise<FileTables 
     if (found.problem !== null) continue
     tables.push({ ...about, isWorkbook: true, sheet: isFirst ? null : name, ...found.table })
   }
-  if (tables.length === 0) return `cannot be read: ${problem ?? 'nothing stands in it'}`
+  if (tables.length === 0) return `cannot be read: ${problem ?? 'it is empty'}`
   const hidden = shown.length === 0 ? [] : first.sheets.filter(({ isHidden }) => isHidden).map(({ name }) => name)
   return { tables, hidden }
 }

@@ -28,32 +28,36 @@ export function textLines(
     const { sure, candidates } = table.encoding
     if (sure === null) {
       const shown = candidates.map(({ label, word }) => `${label} gives ${word}`)
-      add('encoding', OPEN, `the bytes are not UTF-8: ${shown.join(', ')}`)
+      add('encoding', OPEN, `The bytes are not UTF-8. Which is right: ${shown.join(', ')}?`)
     } else {
       const alike = candidates.slice(1, 3).map(({ label }) => label)
       const fact = `the bytes are not UTF-8; ${alike.join(' and ')} give the same text`
-      add('encoding', sure, candidates.length === 0 ? 'every byte fits' : fact)
+      add('encoding', sure, candidates.length === 0 ? 'all bytes are valid' : fact)
     }
   }
   const written = numbers.flatMap(({ texts }) => texts.flatMap(({ text, isText }) => (isText ? [text] : [])))
   const { sign: decimal, example: shown } = decimalSign(written)
   if (decimal === 'both')
-    add('decimal', OPEN, `is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
+    add('decimal', OPEN, `Is ${shown} written with a decimal comma (',') or a decimal point ('.')?`)
   else if (decimal !== null) add('decimal', quoted(decimal), `e.g. ${shown}`)
   const currencies = currenciesOf(written)
   if (currencies.length > 0)
-    add('currency', `[${currencies.map(quoted).join(', ')}]`, 'stands beside numbers, and is not read')
+    add('currency', `[${currencies.map(quoted).join(', ')}]`, 'written next to numbers, and ignored')
   if (table.headerRow !== 1) {
     const names = table.columns.slice(0, 4).map(({ name }) => name)
     add('headerRow', String(table.headerRow), names.join(', '))
   }
   if (dayOnly !== null) {
     const serves = (formats.length === 0 ? ['YYYY-MM-DD'] : waysOf(formats)).map((each) => `[${each}]`).join(' or ')
-    add('dates', OPEN, `${dayOnly.name} has no time: ${serves} serves 00:00; or join a column of times in Start`)
+    add(
+      'dates',
+      OPEN,
+      `${dayOnly.name} has no time. Write ${serves} to serve 00:00, or join a column of times in Start.`,
+    )
   } else if (formats.length > 0) {
     const [way = '', other] = waysOf(formats)
-    if (other === undefined) add('dates', `[${quoted(way)}]`, 'what the dates fit')
-    else add('dates', OPEN, `the dates fit both [${way}] and [${other}]: which is it?`)
+    if (other === undefined) add('dates', `[${quoted(way)}]`, 'fits the dates')
+    else add('dates', OPEN, `The dates fit both [${way}] and [${other}]. Which is right?`)
   }
   const separators = [';', ',', '/', '|'].filter((sign) =>
     tags?.texts.some(({ text, isText }) => isText && text.includes(sign)),

@@ -22,17 +22,21 @@ export function venueFields(all: readonly Column[], link: VenueLink | null): Ven
   const rest = columns.filter((column) => column !== town)
   const name = namedExactly(rest, nameWords) ?? joinedBy(link) ?? named(rest, nameWords)
   if (name === null) {
-    fields.push({ key: 'Name', value: OPEN, evidence: 'which column holds the name? Name it here, or null for none' })
+    fields.push({
+      key: 'Name',
+      value: OPEN,
+      evidence: 'Which column is the name? Name it here, or write null for none.',
+    })
   } else {
     taken.add(name)
     const isJoined = name === link?.id && !isNamed(name, nameWords)
-    fields.push(lineOf('Name', name, isJoined ? 'the events name their venue by it' : byName(name)))
+    fields.push(lineOf('Name', name, isJoined ? 'events refer to their venue by it' : byName(name)))
   }
   for (const [field, words] of Object.entries(others)) {
     const column = field === 'AddressCity' && town !== null ? town : named(columns, words, taken)
     if (column === null || taken.has(column)) continue
     taken.add(column)
-    fields.push(lineOf(field, column, column === town ? 'beside a street and a postal code' : byName(column)))
+    fields.push(lineOf(field, column, column === town ? 'next to a street and a postal code' : byName(column)))
   }
   const places = [...taken].filter((column) => isNamed(column, [...others.Latitude, ...others.Longitude]))
   if (id !== null) taken.add(id)

@@ -29,7 +29,7 @@ export function writeProposal(
   const namespace: Line = {
     key: 'idNamespace',
     value: idNamespace ?? randomUUID(),
-    evidence: `ids here are no GUIDs; ${idNamespace === null ? 'keep it' : 'kept from the file before'}: ids follow from it`,
+    evidence: `the ids are not GUIDs; ${idNamespace === null ? 'keep this UUID' : 'this UUID was kept from the replaced file'}: ids are derived from it`,
   }
   const lines = [
     '  kind: files',
@@ -42,17 +42,17 @@ export function writeProposal(
   const open = all.filter(({ value }) => value.includes(OPEN))
   const missing = [
     ...lists.flatMap(({ table, leftOut }) =>
-      leftOut.length === 0 ? [] : [`${table.file}: no field reads ${leftOut.join(', ')}`],
+      leftOut.length === 0 ? [] : [`${table.file}: not used: ${leftOut.join(', ')}`],
     ),
     ...lists.flatMap(({ table }) =>
-      table.hasMoreNames ? [`${table.file}: has more than 2,000 different names; the others were not looked at`] : [],
+      table.hasMoreNames ? [`${table.file}: has more than 2,000 columns; the others were not examined`] : [],
     ),
     ...hidden,
-    ...unused.map((table) => `${nameOf(table)}: was left out, as it is neither the events nor the venues`),
-    ...(needsZone ? ['timeZone: the dates have no offset, and are read in UTC until it is said'] : []),
-    ...(events === null ? ['events: no file was given that has dates, as events have'] : []),
+    ...unused.map((table) => `${nameOf(table)}: not used, as it contains neither events nor venues`),
+    ...(needsZone ? ['timeZone is not set: dates without an offset are read as UTC'] : []),
+    ...(events === null ? ['events: no file has dates, which events need'] : []),
     ...(venues === null
-      ? ['venues: no file of venues was given; a venues.csv of the one line Id,Name is an empty list']
+      ? ['venues: no file of venues was given. For an empty list, create venues.csv with the one line Id,Name.']
       : []),
   ]
   return {
@@ -68,7 +68,7 @@ function nameOf({ file, sheet }: Table): string {
 
 function rowsOf({ rows, isWorkbook, file }: Table): string {
   const count = rows === 1 ? '1 row' : `${counted(rows)} rows`
-  return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; a workbook, whatever it is called` : count
+  return isWorkbook && !/\.xlsx$/i.test(file) ? `${count}; an Excel workbook despite its name` : count
 }
 
 function listLines(list: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {

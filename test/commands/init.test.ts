@@ -56,7 +56,7 @@ describe('marquee init (SURFACE: Commands)', () => {
     folder.write('marquee.yaml', 'mine')
     const again = await runCommand(['init'], { cwd: folder.path })
     expect([again.status, again.stdout]).toEqual([1, ''])
-    expect(again.stderr).toBe(`${folder.at('marquee.yaml')} exists already, and was left as it is\n`)
+    expect(again.stderr).toBe(`${folder.at('marquee.yaml')} already exists and was not changed\n`)
     expect(readFileSync(folder.at('marquee.yaml'), 'utf8')).toBe('mine')
   })
 
@@ -108,7 +108,7 @@ describe('marquee init (SURFACE: Commands)', () => {
   it('--replace leaves what is no file as it is, and writes where there is none', async () => {
     using folder = new WorkFolder({ 'marquee.yaml/x': '' })
     const { status, stderr } = await runCommand(['init', '--replace'], { cwd: folder.path })
-    expect([status, stderr]).toEqual([1, `${folder.at('marquee.yaml')} is not a regular file, and was left as it is\n`])
+    expect([status, stderr]).toEqual([1, `${folder.at('marquee.yaml')} is not a regular file and was not changed\n`])
     folder.remove('marquee.yaml')
     expect((await runCommand(['init', '--replace'], { cwd: folder.path })).status).toBe(0)
   })

@@ -51,10 +51,10 @@ it('counts every cell of more different values than it keeps, and says how many 
   writeFileSync(join(folder, 'e.csv'), `Nr,Title,Start,End,Seats,Available,Price\n${rows.join('\n')}\n`)
   const { status, stdout } = await runCommand(['init', 'files', '--from', 'e.csv'], { cwd: folder })
   expect(status).toBe(0)
-  expect(stdout).toContain('Open: Finish: 1 row has no end')
+  expect(stdout).toContain('Finish: 1 row has no end')
   const text = readFileSync(join(folder, 'marquee.yaml'), 'utf8')
   expect(text).toContain('Start: Start   # 60,000 of 60,000 fit')
-  expect(text).toMatch(/Id: Nr {3}# 60,000 different ones, of which 2\d,\d{3} were compared/)
+  expect(text).toMatch(/Id: Nr {3}# 60,000 different values, of which 2\d,\d{3} were compared/)
 }, 60_000)
 
 it('keeps at most so many names, texts and cells of a table', () => {
@@ -90,7 +90,7 @@ it.each(['bun', 'node'] as const)(
     expect(await told('folder.csv')).toEqual([2, 'folder.csv is a directory; name a file in it\n'])
     expect(await told('large.csv')).toEqual([
       2,
-      'large.csv is of 300 MB, and files of at most 256 MB are looked at; look at a part of it\n',
+      'large.csv is 300 MB, and files of at most 256 MB can be examined; try a part of it\n',
     ])
   },
   60_000,

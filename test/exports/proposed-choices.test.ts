@@ -15,7 +15,7 @@ const VENUES = 'Name;Stadt\nHalle;Ulm\nOper;Ulm\n'
 
 interface Proposed {
   readonly text: string
-  /** What it said, from `Open: ` and `Missing: ` on. */
+  /** What it said, below the name of the file. */
   readonly said: string
 }
 
@@ -76,30 +76,30 @@ describe('what init proposes among several columns', () => {
     const { text, said } = await proposed(events)
     expect(text).toContain(`\n      Start: ${start}   # 1 of 1 fit`)
     expect(text).toContain(`\n      Finish: ${finish}   # 1 of 1 fit`)
-    expect(said).toMatch(new RegExp(`Missing: e\\.csv: no field reads .*${leftOut} `))
+    expect(said).toMatch(new RegExp(`e\\.csv: not used: .*${leftOut} `))
   })
 
   it('asks which column is the start where no name says it, and names what it leaves out', async () => {
     const { said } = await proposed(
       'ID,Session,Last modified,Doors,Curtain,Venue\n1,A,2036-01-01 12:00,2036-12-11 18:30,2036-12-11 19:30,Halle\n',
     )
-    expect(said).toContain('Open: Start: which column says when events start (Last modified, Doors, Curtain)?')
-    expect(said).toContain('Open: Finish: nothing says which column is the end (Last modified, Doors, Curtain)')
-    expect(said).toContain('Open: Name: which column holds the title? Name it here, or null for none')
+    expect(said).toContain('Start: Which column is the start of events (Last modified, Doors, Curtain)?')
+    expect(said).toContain('Finish: It is unclear which column is the end of events (Last modified, Doors, Curtain)')
+    expect(said).toContain('Name: Which column is the title? Name it here, or write null for none.')
     expect(said).toContain('Session (e.g. A)')
     await expectRefused('crm.events.fields.Start')
   })
 
   it('asks for the end where what is called so is not after the start', async () => {
     const { said } = await proposed('Id;Name;Start;Bis\n1;A;2036-12-11 19:30;2036-12-01 12:00\n')
-    expect(said).toContain('Open: Finish: nothing says which column is the end (Bis)')
+    expect(said).toContain('Finish: It is unclear which column is the end of events (Bis)')
   })
 
   it('takes no other column for a start of which most rows cannot be read', async () => {
     const { said } = await proposed(
       'Nr;Titel;Datum;Beginn;Ende\n1;A;11.12.2036;abends;22:00\n2;B;12.12.2036;halb acht;22:00\n',
     )
-    expect(said).toContain('Open: Start: which column says when events start (Datum, Ende, Beginn)?')
+    expect(said).toContain('Start: Which column is the start of events (Datum, Ende, Beginn)?')
   })
 
   it('counts as fitting only the rows that fit', async () => {
@@ -115,7 +115,7 @@ describe('what init proposes among several columns', () => {
     ['11.12.2036', 'DD.MM.YYYY'],
   ])('asks whether the midnight of a date without a time is meant: %s', async (date, format) => {
     const { said } = await proposed(`Id;Name;Date\n1;A;${date}\n2;B;${date.replace('11', '21')}\n`)
-    expect(said).toContain(`Open: dates: Date has no time: [${format}] serves 00:00`)
+    expect(said).toContain(`dates: Date has no time. Write [${format}] to serve 00:00`)
     await expectRefused('crm.events.texts.dates')
   })
 
@@ -132,8 +132,8 @@ describe('what init proposes among several columns', () => {
     const { text, said } = await proposed('Nr;Titel;Ort;Start;Ende\n1;A;Halle;21.12.36 19:30;21.12.36 22:00\n')
     expect(text).toMatch(/ {2}events:\n {4}from: "e\.csv"/)
     expect(text).toMatch(/ {2}venues:\n {4}from: "v\.csv"/)
-    expect(said).toContain('Open: Start: ')
-    expect(said).toContain('Start (e.g. 21.12.36 19:30; its years have two digits, and are read with four only)')
+    expect(said).toContain('Start: Which column')
+    expect(said).toContain('Start (e.g. 21.12.36 19:30; years must have four digits)')
   })
 })
 
@@ -145,7 +145,7 @@ describe('what init asks of bytes that are not UTF-8', () => {
   it('asks for the encoding, with what each would give', async () => {
     const { said } = await proposed(polish('Id;Name;Start;Finish\n1;Święto Łódź;2036-12-11 19:30;2036-12-11 22:00\n'))
     expect(said).toMatch(
-      /Open: encoding: the bytes are not UTF-8: windows-1250 gives Święto, windows-1252 gives Œwiêto/,
+      /encoding: The bytes are not UTF-8. Which is right: windows-1250 gives Święto, windows-1252 gives Œwiêto/,
     )
     await expectRefused('crm.events.texts.encoding')
   })
@@ -170,17 +170,21 @@ describe('what init says of columns that it cannot use as they are', () => {
     const events = (...cancelled: readonly string[]): string =>
       `Nr;Titel;Beginn;Ende;Storniert\n${cancelled.map((value, index) => `${index};A${index};2036-12-11 19:30;2036-12-11 22:00;${value}\n`).join('')}`
     const { text } = await proposed(events('nein', 'ja', 'nein'))
-    expect(text).toContain('active: { Storniert: [nein] }   # 2 of 3 rows; Storniert holds nein, ja')
+    expect(text).toContain('active: { Storniert: [nein] }   # 2 of 3 rows match; Storniert contains nein, ja')
     rmSync(join(folder, 'marquee.yaml'))
     const { said } = await proposed(events('nein', 'vielleicht', ''))
     expect(said).toContain(
-      'Open: active: which rows are active? { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all; Storniert holds nein, vielleicht or nothing',
+      'active: Which rows are active? Write { COLUMN: [VALUE] }, { COLUMN: { not: [VALUE] } }, or null for all. Storniert contains nein, vielleicht or is blank.',
     )
     await expectRefused('crm.events.active')
   })
 
   it.each([
-    ['Storniert', ['', 'ja', ''], 'active: { Storniert: blank }   # 2 of 3 rows; Storniert holds ja or nothing'],
+    [
+      'Storniert',
+      ['', 'ja', ''],
+      'active: { Storniert: blank }   # 2 of 3 rows match; Storniert contains ja or is blank',
+    ],
     ['Storniert', ['', 'per Mail', ''], 'active: { Storniert: blank }   # 2 of 3 rows'],
     ['Cancelled', ['no', 'Yes', ''], 'active: { Cancelled: { not: ["Yes"] } }   # 2 of 3 rows'],
     ['Aktiv', ['', 'nein', ''], 'active: { Aktiv: { not: [nein] } }   # 2 of 3 rows'],
@@ -201,7 +205,7 @@ describe('what init says of columns that it cannot use as they are', () => {
     const { said } = await proposed(
       'Nr;Titel;Beginn;Ende;Preis\n1;A;2036-12-11 19:30;2036-12-11 22:00;kostenlos\n2;B;2036-12-11 19:30;2036-12-11 22:00;10,-\n',
     )
-    expect(said).toContain('no field reads Preis (e.g. kostenlos; not all are numbers, as Price needs)')
+    expect(said).toContain('not used: Preis (e.g. kostenlos; Price needs numbers, and some values are not)')
   })
 
   it('asks for the venue where most names are not in the venues file', async () => {
@@ -209,7 +213,7 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Nr;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;halle ;2036-12-11 19:30;2036-12-11 22:00\n3;C;Zelt;2036-12-11 19:30;2036-12-11 22:00\n',
     )
     expect(said).toContain(
-      'Open: VenueId: is it Ort? 1 of 3 rows have a venue of the venues file (2 if case and blanks are ignored, but they count in an id)',
+      'VenueId: Is it Ort? 1 of 3 rows match a row of the venues file (2 if case and blanks are ignored, but ids must match exactly)',
     )
     await expectRefused('crm.events.fields.VenueId')
   })
@@ -219,8 +223,8 @@ describe('what init says of columns that it cannot use as they are', () => {
       'Numer;Titel;Ort;Beginn;Ende\n1;A;Halle;2036-12-11 19:30;2036-12-11 22:00\n2;B;Halle;2036-12-11 19:30;2036-12-11 22:00\n3;C;HALLE;2036-12-11 19:30;2036-12-11 22:00\n',
       'Name;Stadt\nHalle;Ulm\n',
     )
-    expect(text).toContain('Id: Numer   # 3 different ones')
-    expect(text).toContain('Id: Name   # 1 different ones')
+    expect(text).toContain('Id: Numer   # 3 different values')
+    expect(text).toContain('Id: Name   # 1 different values')
   })
 })
 
@@ -235,20 +239,20 @@ describe('what init takes for ids and venues', () => {
   it('takes Ort for the town beside a street and a postal code, and the column that events name for the name', async () => {
     const { text, said } = await proposed(`${HEADER}\n${NIGHTS.join('\n')}\n`, ADDRESSES)
     expect(text).toContain('      Name: Spielstätte   # by its name; e.g. Oper')
-    expect(text).toContain('      AddressCity: Ort   # beside a street and a postal code')
-    expect(text).toContain('      VenueId: Spielstätte   # holds what Spielstätte of the venues holds')
+    expect(text).toContain('      AddressCity: Ort   # next to a street and a postal code')
+    expect(text).toContain('      VenueId: Spielstätte   # its values are in Spielstätte of the venues')
     expect(text).toMatch(/\n {6}Start: Starts .*\n {6}Finish: Ends .*\n {6}TicketsAvailable: "?Places restantes/)
-    expect(said).not.toContain('Open: Name')
+    expect(said).not.toContain('Name: Which column')
     const strange = await proposedAgain(
       `${HEADER.replace('Spielstätte', 'Haus')}\n${NIGHTS.join('\n')}\n`,
       ADDRESSES.replace('Spielstätte', 'Haus'),
     )
-    expect(strange.text).toContain('      Name: Haus   # the events name their venue by it')
+    expect(strange.text).toContain('      Name: Haus   # events refer to their venue by it')
   })
 
   it('keeps the id for the column that is called so though a sum stands below the list', async () => {
     const { text } = await proposed(`${HEADER}\n${NIGHTS.join('\n')}\n;Summe;;;;54;30\n`, ADDRESSES)
-    expect(text).toContain('      Id: Nr   # 6 different ones in 7 rows; e.g. 1')
+    expect(text).toContain('      Id: Nr   # 6 different values in 7 rows; e.g. 1')
   })
 
   it('names what could be the id in its question, and two columns that are one together; an id may be joined', async () => {
@@ -259,7 +263,7 @@ describe('what init takes for ids and venues', () => {
     const more = ['2;Matinee;Oper;10.12.2036 19:30;10.12.2036 22:00;9;5']
     const { text, said } = await proposed(`${HEADER}\n${[...rows, ...more].join('\n')}\n`, ADDRESSES)
     expect(said).toContain(
-      'Open: Id: which column has another value in each row? Name it here (Nr has 2 different in 3 rows; ',
+      'Id: Which column has a different value in each row? Name it here (Nr has 2 different values in 3 rows; ',
     )
     expect(said).toContain('or { join: [Nr, Starts] }')
     const answered = text.replace("Id: '?'", 'Id: { join: [Nr, Starts] }').replace("showOnWeb: '?'", 'showOnWeb: null')

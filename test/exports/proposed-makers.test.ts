@@ -37,7 +37,7 @@ describe('what init proposes for files of other makers', () => {
   it('takes 20.30 for a time in a column that is named so, a footer for no reason to ask, and blanks for none', async () => {
     const { text } = await proposed({ 'Cartellone.csv': EVENTS, 'Sale.csv': VENUES })
     expect(text).toContain('Id: "Cod."   #')
-    expect(text).toContain('VenueId: Sala   # holds what Sala of the venues holds')
+    expect(text).toContain('VenueId: Sala   # its values are in Sala of the venues')
     expect(text).toContain('Start: { join: [Data, Ora inizio] }')
     expect(text).toContain('Finish: { join: [Data, Ora fine] }')
     expect(text).toContain('dates: ["DD/MM/YYYY hh.mm"]')
@@ -56,7 +56,7 @@ describe('what init proposes for files of other makers', () => {
 
   it('names the only column that has another value in each row, whatever it is called', async () => {
     const { text } = await proposed({ 'Cartellone.csv': EVENTS.replace('Cod.', 'Progr.'), 'Sale.csv': VENUES })
-    expect(text).toContain("Id: '?'   # QUESTION: is it Progr.? It has another value in each row; name the column here")
+    expect(text).toContain("Id: '?'   # QUESTION: Is it Progr.? It has a different value in each row. Name the column here.")
   })
 
   it.each(['ndjson', 'json'] as const)('says how texts in %s are written, and they are read so', async (format) => {

@@ -46,7 +46,7 @@ function row(number: number, places: string | number, price: string | number): S
 
 it('asks which sign is decimal where numbers of a workbook are texts', async () => {
   const { text, said } = await proposed({ name: 'Plan', rows: [HEADER, row(1, '1.000', '1.250'), row(2, 300, 12.5)] })
-  expect(said).toContain("Open: decimal: is 1.250 written with a decimal comma (',') or a decimal point ('.')?")
+  expect(said).toContain("decimal: Is 1.250 written with a decimal comma (',') or a decimal point ('.')?")
   writeFileSync(join(folder, 'marquee.yaml'), text.replace("decimal: '?'", "decimal: ','"))
   expect(await pricesServed()).toEqual(['1000 1250.0', '300 12.5'])
 })
@@ -89,8 +89,8 @@ it('looks at every sheet: at the venues beside the events, and names what is nei
   )
   expect(text).toContain('    from: "Saison.xlsx"   # 1 row')
   expect(text).toContain('    from: { file: "Saison.xlsx", sheet: Orte }')
-  expect(text).toContain('VenueId: Ort   # holds what Name of the venues holds')
-  expect(said).toContain('Missing: Saison.xlsx, sheet "Legende": was left out')
+  expect(text).toContain('VenueId: Ort   # its values are in Name of the venues')
+  expect(said).toContain('Saison.xlsx, sheet "Legende": not used, as it contains neither events nor venues')
 })
 
 it('takes the first sheet that is shown, and names those that are hidden', async () => {
@@ -99,7 +99,7 @@ it('takes the first sheet that is shown, and names those that are hidden', async
     { name: 'Neu', rows: [HEADER, row(2, 10, 2)] },
   )
   expect(text).toContain('    from: { file: "Saison.xlsx", sheet: Neu }')
-  expect(said).toContain('Missing: Saison.xlsx: the sheet "Alt" is hidden, and was left out')
+  expect(said).toContain('Saison.xlsx: not used: the hidden sheet "Alt"')
   expect(await pricesServed()).toEqual(['10 2.0'])
 })
 
@@ -107,7 +107,7 @@ it('proposes one that is called .csv as it is, with the sheet of the events', as
   const cover = { name: 'Deckblatt', rows: [['Saison']] }
   const bytes = workbook([cover, { name: 'Plan', rows: [HEADER, row(1, 10, 12.5), row(2, 10, 9.99)] }])
   const { text } = await proposedOf('Saison.csv', bytes)
-  expect(text).toContain('from: { file: "Saison.csv", sheet: Plan }   # 2 rows; a workbook, whatever it is called')
+  expect(text).toContain('from: { file: "Saison.csv", sheet: Plan }   # 2 rows; an Excel workbook despite its name')
   expect(await pricesServed()).toEqual(['10 12.5', '10 9.99'])
 })
 
@@ -116,7 +116,7 @@ it('asks how long those events last that have no end', async () => {
     name: 'Plan',
     rows: [HEADER, row(1, 10, 1), row(2, 10, 2).with(3, null), row(3, 10, 3), row(4, 10, 4)],
   })
-  expect(said).toContain('Open: Finish: 1 row has no end: how long do they last, such as 2h30m?')
+  expect(said).toContain('Finish: 1 row has no end time. How long do these events last? For example 2h30m.')
   expect(text).toContain("Finish: { column: Ende, whenBlank: { lasting: '?' } }")
   writeFileSync(join(folder, 'marquee.yaml'), text.replace("'?'", '90m'))
   const { stdout } = await runCommand(['check', '--show', '9'], { cwd: folder })
@@ -125,7 +125,7 @@ it('asks how long those events last that have no end', async () => {
 
 it('leaves the column open that has another value in each row, and check says where', async () => {
   const { text } = await proposed({ name: 'Plan', rows: [HEADER, row(1, 10, 1), row(1, 10, 2)] })
-  expect(text).toContain("Id: '?'   # QUESTION: which column has another value in each row? Name it here")
+  expect(text).toContain("Id: '?'   # QUESTION: Which column has a different value in each row? Name it here")
   const { status, stderr } = await runCommand(['check'], { cwd: folder })
   expect([status, stderr]).toEqual([
     2,
