@@ -56,7 +56,9 @@ describe('what init proposes for files of other makers', () => {
 
   it('names the only column that has another value in each row, whatever it is called', async () => {
     const { text } = await proposed({ 'Cartellone.csv': EVENTS.replace('Cod.', 'Progr.'), 'Sale.csv': VENUES })
-    expect(text).toContain("Id: '?'   # QUESTION: Is it Progr.? It has a different value in each row. Name the column here.")
+    expect(text).toContain(
+      "Id: '?'   # QUESTION: Is it Progr.? It has a different value in each row. Name the column here.",
+    )
   })
 
   it.each(['ndjson', 'json'] as const)('says how texts in %s are written, and they are read so', async (format) => {
