@@ -246,7 +246,7 @@ describe('what the connector must survive (DATAVERSE §9)', () => {
     environment.standIn.trap('deltatoken', { kind: 'reply', reply })
     const { kind, message } = failureOf(await events())
     expect(kind).toBe('too-large')
-    expect(message).toContain('a page of 1000 rows is larger')
+    expect(message).toContain('a page of 1000 rows is too large')
   })
 
   it('rows that are too large for a page of so many: fewer are asked for', async () => {

@@ -134,8 +134,8 @@ it('leaves the column open that has another value in each row, and check says wh
 })
 
 it.each([
-  ['Plan.xls', Buffer.from('Nr\tTitel\n1\tFigaro\n'), 'is text, whatever it is called; name it .csv'],
-  ['Plan.xls', Buffer.from('\ufeffNr\tTitel\n', 'utf16le'), 'is text, whatever it is called; name it .csv'],
+  ['Plan.xls', Buffer.from('Nr\tTitel\n1\tFigaro\n'), 'is text despite its name; name it .csv'],
+  ['Plan.xls', Buffer.from('\ufeffNr\tTitel\n', 'utf16le'), 'is text despite its name; name it .csv'],
   ['Plan.xls', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
   [
     'Plan.xls',
@@ -145,7 +145,7 @@ it.each([
   [
     'Plan.csv',
     Buffer.from('<html><body>Sign in</body></html>'),
-    'is a web page (HTML), whatever it is called; open it in Excel and save it as .xlsx',
+    'is a web page (HTML) despite its name; open it in Excel and save it as .xlsx',
   ],
   ['Plan.json', workbook([]), 'is a ZIP file, as an Excel workbook is; name it .xlsx'],
   ['Plan.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'is not a .csv, .json, .ndjson or .xlsx file'],

@@ -291,22 +291,18 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
       Buffer.from('d0cf11e0a1b11ae1', 'hex'),
       'this is an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
     ],
-    ['a text', Buffer.from('Nr;Titel\n'), 'this is text, whatever it is called; name it .csv'],
+    ['a text', Buffer.from('Nr;Titel\n'), 'this is text despite its name; name it .csv'],
     [
       'a web page',
       Buffer.from('\ufeff\n<!DOCTYPE html><table>'),
-      'this is a web page (HTML), whatever it is called; open it in Excel and save it as .xlsx',
+      'this is a web page (HTML) despite its name; open it in Excel and save it as .xlsx',
     ],
     [
       'what Excel wrote in 2003',
       Buffer.from('<?xml version="1.0"?><Workbook/>'),
       'this is XML, as Excel wrote it in 2003; open it in Excel and save it as .xlsx',
     ],
-    [
-      'an image',
-      Buffer.from('89504e470d0a1a0a0000', 'hex'),
-      'this is not an Excel workbook (.xlsx), whatever it is called',
-    ],
+    ['an image', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'this is not an Excel workbook (.xlsx) despite its name'],
     ['another ZIP file', zip([['word/document.xml', '<w/>']]), 'this is a ZIP file, and not an Excel workbook (.xlsx)'],
     [
       'an OpenDocument one',

@@ -5,9 +5,9 @@ const RUNTIMES: readonly Runtime[] = ['bun', 'node']
 /** Of which some 10 MB are what a runtime loads meanwhile. */
 const MOST_MB = 100
 
-const NO_POSTGRES = { kind: 'broken', message: 'what answers there does not speak as PostgreSQL does' }
+const NO_POSTGRES = { kind: 'broken', message: 'the server does not speak the PostgreSQL protocol' }
 const TOO_LARGE = { kind: 'too-large', message: 'an answer that should be short is larger than 16 MB' }
-const TOO_LONG = { kind: 'too-large', message: 'the server sent a message that is larger than 1 MB and no row' }
+const TOO_LONG = { kind: 'too-large', message: 'the server sent a message larger than 1 MB that is not a row' }
 const COMES: Readonly<Record<string, { readonly kind: string; readonly message: string }>> = {
   'an endless message': NO_POSTGRES,
   'an endless notice': NO_POSTGRES,

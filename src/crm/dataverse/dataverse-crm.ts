@@ -97,7 +97,7 @@ function untracked(table: string, why: NoTracking | null): readonly string[] {
   const fact = {
     off: 'has no change tracking: it is read in full each time; switch on "Track changes" in the table\'s properties',
     failing:
-      'has change tracking whose links cannot be followed: it is read in full each time; does something between Marquee and Dataverse change its answers?',
+      'has change tracking whose links cannot be followed: it is read in full each time; does a proxy change the answers?',
   }
   return [`the table ${table} ${fact[why]}`]
 }

@@ -152,7 +152,7 @@ export class EntitySource<Item> implements Source<Item> {
     if (turn.kind === 'read') return null
     const { waitMs } = turn
     if (waitMs > SHORT_WAIT_MS) {
-      const message = `${reader.table.from} has no change tracking that works, and more full reads would break Dataverse's limits`
+      const message = `${reader.table.from} has no working change tracking, and more full reads would exceed Dataverse's limits`
       return failed('throttled', message, waitMs)
     }
     // The second read that confirms a shrunken list follows at once if the list is short.
@@ -164,7 +164,7 @@ export class EntitySource<Item> implements Source<Item> {
     const { reader, tracking } = this.#settings
     const { cursor, signal } = request
     if (cursor === null || reader.client.linkFault(cursor) !== null)
-      return cursorRefused('there is nothing to go on from')
+      return cursorRefused('there is no valid position to continue from')
     // A code that gets a label is not reported as a change of its rows, so all rows are read again.
     if (await reader.table.labels.haveGrown(signal)) return yield* this.#readFull(request)
     const prefer = [pageSize(reader.pageRows)]
@@ -231,7 +231,7 @@ function refusalOf(first: PageAnswer): string | null {
   if (first.kind === 'error') return LINK_IS_AT_FAULT.has(first.error) ? first.failure.message : null
   const { rows, isDelta } = first.page
   // The whole list in place of changes cannot tell what was deleted; only a full read can.
-  return rows !== null && !isDelta ? 'the whole list came, not what has changed in it' : null
+  return rows !== null && !isDelta ? 'Dataverse sent the whole list instead of its changes' : null
 }
 
 function cursorRefused(why: string): Failed {

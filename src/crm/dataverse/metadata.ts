@@ -74,7 +74,7 @@ export async function readLabels(
     const parsed = got.kind === 'text' ? parseShallow(got.text) : null
     const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
     if (words !== null) return { words, type }
-    return failureOf('broken', `the definition of the column ${column} of ${table} came as something else`)
+    return failureOf('broken', `the definition of the column ${column} of ${table} is invalid`)
   }
   const message = `no labels were found for the column ${column} of ${table}: is it a column of choices?`
   return failureOf(isSaid ? 'misconfigured' : 'broken', message)

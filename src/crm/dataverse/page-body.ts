@@ -16,7 +16,7 @@ export function parsePageBody(text: string): PageBody | string {
   const split = splitPage(text)
   const parsed = split === null ? parseShallow(text) : ({ ok: true, cell: split } as const)
   if (!parsed.ok) {
-    if (/^\s*</.test(text)) return 'is HTML or XML, not JSON: does something in between answer for the CRM?'
+    if (/^\s*</.test(text)) return 'is HTML or XML, not JSON: does a proxy answer in place of the CRM?'
     return parsed.reason === 'depth' ? 'is nested too deep' : 'is not JSON, or was cut short'
   }
   const body = parsed.cell

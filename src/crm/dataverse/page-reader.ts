@@ -97,7 +97,7 @@ export class PageReader<Item> {
     this.#patience = Math.min(this.#patience * 2, MOST_PATIENCE)
     this.pageRows = Math.max(1, Math.floor(before / 10))
     const what = before === 1 ? 'a row' : `a page of ${before} rows`
-    const message = `${this.table.from}: ${what} is larger than any answer may be; the next try asks for pages of ${this.pageRows}`
+    const message = `${this.table.from}: ${what} is too large; the next attempt requests pages of ${this.pageRows}`
     return { ...answer, failure: { ...answer.failure, message } }
   }
 

@@ -23,11 +23,11 @@ export function contentOf(bytes: Buffer): Content {
 export const OTHER_THAN_WORKBOOKS: Readonly<Record<Content, string>> = {
   zip: 'a ZIP file, as an Excel workbook is; name it .xlsx',
   ole: 'an old Excel workbook (.xls), or one with a password; save it as .xlsx without a password',
-  gzip: 'a compressed file (gzip), whatever it is called; unpack it',
-  page: 'a web page (HTML), whatever it is called; open it in Excel and save it as .xlsx',
+  gzip: 'a compressed file (gzip) despite its name; unpack it',
+  page: 'a web page (HTML) despite its name; open it in Excel and save it as .xlsx',
   xml: 'XML, as Excel wrote it in 2003; open it in Excel and save it as .xlsx',
-  text: 'text, whatever it is called; name it .csv',
-  other: 'not an Excel workbook (.xlsx), whatever it is called',
+  text: 'text despite its name; name it .csv',
+  other: 'not an Excel workbook (.xlsx) despite its name',
 }
 
 /**
@@ -51,9 +51,9 @@ export function disguiseOf(bytes: Buffer): string | null {
   const content = contentOf(bytes)
   if (content === 'gzip') return `this is ${OTHER_THAN_WORKBOOKS.gzip}`
   if (content === 'ole')
-    return 'this is an old Excel workbook (.xls), whatever it is called; save it as .xlsx or as CSV UTF-8'
+    return 'this is an old Excel workbook (.xls) despite its name; save it as .xlsx or as CSV UTF-8'
   if (content !== 'zip') return null
-  const fact = 'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK), whatever it is called'
+  const fact = 'this is an Excel or OpenDocument workbook (.xlsx, .ods; its first bytes are PK) despite its name'
   return `${fact}; name it .xlsx and have from of its list name it, or save it as CSV UTF-8, separated by commas`
 }
 

@@ -79,7 +79,7 @@ describe('reading CSV', () => {
     ['a,b,a\n', 1, 'the header names "a" twice'],
     ['a,b\n1,2\n\n1\n', 4, '2 cells are expected, as in the header row, and 1 are found'],
     ['a,b\n1,2,3\n1,2', 2, '2 cells are expected, as in the header row, and 3 are found'],
-    ['a,b\n1,2\n"x,2\n3,4\n', 3, 'a quote is opened in the row that begins here, and not closed'],
+    ['a,b\n1,2\n"x,2\n3,4\n', 3, 'the row that begins here has an unclosed quote'],
     [
       'a,b\n1,2\n"x"y,2\n',
       3,
@@ -88,7 +88,7 @@ describe('reading CSV', () => {
     [
       'a,b\n12" vinyl,2\n',
       2,
-      'a quote stands within a cell that does not begin with one; such a cell is quoted, and the quote doubled',
+      'a quote is inside a cell that does not begin with one; quote the cell and double the quote',
     ],
   ])('refuses %j in line %d: %s', async (text, line, problem) => {
     expect((await run(text)).fault).toEqual({ line, problem })

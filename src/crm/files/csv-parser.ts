@@ -210,11 +210,10 @@ const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
 const MANY = 1000
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened in the row that begins here, and not closed',
+  CSV_QUOTE_NOT_CLOSED: 'the row that begins here has an unclosed quote',
   CSV_INVALID_CLOSING_QUOTE:
     'a comma or the end of the line is expected after a quote that closes a cell; a quote in a cell is doubled',
-  INVALID_OPENING_QUOTE:
-    'a quote stands within a cell that does not begin with one; such a cell is quoted, and the quote doubled',
+  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not begin with one; quote the cell and double the quote',
   CSV_MAX_RECORD_SIZE: 'the row that begins here is larger than 16 MB; most likely a quote is not closed',
 }
 

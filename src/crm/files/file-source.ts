@@ -253,7 +253,7 @@ async function countServed<Item>(pages: readonly Page<Item>[], served: ServedRow
   return ids.size
 }
 
-/** Whether every later change will show in the file's times. */
+/** Whether the file last changed so long ago that any later change will alter its times. */
 function isSettled({ updatedAtMs }: FoundFile, begunAt: Moment): boolean {
   return begunAt.wallMs - updatedAtMs >= SETTLING_MS
 }

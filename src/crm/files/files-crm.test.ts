@@ -181,7 +181,7 @@ describe('the files CRM: what fails a read', () => {
     ['events.json', '', 'events.json is of zero bytes; an empty list is []'],
     ['events.ndjson', '', 'events.ndjson is of zero bytes; an empty list is one blank line'],
     ['events.csv', '', 'events.csv is of zero bytes; an empty list is a header row alone'],
-    ['events.ndjson', '\ufeff', 'events.ndjson, line 1: the file holds nothing; an empty list is one blank line'],
+    ['events.ndjson', '\ufeff', 'events.ndjson, line 1: the file is empty; an empty list is one blank line'],
     ['events.json', '{}', 'events.json, line 1: a list in [ ] is expected'],
     ['events.json', '[\n{"a":1},\n]', 'events.json, line 3: an item is expected after the comma, and ] is found'],
     ['events.json', '[{"a":1}]\nx', 'events.json, line 2: nothing is expected after the list'],
@@ -196,11 +196,7 @@ describe('the files CRM: what fails a read', () => {
     ['events.csv', '\n', 'events.csv, line 1: a header row is expected'],
     ['events.csv', 'Id,Id\n', 'events.csv, line 1: the header names "Id" twice'],
     ['events.csv', 'Id,Name\n1\n', 'events.csv, line 2: 2 cells are expected, as in the header row, and 1 are found'],
-    [
-      'events.csv',
-      'Id,Name\n1,"x\n',
-      'events.csv, line 2: a quote is opened in the row that begins here, and not closed',
-    ],
+    ['events.csv', 'Id,Name\n1,"x\n', 'events.csv, line 2: the row that begins here has an unclosed quote'],
     ['events.csv', 'ERROR: connection to server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
     ['events.csv', 'ERROR: connection\nto server failed\n', `events.csv, line 1: ${NO_COLUMN}`],
     ['events.csv', '\u0000'.repeat(4096), `events.csv, line 1: ${ZERO}`],
@@ -239,10 +235,7 @@ describe('the files CRM: what fails a read', () => {
       [Buffer.from(`\ufeff${text}`, 'utf16le'), wide('utf-16le')],
       [big, wide('utf-16be')],
       [Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), wide('utf-16be')],
-      [
-        gzipSync(text),
-        ['broken', `${name}, line 1: this is a compressed file (gzip), whatever it is called; unpack it`],
-      ],
+      [gzipSync(text), ['broken', `${name}, line 1: this is a compressed file (gzip) despite its name; unpack it`]],
     ] as const) {
       write(name, bytes)
       expect(failureOf((await read(crm.events)).outcome)).toEqual(expected as never)

@@ -30,7 +30,7 @@ describe('reading NDJSON line by line', () => {
         ['{"b":"é"}', 3],
       ],
     ],
-    ['', { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }],
+    ['', { line: 1, problem: 'the file is empty; an empty list is one blank line' }],
   ])('reads %j', (text, expected) => {
     expect(run(text)).toEqual(expected)
   })

@@ -39,7 +39,7 @@ export class NdjsonParser implements RowParser {
     const isTaken = this.#carried.length > 0 || this.#isEmpty ? (onCut?.() ?? true) : true
     // A file without a whole line is no empty list either.
     if (this.#isEmpty || (!isTaken && this.#line === 1)) {
-      return { line: 1, problem: 'the file holds nothing; an empty list is one blank line' }
+      return { line: 1, problem: 'the file is empty; an empty list is one blank line' }
     }
     return this.#carried.end(NOTHING, 0, 0, this.#line)
   }

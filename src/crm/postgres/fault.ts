@@ -61,7 +61,7 @@ export function faultOf(error: unknown, where: string): Fault {
   const code = codeOf(error)
   if (code === '08P01' && error instanceof Error && error.message.includes('statement pooling mode')) {
     const message =
-      'a pooler in statement mode lets nobody read in a transaction: set its pool_mode to session or transaction'
+      'a pooler in statement mode does not allow transactions: set its pool_mode to session or transaction'
     return new Fault('refused', `${where}: ${message}`, code, true)
   }
   if (code !== null && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
@@ -72,7 +72,7 @@ export function faultOf(error: unknown, where: string): Fault {
   const why = code === null ? null : whyNotReached(code)
   if (why !== null) return new Fault('unreachable', `${where}: the host ${why} (${code})`, code, true)
   if (error instanceof Error && error.message === 'The server does not support SSL connections') {
-    return new Fault('refused', `${where}: the server offers no TLS, which sslmode asks for`, null, true)
+    return new Fault('refused', `${where}: the server offers no TLS, which sslmode requires`, null, true)
   }
   if (isTlsFault(error, code)) {
     return new Fault('refused', `${where}: the server's certificate is not accepted (${code ?? 'TLS'})`, code, true)

@@ -22,9 +22,9 @@ function ready(byBatches: boolean): MessageLimits {
 
 describe('what a server of PostgreSQL may send', () => {
   it.each([
-    ['R', 300_000, 'what answers there does not speak as PostgreSQL does'],
-    ['R', 3, 'what answers there does not speak as PostgreSQL does'],
-    ['D', 300_000, 'what answers there does not speak as PostgreSQL does'],
+    ['R', 300_000, 'the server does not speak the PostgreSQL protocol'],
+    ['R', 3, 'the server does not speak the PostgreSQL protocol'],
+    ['D', 300_000, 'the server does not speak the PostgreSQL protocol'],
   ])('ends before it is ready with the header %s of %d bytes', (type, length, problem) => {
     expect(new MessageLimits().look(header(type, length))?.message).toBe(problem)
   })
@@ -32,8 +32,8 @@ describe('what a server of PostgreSQL may send', () => {
   it.each([
     [true, 'D', 64_000_001, 'a row is larger than 64 MB'],
     [false, 'D', 16_000_001, 'an answer that should be short is larger than 16 MB'],
-    [true, 'T', 1_000_001, 'the server sent a message that is larger than 1 MB and no row'],
-    [false, 'A', 1_000_001, 'the server sent a message that is larger than 1 MB and no row'],
+    [true, 'T', 1_000_001, 'the server sent a message larger than 1 MB that is not a row'],
+    [false, 'A', 1_000_001, 'the server sent a message larger than 1 MB that is not a row'],
   ])('ends, once it is ready, with its header (in batches: %p, %s, %d bytes)', (byBatches, type, length, problem) => {
     expect(ready(byBatches).look(header(type, length))?.message).toBe(problem)
   })

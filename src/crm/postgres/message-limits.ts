@@ -90,7 +90,7 @@ export class MessageLimits {
   }
 }
 
-const NO_POSTGRES: TooMuch = new TooMuch('what answers there does not speak as PostgreSQL does', 'broken')
-const TOO_LONG: TooMuch = new TooMuch('the server sent a message that is larger than 1 MB and no row', 'too-large')
+const NO_POSTGRES: TooMuch = new TooMuch('the server does not speak the PostgreSQL protocol', 'broken')
+const TOO_LONG: TooMuch = new TooMuch('the server sent a message larger than 1 MB that is not a row', 'too-large')
 const TOO_WIDE: TooMuch = new TooMuch('a row is larger than 64 MB', 'too-large')
 const TOO_LARGE: TooMuch = new TooMuch('an answer that should be short is larger than 16 MB', 'too-large')

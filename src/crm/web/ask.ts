@@ -57,8 +57,8 @@ const UNTRUSTED = 'has a certificate that is not trusted here; name the authorit
 
 /** Reasons that a second attempt would meet again, by error code. */
 const CERTAIN_REASONS: ReadonlyMap<string, string> = new Map([
-  ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy is not a URL that can be used'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate of another name'],
+  ['ERR_PROXY_INVALID_CONFIG', 'was not reached: the proxy URL is invalid'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'has a certificate for another name'],
   ['CERT_HAS_EXPIRED', 'has a certificate that has expired'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
   ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
@@ -76,15 +76,15 @@ interface NoAnswer extends Failure {
 function whyNoAnswer(cause: unknown, host: string): NoAnswer {
   const code = codeOf(cause) ?? 'unknown reason'
   if (code.startsWith('ERR_CA_') || code.startsWith('ERR_OSSL')) {
-    const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'holds no certificates in PEM'
+    const why = code === 'ERR_CA_UNREADABLE' ? 'cannot be read' : 'contains no certificates in PEM'
     return noAnswer('misconfigured', `the file of crm.ca ${why}`, true)
   }
   if (code === 'ERR_BODY_TOO_LARGE') {
-    return noAnswer('too-large', `the answer of ${host} is larger than any may be`, true)
+    return noAnswer('too-large', `the answer of ${host} is too large`, true)
   }
   if (code.startsWith('Z_')) return noAnswer('broken', `the answer of ${host} cannot be unpacked`, true)
   if (code.startsWith('HPE_')) {
-    return noAnswer('broken', `${host} answered with something that is not HTTP as it should be (${code})`, false)
+    return noAnswer('broken', `${host} answered with invalid HTTP (${code})`, false)
   }
   const certain = CERTAIN_REASONS.get(code)
   if (certain !== undefined) return noAnswer('unreachable', `${host} ${certain} (${code})`, true)
