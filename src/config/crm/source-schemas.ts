@@ -2,7 +2,7 @@ import type { FieldType } from '../../domain/field.ts'
 import { type ValueSchema, orReference, REFERENCE } from '../key.ts'
 import { NAME, textSchema } from '../values.ts'
 
-/** A mapping of these keys and no others. */
+/** The schema of a mapping with exactly these keys. */
 export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, required: readonly string[]): ValueSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
@@ -10,27 +10,27 @@ export function mappingOf(properties: Readonly<Record<string, ValueSchema>>, req
 const VALUE: ValueSchema = { type: ['string', 'number', 'boolean'], pattern: /\S/.source }
 const VALUES: ValueSchema = { type: 'array', minItems: 1, items: orReference(VALUE) }
 
-/** Columns, and what each must hold. */
+/** The schema of a condition: columns, and the values each must hold. */
 export const CONDITION_SCHEMA: ValueSchema = {
   type: 'object',
   minProperties: 1,
   additionalProperties: { anyOf: [{ const: 'blank' }, VALUES, mappingOf({ not: VALUES }, ['not']), REFERENCE] },
 }
 
-// `'?'` is the open question of `init`; a column of that name is `{ column: '?' }`.
+// `'?'` marks an open question of `init`; a column of that name must be written `{ column: '?' }`.
 const COLUMN = orReference(textSchema(/^(?!\?$)[^\u0000]+$/))
 const COLUMNS: ValueSchema = { type: 'array', minItems: 2, items: COLUMN }
 const DURATION = textSchema(/^\s*(?=.*[1-9])(?:\d{1,4}h)? ?(?:\d{1,5}m)? ?(?:\d{1,6}s)?\s*$/)
 const LASTING = mappingOf({ lasting: orReference(DURATION) }, ['lasting'])
 
-/** What a text that stands for a value must hold at least; blank is no value. */
+/** The schemas of constants by type of field: the least that a valid one contains. A blank constant is no value. */
 const CONSTANTS: Partial<Record<FieldType, ValueSchema>> = {
   int32: textSchema(/\d|^\s*$/),
   decimal: textSchema(/\d|^\s*$/),
   'date-time': textSchema(/\d{4}.*\d|^\s*$/),
 }
 
-/** Where an id comes from. */
+/** The schema of an id's source. */
 export function idSchema(joins: boolean): ValueSchema {
   return joins ? { anyOf: [COLUMN, mappingOf({ join: COLUMNS }, ['join'])] } : COLUMN
 }
@@ -41,7 +41,7 @@ interface FieldKind {
   readonly lasts: boolean
 }
 
-/** Where any other field comes from. */
+/** The schema of any other field's source. */
 export function sourceSchema({ type, labels, lasts }: FieldKind): ValueSchema {
   const value = orReference(CONSTANTS[type] ?? { type: 'string' })
   const whenBlank: ValueSchema = { anyOf: [value, { type: 'null' }, ...(lasts ? [LASTING] : [])] }

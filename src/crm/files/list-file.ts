@@ -53,7 +53,7 @@ export interface ListFile<Item> {
   /** The columns that must exist because the configuration names them, with the keys that do. */
   readonly named: ReadonlyMap<string, string>
   readonly lines: KnownLines
-  /** What the id is read from, as people are told. */
+  /** The name of the id's source in messages. */
   readonly idName: string
   readonly suspicions: Suspicions
   /** Returns the mapping of a format's rows to changes. `version` identifies a row's bytes. */
