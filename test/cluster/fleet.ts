@@ -116,7 +116,7 @@ export class Fleet {
     store.onDropped = (name) => this.checker.fault(`${name} drops a log that somebody leads`)
     store.onAdded = (entry, name) => {
       this.checker.added(entry, name)
-      if (entry.h.includes('"heartbeat"')) store.stamp(entry.b)
+      if (entry.h.includes('"heartbeat"')) store.noteAdded(entry.b)
     }
     store.trueMs = () => this.time.trueMs
     store.settledMs = 4 * this.setting.heartbeatMs

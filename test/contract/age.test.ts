@@ -7,7 +7,7 @@ import type { Moment, Time } from '../../src/time/time.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { EVENT, LISTS, NEVER } from './rows.ts'
 
-/** Time that stands still until it is told. */
+/** Time that stands still until a test sets it. */
 class StoppedTime implements Time {
   ms = 1_000_000
   now(): Moment {
@@ -21,7 +21,7 @@ class StoppedTime implements Time {
   }
 }
 
-describe('Age and what is left of the maximum age (contract §1.3), a 7 s maximum age, both lists read at 0 ms and never again', () => {
+describe('Age and the rest of the maximum age (contract §1.3): a maximum age of 7 s, both lists read once, at 0 ms', () => {
   const directory = new FilesDirectory({ freshness: { maxAge: '7s' } }, LISTS)
   const time = new StoppedTime()
   const begun = time.ms
@@ -51,20 +51,20 @@ describe('Age and what is left of the maximum age (contract §1.3), a 7 s maximu
     it(`at ${ageMs} ms: Age ${age}, ${ofRecord}; a 404 ${ofError}`, () => {
       time.ms = begun + ageMs
       for (const path of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`]) {
-        // No promise: what is within the maximum age is answered at once.
+        // Not a promise: data within the maximum age is answered synchronously.
         expect(ask(path)).toMatchObject({ status: 200, fields: { values: { Age: age, 'Cache-Control': ofRecord } } })
       }
       for (const path of [`/api/events/${NEVER}`, `/api/venues/${NEVER}`]) {
         expect(ask(path)).toMatchObject({ status: 404, fields: { values: { 'Cache-Control': ofError } } })
       }
-      // Nothing was asked of the data, so its age does not count.
+      // The data is not consulted, so its age does not count.
       for (const path of ['/nothing', '/api/events/null']) {
         expect(ask(path)).toMatchObject({ fields: { values: { 'Cache-Control': 'max-age=5' } } })
       }
     })
   }
 
-  it('at 7001 ms it is past the maximum age: nobody is answered without a refresh', () => {
+  it('at 7001 ms, past the maximum age, every request waits for a read', () => {
     time.ms = begun + 7001
     expect(ask(`/api/events/${EVENT}`)).toBeInstanceOf(Promise)
     expect(ask(`/api/events/${NEVER}`)).toBeInstanceOf(Promise)

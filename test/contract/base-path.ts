@@ -14,7 +14,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
     afterAll(() => subject.stop())
     const BASE = '/What%E2%80%99s%20On/v1'
 
-    it('is in front of every path, in any case, and nothing answers without it', async () => {
+    it('comes before every path, in any case, and other paths are 404', async () => {
       for (const base of [BASE, BASE.toLowerCase(), BASE.toUpperCase(), '/x/..' + BASE]) {
         for (const path of [`/api/events/${EVENT}`, `/events/${EVENT}/venue/`, `/venues/${VENUE}?x`]) {
           expect([base, path, (await subject.ask(base + path)).status]).toEqual([base, path, 200])
@@ -32,7 +32,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
       expect((await subject.ask(`${BASE}/events`)).status).toBe(hasLists ? 200 : 400)
     })
 
-    it('is in the paths that a 404 names, lists among them where they are on', async () => {
+    it('is in the paths that a 404 names, including lists if they are on', async () => {
       const lists = hasLists ? `${BASE}/api/events, ${BASE}/api/venues, ` : ''
       const records = `${BASE}/api/events/{id}, ${BASE}/api/events/{id}/venue or ${BASE}/api/venues/{id}`
       const detail = `There is nothing here. Try ${lists}${records}.`
@@ -44,7 +44,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
       expect(JSON.parse((await subject.ask(`${BASE}/events`)).body)).toMatchObject({ status: 400, detail: off })
     })
 
-    it('is in the links of both HAL formats, which lead to what they name', async () => {
+    it('is in the links of both HAL formats, which work', async () => {
       const reply = await subject.ask(`${BASE}/api/events/${EVENT}`, accept('application/hal+json'))
       const { _links: links } = JSON.parse(reply.body) as { _links: Record<string, { href: string }> }
       expect(links['self']?.href).toBe(`${BASE}/events/${EVENT}`)
@@ -55,7 +55,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
       expect(xml.body).toContain(`<link rel="venue" href="${BASE}/events/${EVENT}/venue" />`)
     })
 
-    it('is not in those of plain JSON and XML, which keep ~/', async () => {
+    it('is not in the links of plain JSON and XML, which keep ~/', async () => {
       const json = await subject.ask(`${BASE}/api/events/${EVENT}`)
       expect(json.body).toContain(`{"Rel":"self","Href":"~/events/${EVENT}","Title":null,"IsTemplated":false}`)
       const xml = await subject.ask(`${BASE}/api/events/${EVENT}`, accept('text/xml'))
@@ -64,7 +64,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
       )
     })
 
-    it('comes with links the operator configured, last, fields filled in and the rest left as a template', async () => {
+    it("precedes the operator's links, which come last, with fields filled in and other names left as a template", async () => {
       const href = `~/book/${EVENT}?at=2036-07-12T18%3A30%3A00%2B00%3A00{&seat}`
       const json = JSON.parse((await subject.ask(`${BASE}/events/${EVENT}`)).body) as { _links: unknown[] }
       expect(json._links.at(-1)).toEqual({ Rel: 'tickets', Href: href, Title: 'Book', IsTemplated: true })
@@ -75,7 +75,7 @@ export function basePathSentences(start: Start, hasLists = false): void {
       expect(hal).toMatchObject({ _links: { tickets } })
     })
 
-    it('has no part in the namespace, which is Marquee by default (§3)', async () => {
+    it('is not part of the namespace, which is Marquee by default (§3)', async () => {
       const xml = await subject.ask(`${BASE}/venues/${VENUE}`, accept('application/xml'))
       expect(xml.body).toStartWith(
         '<VenueRepresentation xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns="http://schemas.datacontract.org/2004/07/Marquee.Representations.V1">',

@@ -7,10 +7,10 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { marquee, serve } from '../support/marquee-process.ts'
 import { LISTS } from './rows.ts'
 
-/** `marquee` as a person or a script meets it, as a real process. */
+/** `marquee` as people and scripts see it, as a real process. */
 export function commandSentences(name: string, runtime: Runtime): void {
   describe(`the command line on ${name} (SURFACE: Commands)`, () => {
-    it('--help tells the commands, on each too, and ends with 0', async () => {
+    it('--help lists the commands, also after a command, and ends with 0', async () => {
       const top = await marquee(runtime, ['--help'])
       expect([top.status, top.stderr]).toEqual([0, ''])
       expect(top.stdout).toMatch(/^Usage: marquee .*serve/s)
@@ -19,7 +19,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       expect(serveHelp.stdout).toMatch(/^Usage: marquee serve .*--config <file>.*MARQUEE_CONFIG/s)
     })
 
-    it('--version prints the version alone, on each too, and ends with 0', async () => {
+    it('--version prints only the version, also after a command, and ends with 0', async () => {
       const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
       for (const args of [['--version'], ['serve', '--version']]) {
         const { status, stdout, stderr } = await marquee(runtime, args)
@@ -27,7 +27,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       }
     })
 
-    it('ends with 2 on wrong usage, said on stderr without a stack', async () => {
+    it('ends with 2 on wrong usage, with a message on stderr and no stack', async () => {
       const wrong = [
         [['bogus'], /unknown command 'bogus'/],
         [['constructor'], /unknown command 'constructor'/],
@@ -46,7 +46,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       }
     })
 
-    it('ends with 2 where the configuration is wrong, with every problem, one a line', async () => {
+    it('ends with 2 if the configuration is wrong, with every problem on a line', async () => {
       const directory = new FilesDirectory({}, LISTS)
       writeFileSync(directory.configuration, 'listen:\n  prot: 80\nfreshness: { maxAge: soon }\ncrm: { kind: files }\n')
       const { status, stdout, stderr } = await marquee(runtime, ['serve', '--config', directory.configuration])
@@ -60,7 +60,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       directory.remove()
     })
 
-    it('ends with 1 where the port is taken, said in one sentence with what to do', async () => {
+    it('ends with 1 if the port is taken, with one sentence that says what to do', async () => {
       const directory = new FilesDirectory({}, LISTS)
       const first = await serve(runtime, directory.configuration)
       const second = new FilesDirectory({ listen: { port: first.port } }, LISTS)
@@ -72,7 +72,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       second.remove()
     })
 
-    it('serve says first, in one JSON line, that it listens, where, and what to try', async () => {
+    it('serve first writes one JSON line: that it listens, where, and what to try', async () => {
       const directory = new FilesDirectory({ listen: { basePath: '/base' } }, LISTS)
       const { child, listening, port } = await serve(runtime, directory.configuration)
       expect(child.stdout.split('\n')[0]).toBe(JSON.stringify(listening))
@@ -86,7 +86,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       directory.remove()
     })
 
-    it('serve stays up where there is no CRM, and has nothing to try', async () => {
+    it('serve keeps running without a CRM, and has nothing to try', async () => {
       const directory = new FilesDirectory({}, null)
       const { child, listening } = await serve(runtime, directory.configuration)
       expect(listening.try).toBe(null)
@@ -95,7 +95,7 @@ export function commandSentences(name: string, runtime: Runtime): void {
       directory.remove()
     })
 
-    it('serve finds its configuration: --config, else MARQUEE_CONFIG, else ./marquee.yaml, and says which', async () => {
+    it('serve finds its configuration: --config, else MARQUEE_CONFIG, else ./marquee.yaml, and names it', async () => {
       const [named, here] = [new FilesDirectory({}, LISTS), new FilesDirectory({}, LISTS)]
       const main = join(ROOT, 'src/main.ts')
       const cases = [

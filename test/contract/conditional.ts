@@ -16,7 +16,7 @@ export function conditionalSentences(start: Start): void {
     afterAll(() => subject.stop())
     const ifNoneMatch = (value: string, method = 'GET'): Ask => ({ method, headers: [['If-None-Match', value]] })
 
-    it('answer 304 without a body where If-None-Match names the ETag', async () => {
+    it('answer 304 without a body if If-None-Match names the ETag', async () => {
       for (const value of [etag, `W/${etag}`, `"a,b", ${etag}`, `"x" , W/${etag} ,"y"`, '*', ` ${etag}`, `,${etag},`]) {
         for (const method of ['GET', 'HEAD']) {
           const reply = await subject.ask(TARGET, ifNoneMatch(value, method))
@@ -25,7 +25,7 @@ export function conditionalSentences(start: Start): void {
       }
     })
 
-    it('carry on 304 what a cache needs to go on, and no more (§15.4.5)', async () => {
+    it('send on 304 exactly the headers that a cache needs (§15.4.5)', async () => {
       const reply = await subject.ask(TARGET, ifNoneMatch(etag))
       const names = Object.keys(ownHeaders(reply))
       const cors = ['access-control-allow-origin', 'access-control-expose-headers']
@@ -42,7 +42,7 @@ export function conditionalSentences(start: Start): void {
       }
     })
 
-    it('take several lines for one list, and the tag of the negotiated shape', async () => {
+    it('read several lines as one list, and compare the tag of the negotiated shape', async () => {
       const headers = [
         ['If-None-Match', '"x"'],
         ['If-None-Match', etag],
@@ -52,7 +52,7 @@ export function conditionalSentences(start: Start): void {
       expect((await subject.ask(TARGET, { headers: [...headers, ['Accept', 'text/json']] })).status).toBe(304)
     })
 
-    it('never hide a 404, and know neither dates nor ranges', async () => {
+    it('never hide a 404, and ignore dates and ranges', async () => {
       expect((await subject.ask(`/api/events/${NEVER}`, ifNoneMatch('*'))).status).toBe(404)
       const headers = [
         ['If-Modified-Since', 'Fri, 31 Dec 2100 23:59:59 GMT'],

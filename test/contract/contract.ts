@@ -18,7 +18,7 @@ import { LISTS } from './rows.ts'
 import type { Start, Subject } from './subject.ts'
 import { withheldSentences } from './withheld.ts'
 
-/** Every sentence of the contract that a caller can check, of a Marquee that `start` starts. */
+/** All rules of the contract that a caller can check, for a Marquee that `start` starts. */
 export function contract(name: string, start: Start, hasLists = false): void {
   describe(`the contract, ${name}`, () => {
     let subject: Subject

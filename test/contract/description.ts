@@ -9,7 +9,7 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 const OPENAPI = 'application/openapi+json'
 const METHODS = 'GET, HEAD, OPTIONS'
 
-/** What both carry besides type, length and ETag. */
+/** The headers of both, besides type, length and ETag. */
 const CARRIED = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'ETag, Age, Link, Retry-After',
@@ -22,12 +22,12 @@ export function descriptionSentences(start: Start): void {
   describe('the description (contract §5)', () => {
     let subject: Subject
     beforeAll(async () => {
-      // Without its lists the CRM cannot be read: the description needs none.
+      // Without lists the CRM cannot be read. The description does not need it.
       subject = await start({}, null)
     })
     afterAll(() => subject.stop())
 
-    it('is JSON, and OpenAPI by name to whoever names it with a weight above 0', async () => {
+    it('is JSON, or OpenAPI if Accept names that type with a weight above 0', async () => {
       const types: readonly (readonly [string, string])[] = [
         ['', 'application/json'],
         ['*/*', 'application/json'],
@@ -48,7 +48,7 @@ export function descriptionSentences(start: Start): void {
       }
     })
 
-    it('answers in any case, with a slash at its end and any query; not without /api, nor below', async () => {
+    it('is found in any case, with a trailing slash and any query; not without /api, nor below it', async () => {
       const { body } = await subject.ask('/api/openapi.json')
       for (const target of [
         '/API/OpenAPI.json',
@@ -63,7 +63,7 @@ export function descriptionSentences(start: Start): void {
       for (const target of others) expect([target, (await subject.ask(target)).status]).toEqual([target, 404])
     })
 
-    it('is a page at the base path to whoever names text/html with a weight above 0', async () => {
+    it('is a page at the base path if Accept names text/html with a weight above 0', async () => {
       for (const value of [
         BROWSER,
         'text/html',
@@ -78,7 +78,7 @@ export function descriptionSentences(start: Start): void {
       }
     })
 
-    it('is at the base path 404 to all others, as ever, and to every other method', async () => {
+    it('is 404 at the base path for all other types and methods', async () => {
       const others: readonly Ask[] = [
         ...['*/*', 'text/*', 'application/json', 'text/html;q=0', 'text/html;q=1.0000', 'text/html, *'].map(accept),
         {},
@@ -94,7 +94,7 @@ export function descriptionSentences(start: Start): void {
       expect((await subject.ask('//', accept(BROWSER))).status).toBe(404)
     })
 
-    it('carries these headers and no others; HEAD the same', async () => {
+    it('has exactly these headers, also for HEAD', async () => {
       for (const [target, type] of [
         ['/api/openapi.json', 'application/json'],
         ['/', 'text/html'],
@@ -113,7 +113,7 @@ export function descriptionSentences(start: Start): void {
       }
     })
 
-    it('answers OPTIONS and other methods as records do', async () => {
+    it('answers OPTIONS and other methods like a record', async () => {
       const options = await subject.ask('/api/openapi.json', { method: 'OPTIONS' })
       expect([options.status, options.headers.get('access-control-allow-methods')]).toEqual([204, METHODS])
       const posted = await subject.ask('/api/openapi.json', { method: 'POST' })
@@ -121,7 +121,7 @@ export function descriptionSentences(start: Start): void {
       expect(posted.headers.get('content-type')).toBe('application/problem+json')
     })
 
-    it('ignores If-None-Match where conditional requests are off', async () => {
+    it('ignores If-None-Match if conditional requests are off', async () => {
       for (const [target, type] of [
         ['/api/openapi.json', '*/*'],
         ['/', BROWSER],
@@ -140,7 +140,7 @@ export function descriptionSentences(start: Start): void {
     afterAll(() => subject.stop())
     const BASE = '/What%E2%80%99s%20On/v1'
 
-    it('is there in any case, with a slash at its end and without, and nowhere else', async () => {
+    it('is found in any case, with and without a trailing slash, and nowhere else', async () => {
       for (const target of [BASE, `${BASE}/`, BASE.toLowerCase(), `${BASE.toUpperCase()}/?x`]) {
         expect([target, (await subject.ask(target, accept(BROWSER))).status]).toEqual([target, 200])
         expect([target, (await subject.ask(target)).status]).toEqual([target, 404])
@@ -151,7 +151,7 @@ export function descriptionSentences(start: Start): void {
       }
     })
 
-    it('answers 304 to who has it', async () => {
+    it('answers 304 if the caller has the current version', async () => {
       for (const [path, type] of [
         ['/api/openapi.json', OPENAPI],
         ['/', BROWSER],
@@ -167,7 +167,7 @@ export function descriptionSentences(start: Start): void {
     })
   })
 
-  it('has no description where describe is off: both paths are 404 (contract §5)', async () => {
+  it('has no description if describe is off: both paths are 404 (contract §5)', async () => {
     const subject = await start({ describe: 'off' }, LISTS)
     for (const [target, type] of [
       ['/api/openapi.json', 'application/json'],

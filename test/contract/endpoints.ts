@@ -44,7 +44,7 @@ export function endpointSentences(subject: () => Subject): void {
         expect(alias.headers.get('etag')).toBe(reply.headers.get('etag'))
       })
 
-      it(`reads ${path.replaceAll(/[0-9a-f-]{36}/g, '{id}')} in any case, with a slash at its end and any query`, async () => {
+      it(`reads ${path.replaceAll(/[0-9a-f-]{36}/g, '{id}')} in any case, with a trailing slash and any query`, async () => {
         const { body } = await subject().ask(path)
         const queries = ['?', '?a=b', '?/venue', '/?x', '?http://x/y', '?%zz&<>"', '#x', '?#']
         for (const target of [path.toUpperCase(), `${path}/`, ...queries.map((query) => `${path}${query}`)]) {
@@ -54,7 +54,7 @@ export function endpointSentences(subject: () => Subject): void {
       })
     }
 
-    it('takes the path as browsers parse it: dot segments, backslashes', async () => {
+    it('parses the path as browsers do: dot segments, backslashes', async () => {
       const same = [
         '/a/../api/./events/',
         '/api/x/%2e%2E/events/',
@@ -78,11 +78,11 @@ export function endpointSentences(subject: () => Subject): void {
       expect((await subject().ask(`/api/events/${EVENT}%2Fvenue`)).status).toBe(400)
     })
 
-    it('answers 404 on any other path, with an id or not', async () => {
+    it('answers 404 on any other path, with or without an id', async () => {
       for (const target of NOT_OURS) expect([target, (await subject().ask(target)).status]).toEqual([target, 404])
     })
 
-    it('answers 404 for what is not active, not shown, or not there (§1.2)', async () => {
+    it('answers 404 for records that are not active, not shown, or do not exist (§1.2)', async () => {
       const events = [rows.DRAFT, rows.CANCELLED, NEVER].flatMap((id) => [`/events/${id}`, `/events/${id}/venue`])
       const venues = [rows.CLOSED_VENUE, NEVER, EVENT].map((id) => `/venues/${id}`)
       const without = [rows.WITHOUT_VENUE, rows.AT_CLOSED_VENUE, rows.AT_UNKNOWN_VENUE].map(
@@ -93,13 +93,13 @@ export function endpointSentences(subject: () => Subject): void {
       }
     })
 
-    it('serves an event whose venue is none, closed or unknown', async () => {
+    it('serves an event without a venue, or with a closed or unknown one', async () => {
       for (const id of [rows.WITHOUT_VENUE, rows.AT_CLOSED_VENUE, rows.AT_UNKNOWN_VENUE]) {
         expect((await subject().ask(`/api/events/${id}`)).status).toBe(200)
       }
     })
 
-    it('changes nothing for If-None-Match, If-Modified-Since and Range (§1.2)', async () => {
+    it('ignores If-None-Match, If-Modified-Since and Range (§1.2)', async () => {
       const plain = await subject().ask(`/api/events/${EVENT}`)
       const headers = [
         ['If-None-Match', plain.headers.get('etag') ?? ''],

@@ -5,7 +5,7 @@ import { accept, type Start, type Subject } from './subject.ts'
 
 const SHAPES = ['application/json', 'application/xml', 'application/hal+json', 'application/hal+xml']
 
-/** As the file stands: a maximum age of 0 makes every request wait for a read begun after it came. */
+/** A maximum age of 0 makes every request wait for a new read, so answers always show the present file. */
 const AT_ONCE = { freshness: { maxAge: 0 } }
 
 export function etagSentences(start: Start): void {
@@ -35,7 +35,7 @@ export function etagSentences(start: Start): void {
       expect(tagsOf(after)).toEqual(tagsOf(before))
     })
 
-    it('change with the bytes, and come back with them', async () => {
+    it('change with the bytes, and return with them', async () => {
       put({})
       const before = await shapes(subject)
       put({ Name: 'Annual Lunch' })
@@ -45,7 +45,7 @@ export function etagSentences(start: Start): void {
       expect(tagsOf(await shapes(subject))).toEqual(tagsOf(before))
     })
 
-    it('stay where the bytes stay: HAL XML shows no Tags', async () => {
+    it('stay the same if the bytes do: HAL XML shows no Tags', async () => {
       put({ Tags: ['Dinner'] })
       const [json, xml, halJson, halXml] = tagsOf(await shapes(subject))
       put({ Tags: ['Dinner', 'Sold out'] })
@@ -58,7 +58,7 @@ export function etagSentences(start: Start): void {
       ])
     })
 
-    it('do not depend on how the row was written', async () => {
+    it('do not depend on the spelling of the row', async () => {
       put({ Id: EVENT.toUpperCase(), Price: '12.50', Start: '2036-07-12T18:30:00Z' })
       const one = tagsOf(await shapes(subject))
       put({ Id: `{${EVENT}}`, Price: ' +012.50 ', Start: '2036-07-12 20:30:00.000+02:00' })

@@ -25,11 +25,11 @@ export function freshnessSentences(start: Start): void {
       expect(reply.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
       expect(reply.headers.has('etag') || reply.headers.has('age')).toBe(false)
       expect(JSON.parse(reply.body)).toMatchObject({ title: 'Bad Gateway', status: 502 })
-      // Nothing of the CRM: neither where it is nor what went wrong (§1.5).
+      // Nothing about the CRM: neither its location nor the error (§1.5).
       expect(reply.body).not.toMatch(/crm\/|json"|ENOENT|directory|Error/i)
     }
 
-    it('502 with Retry-After while the CRM is not there; what needs no CRM is answered; then it recovers by itself', () =>
+    it('answers 502 with Retry-After while the CRM is missing, except for answers that need no CRM, and recovers by itself', () =>
       using(QUICK, null, async (subject) => {
         for (const target of ASKED) expectUnavailable(await subject.ask(target))
         const xml = await subject.ask(`/api/events/${EVENT}`, accept('text/xml'))
@@ -54,7 +54,7 @@ export function freshnessSentences(start: Start): void {
         }
       }))
 
-    it('broken venues do not take the events down: only what needs a venue is 502', () =>
+    it('broken venues do not affect events: only answers that need a venue are 502', () =>
       using(QUICK, LISTS, async (subject) => {
         await eventually(
           () => subject.ask(`/api/venues/${VENUE}`),
@@ -68,7 +68,7 @@ export function freshnessSentences(start: Start): void {
           ),
         )
         for (const id of [EVENT, AT_CLOSED_VENUE]) expectUnavailable(await subject.ask(`/api/events/${id}/venue`))
-        // The events' own refresh may be late on a busy machine; the venues stay broken, however long that takes.
+        // The events' refresh may be late on a busy machine. The venues stay broken anyway.
         const stillAnswered = { [EVENT]: 200, [`${WITHOUT_VENUE}/venue`]: 404, [`${NEVER}/venue`]: 404 }
         for (const [target, expected] of Object.entries(stillAnswered)) {
           await eventually(
@@ -83,7 +83,7 @@ export function freshnessSentences(start: Start): void {
         )
       }))
 
-    it('a list that has become unreadable is served until the maximum age is past, then 502', () =>
+    it('a list that has become unreadable is served until the maximum age, then 502', () =>
       using({ freshness: { maxAge: '2s', refreshEvery: '50ms' } }, LISTS, async (subject) => {
         await eventually(
           () => subject.ask(`/api/events/${EVENT}`),
@@ -103,7 +103,7 @@ export function freshnessSentences(start: Start): void {
         expect([...seen]).toEqual(['200', '502'])
       }))
 
-    it('a maximum age of 0 shows each request the files as they are, and keeps every cache from holding it', () =>
+    it('a maximum age of 0 shows the present files to each request, and prevents caching', () =>
       using({ freshness: { maxAge: 0 } }, LISTS, async (subject) => {
         const reply = await subject.ask(`/api/events/${EVENT}`)
         expect(ownHeaders(reply)).toMatchObject({
@@ -118,7 +118,7 @@ export function freshnessSentences(start: Start): void {
         expect((await subject.ask(`/api/events/${EVENT}`)).status).toBe(200)
       }))
 
-    it('a maximum age below a second is one of 0 whole seconds to caches', () =>
+    it('a maximum age below a second is 0 for caches', () =>
       using({ freshness: { maxAge: '900ms' } }, LISTS, async (subject) => {
         const reply = await eventually(
           () => subject.ask(`/api/events/${EVENT}`),

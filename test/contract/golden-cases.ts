@@ -12,12 +12,12 @@ export interface Golden {
   readonly timeZone: string
   readonly kind: 'event' | 'venue'
   readonly id: string
-  /** The row's own text: a parser would lose the digits of its numbers. */
+  /** The row's own text, because a parser would lose the digits of its numbers. */
   readonly row: string
   readonly bodies: Readonly<Record<Suffix, Buffer>>
 }
 
-/** The media types and the file each must equal. */
+/** Each media type, with the suffix of its golden file. */
 export const shapeSuffix: ReadonlyMap<string, Suffix> = new Map([
   ['application/json', 'json'],
   ['text/json', 'json'],
@@ -32,7 +32,7 @@ export const GOLDEN: readonly Golden[] = readdirSync(DIRECTORY)
   .toSorted()
   .map((file) => readCase(file.slice(0, -'.case.json'.length)))
 
-/** The two lists of a CRM that holds this row alone. */
+/** Returns the two lists of a CRM that holds only this row. */
 export function listsOf({ kind, row }: Golden): { readonly events: string; readonly venues: string } {
   return kind === 'event' ? { events: `[${row}]`, venues: '[]' } : { events: '[]', venues: `[${row}]` }
 }

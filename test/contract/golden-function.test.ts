@@ -15,12 +15,12 @@ const PLAIN = { block: null, texts: null }
 
 const formatter = new Formatter({ basePath: '/', namespace: 'EventsApi', links: { event: [], venue: [] } })
 
-describe('the golden cases, by mapping and formatter alone (contract §2, §3)', () => {
+describe('the golden cases, by mapping and formatter only (contract §2, §3)', () => {
   it('are 50', () => {
     expect(GOLDEN).toHaveLength(50)
   })
 
-  it('have a body for every type that is offered', () => {
+  it('have a body for every offered type', () => {
     expect([...shapeSuffix.keys()]).toEqual([...MEDIA_TYPES])
   })
 

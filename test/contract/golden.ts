@@ -8,7 +8,7 @@ export function goldenSentences(start: Start): void {
       describe(`shown in ${timeZone}`, () => {
         let subject: Subject
         beforeAll(async () => {
-          // Cases share ids, so the files are rewritten for each, and every request waits for a read of its own.
+          // Cases share ids, so the files are rewritten for each and every request waits for a new read.
           const settings = {
             timeZone,
             representation: { namespace: 'EventsApi' },

@@ -20,7 +20,7 @@ const TYPES = [
 
 export function headerSentences(subject: () => Subject): void {
   describe('headers (contract §1.3)', () => {
-    it('are these and no others on 200; Age and max-age add up to the maximum age', async () => {
+    it('are exactly these on 200; Age and max-age add up to the maximum age', async () => {
       for (const type of TYPES) {
         for (const target of [`/api/events/${EVENT}`, `/api/events/${EVENT}/venue`, `/api/venues/${VENUE}`]) {
           const reply = await subject().ask(target, accept(type))
@@ -42,7 +42,7 @@ export function headerSentences(subject: () => Subject): void {
       }
     })
 
-    it('are these and no others on an error: the bare problem type, at most 5 s in a cache, no ETag, no Age', async () => {
+    it('are exactly these on an error: the bare problem type, at most 5 s in a cache, no ETag, no Age', async () => {
       const errors = [
         [`/api/events/${NEVER}`, {}],
         ['/api/events/null', {}],
@@ -63,7 +63,7 @@ export function headerSentences(subject: () => Subject): void {
       }
     })
 
-    it('hold four ETags a record: one a shape', async () => {
+    it('include four ETags per record, one for each shape', async () => {
       const tags = new Map<string, string>()
       for (const type of TYPES) {
         tags.set(type, (await subject().ask(`/api/events/${EVENT}`, accept(type))).headers.get('etag') ?? '')
@@ -73,7 +73,7 @@ export function headerSentences(subject: () => Subject): void {
       expect(new Set(tags.values()).size).toBe(4)
     })
 
-    it('name no content coding: the service compresses nothing', async () => {
+    it('name no content coding, because the service does not compress', async () => {
       const headers = [['Accept-Encoding', 'gzip, deflate, br, zstd']] as const
       const reply = await subject().ask(`/api/events/${EVENT}`, { headers })
       expect(reply.headers.has('content-encoding')).toBe(false)

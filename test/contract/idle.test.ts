@@ -5,7 +5,7 @@ import { exchange } from '../support/raw-client.ts'
 import { parseReply } from '../support/reply.ts'
 import { requestText } from './over-http.ts'
 
-// Bun looks for idle connections every 4 s, by a clock of its own that cannot be passed in.
+// Bun checks for idle connections every 4 s, by a clock that cannot be passed in.
 const LONGER_THAN_BUN_LETS_IDLE_MS = 5000
 
 it('a request that waits longer than limits.idle gets its answer on Bun too', async () => {

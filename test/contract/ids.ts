@@ -4,7 +4,7 @@ import type { Subject } from './subject.ts'
 
 const EMPTY = '00000000-0000-0000-0000-000000000000'
 
-/** Everything .NET reads, and nothing else. */
+/** Every form that .NET reads. */
 function formsOf(id: string): string[] {
   const upper = id.toUpperCase()
   const digits = id.replaceAll('-', '')
@@ -42,7 +42,7 @@ const ABSENT = [
 ]
 
 export function idSentences(subject: () => Subject, hasLists = false): void {
-  // With lists on, the paths without an id are those of the lists (contract §4).
+  // With lists on, the paths without an id are lists (contract §4).
   const absent = hasLists ? ABSENT.filter((path) => path.includes('//')) : ABSENT
   describe('ids (contract §1.1)', () => {
     const endpoints = [
@@ -66,7 +66,7 @@ export function idSentences(subject: () => Subject, hasLists = false): void {
       })
     }
 
-    it('answers 400 where the id is absent', async () => {
+    it('answers 400 if the id is absent', async () => {
       for (const path of absent) {
         for (const target of [path, `/api${path}`]) {
           expect([target, (await subject().ask(target)).status]).toEqual([target, 400])

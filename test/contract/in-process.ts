@@ -8,9 +8,9 @@ import { FilesDirectory } from '../support/files-directory.ts'
 import { parseReply } from '../support/reply.ts'
 import type { Ask, Start } from './subject.ts'
 
-/** A service without a listener: what a runtime does is done here. */
+/** A service without a listener. These functions replace the runtime. */
 export interface Inside {
-  /** The response as it would be sent. */
+  /** Returns the response in the form that would be sent. */
   ask(target: string, ask?: Ask): Promise<Buffer>
   stop(): Promise<void>
 }
@@ -41,7 +41,7 @@ export async function openInside(configuration: string): Promise<Inside> {
   }
 }
 
-/** Starts services that `open` opens, in this process or another. */
+/** Starts services with `open`, in this process or another. */
 export function startInside(open: (configuration: string) => Promise<Inside>): Start {
   return async (settings, lists) => {
     const directory = new FilesDirectory(settings, lists)

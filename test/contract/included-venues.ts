@@ -32,7 +32,7 @@ export function includedVenueSentences(start: Start): void {
     const bodies = async (type: string, ids: readonly string[], list: string): Promise<readonly string[]> =>
       Promise.all(ids.map(async (id) => (await subject.ask(`/on/api/${list}/${id}`, accept(type))).body))
 
-    it('adds the served venues of the page, each once, in the order in which events first name them, byte for byte', async () => {
+    it('adds the served venues of the page, each once, in the order of their first event, byte for byte', async () => {
       const all = [1, 2, 3, 4, 5, 6].map(idAt)
       const self = 'include=venue'
       for (const [type, suffix] of shapeSuffix) {
@@ -44,7 +44,7 @@ export function includedVenueSentences(start: Start): void {
       }
     })
 
-    it('adds those alone that the events of this very page name, and stays in next before after', async () => {
+    it("adds only the venues of this page's events, and comes before after in next", async () => {
       const asked = accept('application/hal+json')
       const first = await subject.ask('/on/api/events?include=venue&limit=1', asked)
       const page = JSON.parse(first.body) as Page
@@ -56,7 +56,7 @@ export function includedVenueSentences(start: Start): void {
       expect(second._embedded.venue.map(({ Id }) => Id)).toEqual([VENUE])
     })
 
-    it('adds an empty list where no event of the page has a served venue, or there is no event', async () => {
+    it('adds an empty list if no event of the page has a served venue, or there is no event', async () => {
       for (const query of [`venue=${AT_CLOSED_VENUE}`, `venue=${EVENT}`]) {
         const plain = await subject.ask(`/on/api/events?${query}&include=venue`)
         expect(plain.body).toContain('],"Venues":[],"_links":')
@@ -67,7 +67,7 @@ export function includedVenueSentences(start: Start): void {
       }
     })
 
-    it('is refused in plain XML, with any other value, given twice, and of venues', async () => {
+    it('is refused in plain XML, with another value, if repeated, and for venues', async () => {
       for (const type of ['application/xml', 'text/xml']) {
         const reply = await subject.ask('/on/api/events?include=venue', accept(type))
         expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'application/problem+xml'])
@@ -82,13 +82,13 @@ export function includedVenueSentences(start: Start): void {
       expect([venues.status, venues.body.includes('it takes limit and after.')]).toEqual([400, true])
     })
 
-    it('changes no byte of a page that is asked without it', async () => {
+    it('changes no byte of a page without it', async () => {
       const { body } = await subject.ask('/on/api/events?limit=2')
       const events = await bodies('application/json', [1, 2].map(idAt), 'events')
       expect(body).toStartWith(`{"Events":[${events.join(',')}],"_links":[{"Rel":"self","Href":"~/events?limit=2"`)
     })
 
-    it('has another ETag once a venue of the page has changed, and the same while another has', async () => {
+    it('changes the ETag if a venue of the page changes, but not if another one does', async () => {
       const asked = accept('application/hal+json')
       const path = '/on/api/events?include=venue&limit=1'
       const changing = await start({ lists: 'on', freshness: { maxAge: '0s' } }, { events: '[]', venues: '[]' })
@@ -114,7 +114,7 @@ export function includedVenueSentences(start: Start): void {
   })
 
   describe('include=venue, before the venues are known (contract §4.4)', () => {
-    it('is 502, as the older list is, while a page of events alone is answered', async () => {
+    it('is 502 if either list is too old, while a page of events alone is answered', async () => {
       const subject = await start({ lists: 'on', limits: { waitFor: '5s' } }, { ...LISTS, venues: '{' })
       try {
         expect((await subject.ask('/api/events')).status).toBe(200)

@@ -1,8 +1,8 @@
-// Run by Node: holds services without listeners, and asks them what the tests' process wants to know.
+// Runs on Node: holds services without listeners, and queries them for the test process.
 import { type Inside, openInside } from './in-process.ts'
 import type { Ask } from './subject.ts'
 
-/** What is asked of Node. `service` is a number that the asking process gives. */
+/** A request to Node. `service` is a number chosen by the test process. */
 export type Order = { readonly number: number; readonly service: number } & (
   | { readonly kind: 'open'; readonly configuration: string }
   | { readonly kind: 'ask'; readonly target: string; readonly ask: Ask }
@@ -11,7 +11,7 @@ export type Order = { readonly number: number; readonly service: number } & (
 
 export interface Done {
   readonly number: number
-  /** The response in base64; empty if nothing was asked. */
+  /** The response in base64; empty if there was no request. */
   readonly response: string
   readonly failure: string | null
 }

@@ -8,7 +8,7 @@ import { accept, type Start, type Subject } from './subject.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/lists')
 
-/** Path, and how its golden files are named. */
+/** The path, and the name of its golden files. */
 const PAGES = [
   [0, '/api/events', 'events-0'],
   [1, '/api/events', 'events-1'],
@@ -65,7 +65,7 @@ const REFUSED = [
   [`tag=${'a'.repeat(9000)}`, 'tag'],
 ] as const
 
-/** What `lists: on` adds (contract §4). */
+/** The additions of `lists: on` (contract §4). */
 export function listSentences(start: Start): void {
   describe('lists (contract §4)', () => {
     let subject: Subject
@@ -83,7 +83,7 @@ export function listSentences(start: Start): void {
       return (page[list === 'events' ? 'Events' : 'Venues'] ?? []).map(({ Id }) => Number(Id.slice(-2)))
     }
 
-    it('answer under every spelling of their paths, and stay 400 with a second slash', async () => {
+    it('answer to every spelling of their paths, and stay 400 with a second slash', async () => {
       for (const list of ['events', 'venues']) {
         const { body, headers } = await subject.ask(`/api/${list}`)
         const upper = `/API/${list.toUpperCase()}`
@@ -96,32 +96,32 @@ export function listSentences(start: Start): void {
       }
     })
 
-    it('hold the served events not yet over, by Start, then Id', async () => {
+    it('contain the served events that have not ended, by Start, then Id', async () => {
       expect(await idsOf('')).toEqual([2, 1, 3, 4, 5, 6])
       expect(await idsOf('from=0001-01-01')).toEqual([0, 2, 1, 3, 4, 5, 6])
       expect(await idsOf('', 'venues')).toHaveLength(2)
     })
 
-    it('take whole days of the configured zone, and moments to the tenth of a microsecond', async () => {
-      // Event 3 starts at 23:30 in London, 22:30 UTC, on 12 July, and ends at 00:30 the day after.
+    it('accept whole days of the configured zone, and moments with a precision of 100 ns', async () => {
+      // Event 3 starts at 23:30 in London, 22:30 UTC, on 12 July, and ends at 00:30 the next day.
       expect(await idsOf('from=2036-07-12&to=2036-07-12')).toEqual([2, 1, 3])
       expect(await idsOf('from=2036-07-13&to=2036-07-13')).toEqual([3, 4])
       expect(await idsOf('to=2036-07-12T22:30Z&from=2036-07-12')).toEqual([2, 1])
       expect(await idsOf('to=2036-07-12T22:30:00.0000001Z&from=2036-07-12')).toEqual([2, 1, 3])
       expect(await idsOf('to=2036-07-12T23:30:00.0000001+01:00&from=2036-07-12')).toEqual([2, 1, 3])
-      // What ends at `from` is on; a tenth of a microsecond later it is not. Event 4 ends at .1234567.
+      // An event that ends at `from` is included; 100 ns later it is not. Event 4 ends at .1234567.
       expect(await idsOf('from=2036-07-13T10:00:00.1234567Z&to=2036-07-13')).toEqual([4])
       expect(await idsOf('from=2036-07-13T10:00:00.1234568Z&to=2036-07-13')).toEqual([])
       expect(await idsOf('from=2036-07-13T10:00:00.123Z&to=2036-07-13')).toEqual([4])
       expect(await idsOf('from=2036-07-13T10:00:00.124Z&to=2036-07-13')).toEqual([])
     })
 
-    it('count what finishes before it starts as over at its start', async () => {
+    it('treat an event that ends before its start as over at its start', async () => {
       expect(await idsOf('from=2036-07-14T12:00Z&to=2036-07-14')).toEqual([5])
       expect(await idsOf('from=2036-07-14T12:00:00.0000001Z&to=2036-07-14')).toEqual([])
     })
 
-    it('are filtered by venues, tags without regard to case, and tickets', async () => {
+    it('are filtered by venues, tags in any case, and tickets', async () => {
       expect(await idsOf(`venue=${VENUE}`)).toEqual([2, 4, 6])
       expect(await idsOf(`venue=%7B${VENUE.toUpperCase()}%7D&venue=${EVENT}`)).toEqual([2, 1, 4, 6])
       expect(await idsOf(`venue=${DRAFT}`)).toEqual([])
@@ -132,7 +132,7 @@ export function listSentences(start: Start): void {
       expect(await idsOf(`available=true&tag=%63af%C3%A9&venue=${VENUE}`)).toEqual([2])
     })
 
-    it('refuse what they do not take with 400 and a sentence that names it', async () => {
+    it('refuse invalid parameters with 400 and a sentence that names them', async () => {
       for (const [query, name] of REFUSED) {
         const reply = await subject.ask(`/api/events?${query}`)
         expect([query, reply.status]).toEqual([query, 400])
@@ -145,7 +145,7 @@ export function listSentences(start: Start): void {
     })
 
     it('refuse a query of more than 4,000 characters, and one whose next would be longer, on an empty page too', async () => {
-      // What `next` adds: `&after=` and 39 characters.
+      // The addition of `next`: `&after=` and 39 characters.
       const longest = 4000 - 'tag=&after='.length - 39
       const repeated = 'tag=a&'.repeat(666)
       for (const [query, status] of [
@@ -164,11 +164,11 @@ export function listSentences(start: Start): void {
       }
       expect((await subject.ask(`/api/venues?${'&'.repeat(4000)}`)).status).toBe(200)
       expect((await subject.ask(`/api/venues?${'&'.repeat(4001)}`)).status).toBe(400)
-      // Of anything else the query is not looked at.
+      // Other resources ignore the query.
       expect((await subject.ask(`/api/venues/${VENUE}?${'&'.repeat(4001)}`)).status).toBe(200)
     })
 
-    it('quote in a refusal nothing that the caller did not write', async () => {
+    it('quote in a refusal only what the caller wrote', async () => {
       for (const type of ['application/json', 'text/xml']) {
         const { body } = await subject.ask(
           `/api/events?limit=a${encodeURIComponent('\u{1f3ad}'.repeat(30))}`,
@@ -178,7 +178,7 @@ export function listSentences(start: Start): void {
       }
     })
 
-    it('know limit and after alone for venues', async () => {
+    it('accept only limit and after for venues', async () => {
       for (const query of ['from=2036-07-12', `venue=${VENUE}`, 'tag=a', 'available=true', 'to=2036-07-12']) {
         const reply = await subject.ask(`/venues?${query}`, accept('text/xml'))
         expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'application/problem+xml'])
@@ -190,7 +190,7 @@ export function listSentences(start: Start): void {
       expect((await subject.ask(`/api/venues?limit=1&after=${after}`)).status).toBe(200)
     })
 
-    it('name what was given in links, in order, equal ones once, percent-encoded', async () => {
+    it('repeat the parameters in links, in order, without duplicates, percent-encoded', async () => {
       const query = `limit=1&tag=Caf%c3%a9&tag=Caf%C3%A9&tag=caf%C3%A9&venue={${VENUE.toUpperCase()}}&available=true&from=2036-07-12T00:00+01:00&to=2036-07-14&venue=${VENUE}`
       const named = `from=2036-07-12T00%3A00%2B01%3A00&to=2036-07-14&venue=${VENUE}&tag=Caf%C3%A9&tag=caf%C3%A9&available=true&limit=1`
       const reply = await subject.ask(`/api/events?${query}`, accept('application/hal+json'))
@@ -203,7 +203,7 @@ export function listSentences(start: Start): void {
       expect((JSON.parse(second.body) as Hal)._links.self.href).toBe(next?.href ?? '')
     })
 
-    it('come whole to whoever follows next, page by page, in each shape', async () => {
+    it('are complete if all next links are followed, in each shape', async () => {
       for (const type of shapeSuffix.keys()) {
         for (const limit of [1, 2, 3]) {
           let path: string | undefined = `/events?limit=${limit}`
@@ -221,7 +221,7 @@ export function listSentences(start: Start): void {
       }
     })
 
-    it('have the headers of a record, Link besides where there is more; HEAD has them too', async () => {
+    it('have the headers of a record, and Link if there is more, also for HEAD', async () => {
       for (const type of shapeSuffix.keys()) {
         const record = await subject.ask(`/api/events/${idAt(2)}`, accept(type))
         const page = await subject.ask('/api/events?limit=1', accept(type))
@@ -236,7 +236,7 @@ export function listSentences(start: Start): void {
       }
     })
 
-    it('hold each record in the bytes of its own representation', async () => {
+    it('contain each record in the bytes of its own representation', async () => {
       for (const [type, suffix] of shapeSuffix) {
         const { body } = await subject.ask('/api/events', accept(type))
         for (const index of [1, 2, 3]) {
@@ -248,7 +248,7 @@ export function listSentences(start: Start): void {
       }
     })
 
-    it('know OPTIONS and 405, whatever the query', async () => {
+    it('answer OPTIONS and 405 for any query', async () => {
       const options = await subject.ask('/api/events?limit=0', { method: 'OPTIONS' })
       expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
       const post = await subject.ask('/api/venues?limit=0', { method: 'POST' })
@@ -283,7 +283,7 @@ export function listSentences(start: Start): void {
     })
   })
 
-  describe('lists, where they are asked before anything is known (contract §1.2)', () => {
+  describe('lists, requested before the first read (contract §1.2)', () => {
     it('answer 502 with Retry-After, and 400 and 404 before it', async () => {
       const subject = await start({ lists: 'on', limits: { waitFor: '50ms' } }, null)
       try {
@@ -300,7 +300,7 @@ export function listSentences(start: Start): void {
     })
   })
 
-  describe('lists, with conditional requests and under a base path (contract §4)', () => {
+  describe('lists, with conditional requests and a base path (contract §4)', () => {
     it('answer 304, and link under the base path', async () => {
       const settings = { lists: 'on', conditionalRequests: true, listen: { basePath: '/on' } }
       const subject = await start(settings, LISTS)
@@ -327,7 +327,7 @@ interface Hal {
 }
 
 function idAt(index: number): string {
-  // Of two that start together, 2 comes before 1.
+  // Of two events that start together, 2 comes before 1.
   return `${index === 1 ? 'b' : 'a'}0000000-0000-4000-8000-00000000000${index}`
 }
 

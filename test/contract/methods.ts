@@ -9,7 +9,7 @@ const OURS = [`/api/events/${EVENT}`, `/events/${NEVER}/venue`, `/api/venues/${V
 
 export function methodSentences(subject: () => Subject): void {
   describe('methods (contract §1.2)', () => {
-    it('answers HEAD with the headers of GET and no body, whatever the status', async () => {
+    it('answers HEAD with the headers of GET and no body, for any status', async () => {
       for (const target of [...OURS, '/nothing']) {
         for (const accept of ['application/json', 'application/xml', 'application/hal+json', 'application/hal+xml']) {
           const headers = [['Accept', accept]] as const
@@ -50,7 +50,7 @@ export function methodSentences(subject: () => Subject): void {
       }
     })
 
-    it('answers 405 to any other method, with Allow', async () => {
+    it('answers 405 with Allow to any other method', async () => {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
         for (const target of OURS) {
           const reply = await subject().ask(target, { method })
@@ -61,7 +61,7 @@ export function methodSentences(subject: () => Subject): void {
       }
     })
 
-    it('looks at the path first, then OPTIONS, then the method, then the id', async () => {
+    it('checks the path first, then OPTIONS, then the method, then the id', async () => {
       for (const method of ['OPTIONS', 'POST', 'GET']) {
         const reply = await subject().ask('/nothing', { method })
         expect([method, reply.status, reply.headers.has('allow')]).toEqual([method, 404, false])

@@ -56,7 +56,7 @@ export function negotiationSentences(subject: () => Subject): void {
       expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
     })
 
-    it('takes several Accept lines for one list', async () => {
+    it('reads several Accept lines as one list', async () => {
       const lines = ['text/json;q=0.3', 'application/hal+xml;q=0.7', 'application/xml;q=0.5']
       const headers = lines.map((line) => ['Accept', line] as const)
       const reply = await subject().ask(`/api/events/${EVENT}`, { headers })
@@ -65,7 +65,7 @@ export function negotiationSentences(subject: () => Subject): void {
       expect(spoilt.headers.get('content-type')).toBe('application/json; charset=utf-8')
     })
 
-    it('chooses the problem type in the same way (§1.5)', async () => {
+    it('chooses the problem type by the same rules (§1.5)', async () => {
       for (const [header, type] of TABLE) {
         const reply = await subject().ask(`/api/events/${NEVER}`, accept(header))
         const problem = type.endsWith('xml') ? 'application/problem+xml' : 'application/problem+json'

@@ -10,7 +10,7 @@ export interface HttpSubject extends Subject {
   readonly process: MarqueeProcess
 }
 
-/** `./marquee serve` as a process of its own, asked over a socket byte by byte. */
+/** `./marquee serve` as a separate process, queried over a socket byte by byte. */
 export function startOverHttp(runtime: Runtime): (...given: Parameters<Start>) => Promise<HttpSubject> {
   return async (settings, lists) => {
     const directory = new FilesDirectory(settings, lists)
@@ -29,7 +29,7 @@ export function startOverHttp(runtime: Runtime): (...given: Parameters<Start>) =
   }
 }
 
-/** A request whose connection ends with the response. */
+/** Returns a request that closes its connection after the response. */
 export function requestText(target: string, { method = 'GET', headers = [] }: Ask = {}): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${target} HTTP/1.1\r\nHost: marquee.example\r\nConnection: close\r\n${lines.join('')}\r\n`

@@ -43,11 +43,11 @@ export function problemSentences(subject: () => Subject, hasLists: boolean): voi
       })
     }
 
-    it('name the paths that are there, and say that lists are off where they are', async () => {
+    it('name the existing paths, and say that lists are off if they are', async () => {
       const lists = hasLists ? '/api/events, /api/venues, ' : ''
       const detail = `There is nothing here. Try ${lists}/api/events/{id}, /api/events/{id}/venue or /api/venues/{id}.`
       expect(JSON.parse((await subject().ask('/nothing')).body)).toMatchObject({ detail })
-      // An id that is empty is malformed, as ever.
+      // An empty id is malformed.
       expect((await subject().ask('/api/events//')).body).toContain('The id must be a GUID')
       if (hasLists) return
       for (const [list, one] of [
@@ -62,7 +62,7 @@ export function problemSentences(subject: () => Subject, hasLists: boolean): voi
       }
     })
 
-    it('carry the pathname as browsers parse it, escaped, whatever was asked for', async () => {
+    it('contain the pathname as browsers parse it, escaped, for any request', async () => {
       for (const target of HOSTILE) {
         const { pathname } = new URL(`http://h${target}`)
         const json = await subject().ask(target)
@@ -73,7 +73,7 @@ export function problemSentences(subject: () => Subject, hasLists: boolean): voi
       }
     })
 
-    it('carry the traceId of a valid traceparent, in both', async () => {
+    it('contain the traceId of a valid traceparent, in both', async () => {
       const valid = [
         `00-${TRACE}-00f067aa0ba902b7-01`,
         `00-${TRACE}-00f067aa0ba902b7-00`,
@@ -89,7 +89,7 @@ export function problemSentences(subject: () => Subject, hasLists: boolean): voi
       }
     })
 
-    it('carry no traceId for any other traceparent', async () => {
+    it('contain no traceId for any other traceparent', async () => {
       const invalid = [
         'x',
         TRACE,
@@ -109,7 +109,7 @@ export function problemSentences(subject: () => Subject, hasLists: boolean): voi
       expect((await subject().ask('/nothing', { headers: twice })).body).not.toContain('traceId')
     })
 
-    it('are no part of a success', async () => {
+    it('are never part of a success', async () => {
       const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
       const reply = await subject().ask(`/api/events/${EVENT}`, { headers: [['traceparent', traceparent]] })
       expect(reply.body).not.toContain(TRACE)

@@ -10,7 +10,7 @@ export const DRAFT = '91b3d4c6-e07f-4258-8c9a-5d6ef1a0b734'
 export const CANCELLED = 'e8f02a7d-4c19-4b83-a5d6-7b9c01e3f248'
 export const VENUE = '5b7d21f0-c8e4-4f36-9a07-e6d13b9c4a58'
 export const CLOSED_VENUE = 'a60e9f13-7d5b-4c28-b4f1-2c8d07e5936b'
-/** Of no record at all. */
+/** An id of no record. */
 export const NEVER = 'd4196b8e-2fa0-47c5-8e3b-60f9a7c5d12e'
 const UNKNOWN_VENUE = '18c7e5a2-d3f6-4b90-a7e8-4f5d2b61c039'
 
@@ -25,7 +25,7 @@ const VENUE_ROW: Row = {
   Latitude: '51.5158',
 }
 
-/** One row of each kind that the contract tells apart. */
+/** One row of each kind that the contract distinguishes. */
 export const LISTS: Lists = {
   events: JSON.stringify([
     EVENT_ROW,

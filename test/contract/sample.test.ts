@@ -24,7 +24,7 @@ describe('the sample', () => {
   })
   afterAll(() => subject.stop())
 
-  it('is served, every row of it but the draft, the cancelled event and the closed venue', async () => {
+  it('is served, except the draft, the cancelled event and the closed venue', async () => {
     const missing: unknown[] = []
     for (const [kind, { rows }] of [
       ['events', EVENTS],
@@ -40,14 +40,14 @@ describe('the sample', () => {
     expect(missing).toHaveLength(3)
   })
 
-  it.each([EVENT_TABLE, VENUE_TABLE])('has the examples of the table of $list', async ({ list, fields }) => {
+  it.each([EVENT_TABLE, VENUE_TABLE])('contains the examples in the table of $list', async ({ list, fields }) => {
     const [id] = fields.map(({ example }) => JSON.parse(example) as string)
     const { body } = await subject.ask(`/api/${list}/${id}`)
     const members = fields.map(({ name, example }) => `"${name}":${example}`)
     expect(body).toStartWith(`{${members.join(',')},"_links":`)
   })
 
-  it('holds something of each kind worth showing', () => {
+  it('contains something of each kind worth showing', () => {
     const { rows } = EVENTS
     expect(rows.length).toBeGreaterThanOrEqual(30)
     expect(rows.some((row) => row['VenueId'] === null)).toBe(true)

@@ -13,7 +13,7 @@ import { EVENT, EVENT_ROW, LISTS } from './rows.ts'
 const TARGET = `/api/events/${EVENT}`
 const AT_ONCE = { freshness: { maxAge: 0, refreshEvery: '1h' } }
 
-/** So many rows that a read of them is still under way when the signal comes. */
+/** Enough rows that a read is still running when the signal arrives. */
 function manyRows(): string {
   const rest = JSON.stringify({ ...EVENT_ROW, Tags: Array.from({ length: 20 }, (_, index) => `tag ${index}`) })
   const rows = Array.from({ length: 20_000 }, (_, index) =>
@@ -22,22 +22,22 @@ function manyRows(): string {
   return `[${[...rows, JSON.stringify(EVENT_ROW)].join(',')}]`
 }
 
-/** How a service ends, as a real process. */
+/** The end of a service, as a real process. */
 export function stopSentences(name: string, runtime: Runtime): void {
   describe(`the end of the service on ${name} (SURFACE: serve)`, () => {
-    /** A service with one request that waits for a read which takes a while. */
+    /** Starts a service with one request that waits for a slow read. */
     async function waiting(settings: object = {}) {
       const directory = new FilesDirectory({ ...AT_ONCE, ...settings }, LISTS)
       const { child, port } = await serve(runtime, directory.configuration)
       directory.write('events', manyRows())
       let isAnswered = false
       const answer = exchange(port, `GET ${TARGET} HTTP/1.1\r\nHost: x\r\n\r\n`).finally(() => (isAnswered = true))
-      // Answered at once, and after the other had been taken.
+      // Answered at once, after the other request had been accepted.
       expect(parseReply(await exchange(port, requestText('/nothing'))).status).toBe(404)
       return { directory, child, port, answer, isAnswered: () => isAnswered }
     }
 
-    it('SIGTERM lets a waiting request have its answer, takes no new one, and ends with 0, not waiting for idle connections', async () => {
+    it('SIGTERM completes a waiting request, accepts no new one, and ends with 0 without waiting for idle connections', async () => {
       const limits = { drain: '60s', idle: '75s', waitFor: '60s' }
       const { directory, child, port, answer, isAnswered } = await waiting({ limits })
       const idle = connect({ port, host: '127.0.0.1' })
@@ -54,7 +54,7 @@ export function stopSentences(name: string, runtime: Runtime): void {
       directory.remove()
     })
 
-    it('what is left after limits.drain is closed', async () => {
+    it('closes the remaining connections after limits.drain', async () => {
       const directory = new FilesDirectory({ limits: { drain: '100ms' } }, LISTS)
       const { child, port } = await serve(runtime, directory.configuration)
       const half = connect({ port, host: '127.0.0.1' })
@@ -70,7 +70,7 @@ export function stopSentences(name: string, runtime: Runtime): void {
     it('SIGTERM to npm start reaches the service and ends it', async () => {
       const directory = new FilesDirectory({}, LISTS)
       const script = runtime === 'bun' ? 'start' : 'start:node'
-      // npm runs scripts in the package's directory; the relative path is meant where the person stands.
+      // npm runs scripts in the package's directory, but a relative path is meant relative to the user's directory.
       const args = ['run', '--prefix', ROOT, script, '--', '--config', 'marquee.yaml']
       const npm = new Child('npm', args, { cwd: directory.path })
       const { port } = await untilListening(npm)

@@ -2,21 +2,21 @@ import type { FilesDirectory, Lists, Settings } from '../support/files-directory
 import type { Reply } from '../support/reply.ts'
 
 export interface Ask {
-  /** GET where it is left out. */
+  /** GET by default. */
   readonly method?: string
-  /** Line by line: a name may come again. */
+  /** One entry per line, so a name may be repeated. */
   readonly headers?: readonly (readonly [string, string])[]
 }
 
-/** A Marquee under test, however it runs. */
+/** A Marquee under test, on any runtime. */
 export interface Subject {
   readonly directory: FilesDirectory
-  /** `target` as on a request line. */
+  /** Sends a request. `target` is the request target. */
   ask(target: string, ask?: Ask): Promise<Reply>
   stop(): Promise<void>
 }
 
-/** Starts one; without `lists` it finds no CRM directory. */
+/** Starts a Marquee. Without `lists` it has no CRM directory. */
 export type Start = (settings: Settings, lists: Lists | null) => Promise<Subject>
 
 export function accept(mediaType: string): Ask {

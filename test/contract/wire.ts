@@ -9,7 +9,7 @@ import type { Start } from './subject.ts'
 
 const TARGET = `/api/events/${EVENT}`
 
-/** What only a socket can say. */
+/** The rules that need a socket to check. */
 export function wireSentences(name: string, start: (...given: Parameters<Start>) => Promise<HttpSubject>): void {
   describe(`on the wire, ${name}`, () => {
     let subject: HttpSubject
@@ -21,7 +21,7 @@ export function wireSentences(name: string, start: (...given: Parameters<Start>)
     afterAll(() => subject.stop())
     const send = (text: string): Promise<Buffer> => exchange(subject.process.port, text)
 
-    it('answers HTTP/1.0, with a Host and without, and closes', async () => {
+    it('answers HTTP/1.0 with and without a Host, and closes the connection', async () => {
       for (const head of ['', 'Host: x\r\n']) {
         const reply = parseReply(await send(`GET /x/../api/events/${EVENT}?y HTTP/1.0\r\n${head}\r\n`))
         expect([reply.status, reply.body]).toEqual([200, body])
@@ -30,7 +30,7 @@ export function wireSentences(name: string, start: (...given: Parameters<Start>)
       }
     })
 
-    it('takes the path of an absolute-form target (RFC 9112 §3.2.2)', async () => {
+    it('reads the path of an absolute-form target (RFC 9112 §3.2.2)', async () => {
       for (const base of ['http://other.example', 'http://other.example:99', 'https://u:p@other.example/a/..']) {
         expect((await subject.ask(`${base}${TARGET}?q=/x`)).body).toBe(body)
       }
@@ -38,7 +38,7 @@ export function wireSentences(name: string, start: (...given: Parameters<Start>)
       expect(JSON.parse(bare.body)).toMatchObject({ status: 404, instance: '/' })
     })
 
-    it('lets no Host change the path', async () => {
+    it('ignores Host when it reads the path', async () => {
       for (const host of ['x/api/venues', 'x?y', 'x#y', '[::1:::', 'a@b:99999', '']) {
         const reply = parseReply(await send(`GET ${TARGET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`))
         expect([host, reply.status, reply.body]).toEqual([host, 200, body])
@@ -57,12 +57,12 @@ export function wireSentences(name: string, start: (...given: Parameters<Start>)
         const reply = await subject.ask(target, { method })
         expect([method, Date.parse(reply.headers.get('date') ?? '') > 0]).toEqual([method, true])
         expect(reply.headers.has('transfer-encoding')).toBe(false)
-        // RFC 9110 §8.6: a 204 has none.
+        // A 204 has no Content-Length (RFC 9110 §8.6).
         expect([method, reply.headers.has('content-length')]).toEqual([method, method !== 'OPTIONS'])
       }
     })
 
-    it('answers one request after another on a connection, bodies of requests read past', async () => {
+    it('answers several requests on one connection, and ignores request bodies', async () => {
       const post = `POST ${TARGET} HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\nGET /api/venues HTTP/1.1\r\n\r\n\r\n`
       const head = `HEAD ${TARGET} HTTP/1.1\r\nHost: x\r\n\r\n`
       const text = (await send(`${post}${head}${requestText(`/api/venues/${VENUE}`)}`)).toString('latin1')
@@ -78,7 +78,7 @@ export function wireSentences(name: string, start: (...given: Parameters<Start>)
       expect([reply.status, reply.body]).toEqual([200, body])
     })
 
-    it('lives on after what its parser refuses', async () => {
+    it('survives requests that its parser refuses', async () => {
       const refused = [
         'GET\r\n\r\n',
         'GET x HTTP/1.1\r\nHost: x\r\n\r\n',

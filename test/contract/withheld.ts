@@ -5,13 +5,13 @@ import { accept, type Subject } from './subject.ts'
 
 const { NEVER } = rows
 
-/** The whole response but its date, as one text; the id that was asked for replaced. */
+/** Returns the whole response without its date as one text, with the requested id replaced. */
 function whole({ head, body }: Reply, id: string): string {
   return `${head.replace(/\r\ndate: [^\r]*/i, '')}\r\n\r\n${body}`.replaceAll(id, '{id}')
 }
 
 export function withheldSentences(subject: () => Subject): void {
-  describe('what is withheld (contract §1)', () => {
+  describe('withheld records (contract §1)', () => {
     const pairs = [
       ['/api/events/{id}', rows.DRAFT, 'an event not shown on the web'],
       ['/api/events/{id}', rows.CANCELLED, 'an inactive event'],
@@ -21,7 +21,7 @@ export function withheldSentences(subject: () => Subject): void {
     ] as const
 
     for (const [path, id, what] of pairs) {
-      it(`cannot be told from what never existed, byte for byte: ${what}`, async () => {
+      it(`are indistinguishable from missing ones, byte for byte: ${what}`, async () => {
         for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
           for (const type of ['application/json', 'application/hal+xml']) {
             const withheld = await subject().ask(path.replace('{id}', id), { method, ...accept(type) })
@@ -32,14 +32,14 @@ export function withheldSentences(subject: () => Subject): void {
       })
     }
 
-    it('cannot be told through the event either: a closed venue from one that never was', async () => {
+    it('are indistinguishable through the event too: a closed venue from an unknown one', async () => {
       const [closed, unknown] = [rows.AT_CLOSED_VENUE, rows.AT_UNKNOWN_VENUE]
       const withheld = await subject().ask(`/api/events/${closed}/venue`)
       const never = await subject().ask(`/api/events/${unknown}/venue`)
       expect(whole(withheld, closed)).toBe(whole(never, unknown))
     })
 
-    it('is not asked for by conditional or ranged requests either', async () => {
+    it('are not revealed by conditional or ranged requests', async () => {
       const headers = [
         ['If-None-Match', '*'],
         ['Range', 'bytes=0-0'],

@@ -1,15 +1,15 @@
-/** Who an entry belongs to: a suspended machine delays its own entries, the world goes on without it. */
+/** The owner of an entry: a suspended machine delays its own entries, the world goes on without it. */
 export type Whose = 'machine' | 'world'
 
 export interface Entry {
   at: number
   readonly order: number
   readonly whose: Whose
-  /** Null where it was called off. */
+  /** `null` if the entry was cancelled. */
   run: (() => void) | null
 }
 
-/** What is to happen, earliest first; a binary heap, ties in the order they were entered. */
+/** Future events, earliest first: a binary heap with ties in the order of entry. */
 export class Agenda {
   #heap: Entry[] = []
   #order = 0
@@ -21,7 +21,7 @@ export class Agenda {
     return entry
   }
 
-  /** The next entry that was not called off, null where nothing is left. */
+  /** Returns the next entry that was not cancelled; `null` if none is left. */
   next(): Entry | null {
     for (;;) {
       const top = this.#heap[0]
@@ -35,7 +35,7 @@ export class Agenda {
     }
   }
 
-  /** Moves all entries of the machine back. */
+  /** Delays all entries of the machine. */
   delay(ms: number): void {
     const entries = this.#heap
     this.#heap = []

@@ -1,4 +1,7 @@
-/** A stream of random numbers that a seed decides (mulberry32). Each actor has its own, so that none disturbs another. */
+/**
+ * A stream of random numbers determined by a seed (mulberry32). Each actor has its own stream, independent of the
+ * others.
+ */
 export class Chance {
   #state: number
 
@@ -6,7 +9,7 @@ export class Chance {
     this.#state = seed >>> 0
   }
 
-  /** From 0 (included) to 1 (excluded). */
+  /** Returns a number from 0 (included) to 1 (excluded). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -14,17 +17,17 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
   }
 
-  /** A whole number below `limit`. */
+  /** Returns a whole number below `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }
 
-  /** Whether something of this probability happens. */
+  /** Returns true with this probability. */
   happens(probability: number): boolean {
     return probability > 0 && this.next() < probability
   }
 
-  /** A span around `mean`, exponentially distributed: short ones often, long ones now and then. */
+  /** Returns an exponentially distributed span with this mean: mostly short, sometimes long. */
   span(mean: number): number {
     return -Math.log(1 - this.next()) * mean
   }
@@ -39,7 +42,7 @@ export class Chance {
     return item
   }
 
-  /** A stream of its own, for another actor. */
+  /** Returns an independent stream for another actor. */
   fork(): Chance {
     return new Chance(this.below(0x1_0000_0000))
   }

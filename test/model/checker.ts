@@ -11,7 +11,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 type AnyList = Replica['events'] | Replica['venues']
 
-/** A request, from when it came. */
+/** A request, as of its arrival. */
 export interface Asked {
   readonly lists: readonly AnyList[]
   readonly moment: Moment
@@ -22,19 +22,19 @@ export interface Asked {
 
 export interface Refusal {
   readonly retryAfterMs: number
-  /** How many waited when it came. */
+  /** The number of waiting requests at its arrival. */
   readonly waiting: number
-  /** Whether the request could be answered at once now. */
+  /** Returns true if the request could be answered at once now. */
   readonly isAnswerable: () => boolean
 }
 
-/** Clocks that show whole milliseconds, and sums of small numbers. */
+/** Clocks show whole milliseconds, and sums of small numbers are inexact. */
 const TOLERANCE_MS = 0.01
 
-/** Holds every answer against all that ever happened in the CRM. */
+/** Checks every answer against the complete history of the CRM. */
 export class Checker {
   readonly counts: { shown: number; notFound: number; refused: number } = { shown: 0, notFound: 0, refused: 0 }
-  /** What was wrong; the first few sentences of it. */
+  /** The first few violations, one sentence each. */
   readonly wrong: string[] = []
   wrongs = 0
   readonly #tables: Readonly<Record<'events' | 'venues', Table>>
@@ -55,7 +55,7 @@ export class Checker {
     this.#fault(`a request crashed: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
   }
 
-  /** An answer that tells of one row, or of an event whose venue decides. */
+  /** Checks an answer about one row, or about an event whose venue decides. */
   answer(asked: Asked, ageMs: number, glimpses: readonly Glimpse[]): void {
     this.#checkAge(asked, ageMs)
     for (const glimpse of glimpses) {
@@ -65,14 +65,14 @@ export class Checker {
     }
   }
 
-  /** An event and its venue: the event never shows before its venue, nor after it. */
+  /** Checks an answer about an event and its venue: the event is never visible without its venue. */
   answerOfTwo(asked: Asked, ageMs: number, event: Glimpse, venue: Glimpse): void {
     this.answer(asked, ageMs, [event, venue])
     const pointing = this.#story(event)?.pointing(event.epoch ?? 0) ?? []
     const points = pointing.at(-1)
     const current = this.#story(venue)?.epochs.at(-1)
     if (venue.epoch !== null || points === undefined || current === undefined) return
-    // Two servers that lag differently are two CRMs; so is one whose venues, or events, cannot be read now.
+    // Two servers with different lags are like two CRMs; so is a CRM whose venues or events cannot be read now.
     if (this.#setting.serverLagsMs.length > 1 || asked.lists.some((list) => this.#isFailing(list))) return
     const nowMs = this.#time.trueMs
     const { visible, restoredMs } = this.#tables.venues
@@ -80,15 +80,16 @@ export class Checker {
     const gone = this.#story(venue)?.lastShown()
     if (!current.shown) {
       if (gone === undefined || points.to > gone.to || points.endedSilently || this.#isUntold(event)) return
-      // It may not have been known that the venue was shown at all.
+      // The replica may never have learnt that the venue was shown.
       const isKnown = this.#story(venue)?.before(gone)?.endedSilently === false
       if (!isKnown || !this.#log.wasToldWithin('venues', Math.max(gone.from, points.from), gone.to)) return
       this.#fault(`${event.id} points at ${venue.id}, though it went before, or with it`)
       return
     }
-    // Deleted and created again before its deletion was known: it is removed late rather than added late.
+    // Deleted and created again before the deletion was known: the replica removes it late instead of adding it late.
     if (gone !== undefined && !this.#log.wasToldWithin('venues', gone.to, current.from)) return
-    // It may not be known that the event ever pointed at another: then it is shown as pointing there in vain all the time.
+    // The replica may not know that the event ever referred to another venue. It then seems to refer to the missing one
+    // all along.
     const before = pointing.at(-2)
     if (before !== undefined && (before.endedSilently || !this.#log.wasToldWithin('events', before.to, points.from)))
       return
@@ -100,7 +101,7 @@ export class Checker {
     }
   }
 
-  /** What is held once all has been well for long enough: neither more nor less than the CRM shows. */
+  /** Compares the held list with the CRM after a long enough quiet time: they must be equal. */
   compare(list: AnyList, glimpse: (id: Guid) => Glimpse): void {
     const { name } = list.list.kind
     const table = this.#tables[name]
@@ -126,7 +127,7 @@ export class Checker {
     const hasReason = (list: AnyList): boolean =>
       this.#isFailing(list) || lagsTooFar || wasShrunk(list) || asked.isShrunk
     this.#checkCursors(asked)
-    // Begun before the read that was not believed ended, by which it is known.
+    // The read may have begun before the one that was not believed had ended, which reveals it.
     const isServed = (list: AnyList): boolean =>
       (list.ageMs(this.#time.peek()) ?? Infinity) <= maxAgeMs || this.#isServedOn(list, this.#setting.patienceMs * 20)
     if (asked.lists.every(isServed)) unless('502 though the shrink guard serves the old list')
@@ -134,7 +135,7 @@ export class Checker {
     this.#checkRetryAfter(asked, retryAfterMs, isAnswerable)
   }
 
-  /** A failing list may have been read at the very moment of the refusal; the report of that read comes after it. */
+  /** A failing list may have been read at the moment of the refusal; the report of that read comes later. */
   #unlessReadNow({ lists }: Asked): (what: string) => void {
     const failing = lists.filter((list) => list.isFailing).map(({ list }) => list.kind.name)
     const nowMs = this.#time.trueMs
@@ -144,7 +145,7 @@ export class Checker {
       })
   }
 
-  /** Where nothing but a cursor does not work, a few failures are all that it may cost. */
+  /** If only cursors fail, they must not cost more than a few failures. */
   #checkCursors({ lists }: Asked): void {
     const { trouble, cursorDeaths, maxAgeMs, refreshEveryMs, patienceMs } = this.#setting
     if (trouble > 0 || cursorDeaths === 0) return
@@ -157,13 +158,13 @@ export class Checker {
     }
   }
 
-  /** After that long it is answered, or a try was made meanwhile. */
+  /** Checks that after `retryAfterMs` the request can be answered, or a try was made meanwhile. */
   #checkRetryAfter({ lists }: Asked, retryAfterMs: number, isAnswerable: () => boolean): void {
-    const marks = lists.map((list) => this.#log.marks[list.list.kind.name] ?? 0)
+    const progress = lists.map((list) => this.#log.progress[list.list.kind.name] ?? 0)
     this.#time.after(retryAfterMs + 1, () => {
       const isIdle = lists.every((list, index) => {
         const { name } = list.list.kind
-        return this.#log.marks[name] === marks[index] && !this.#log.isReading(name, this.#time.trueMs)
+        return this.#log.progress[name] === progress[index] && !this.#log.isReading(name, this.#time.trueMs)
       })
       if (isIdle && !isAnswerable()) this.#fault(`Retry-After: ${retryAfterMs / 1000} was not true`)
     })
@@ -185,7 +186,7 @@ export class Checker {
     if (ageMs <= maxAgeMs || ageMs <= sinceMs + TOLERANCE_MS) return
     const isFailing = lists.some((list) => this.#isFailing(list))
     if (staleIfErrorMs > 0 && ageMs <= maxAgeMs + staleIfErrorMs && isFailing) return
-    // The other list may have been read since the request came.
+    // The other list may have been read since the request arrived.
     const mostMs = Math.max(maxAgeMs, sinceMs + TOLERANCE_MS)
     const old = lists.filter((list) => (list.ageMs(this.#time.peek()) ?? 0) > mostMs)
     const isServedOn = (): boolean => old.every((list) => this.#isServedOn(list, 0))
@@ -209,7 +210,8 @@ export class Checker {
     const last = this.#lastEpoch.get(glimpse.id) ?? 0
     const epoch = glimpse.epoch ?? this.#absentEpoch(glimpse, story, since, last)
     this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
-    // The next process may go on from a snapshot without what only a full read could tell again, or what can be read no longer.
+    // The next process may continue from a snapshot without facts that only a full read could report, or that cannot be
+    // read any more.
     const isKept = story.epochs[epoch]?.endedSilently === true || this.#log.shrunkMs.has(glimpse.list)
     const isForgotten = this.#setting.restartEveryMs > 0 && isKept
     if (epoch < last && !isForgotten) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
@@ -219,13 +221,13 @@ export class Checker {
     this.#lastSold.set(glimpse.id, Math.max(lastSold, glimpse.sold))
     if (glimpse.sold < lastSold && !isForgotten)
       this.#fault(`${glimpse.id} went back from ${lastSold} to ${glimpse.sold} sold`)
-    // The tickets of a row that went untold are not told of either.
+    // The tickets of a row whose change was not reported are not reported either.
     const detailsUntil =
       story.epochs[epoch]?.endedSilently === true ? this.#knownUntil(glimpse.list, story.epochs, epoch) : 0
     this.#checkSpan(glimpse, story.sales, glimpse.sold, since, 'sale', detailsUntil)
   }
 
-  /** The earliest time without the row that a 404 may be about; the latest one where there is none. */
+  /** Returns the earliest period without the row that a 404 may refer to; the latest one if there is none. */
   #absentEpoch({ list }: Glimpse, { epochs }: Story, since: number, last: number): number {
     let latest = 0
     for (let index = 0; index < epochs.length; index++) {
@@ -251,7 +253,7 @@ export class Checker {
     }
     const until = Math.max(atLeast, this.#knownUntil(list, spans, index))
     const { trouble, idScanEveryMs } = this.#setting
-    // A delta confirms nothing, and yet it must tell what is stamped in good time.
+    // A delta confirms nothing, but must report every change with a timely updatedAt.
     const tells =
       trouble === 0 && idScanEveryMs > 0 && this.#tables[list].stories.get(id)?.isPromptSince(span.to) === true
     const due = tells ? Math.max(since, this.#log.toldMs.get(list) ?? 0) : since
@@ -260,7 +262,10 @@ export class Checker {
     this.#fault(`${list} ${id} ${epoch === null ? '404 for' : 'shows'} ${what} ${index} ${late}`)
   }
 
-  /** Until when something may be shown, but for the age: to its end where the CRM tells of that, else to the next audit. */
+  /**
+   * Returns until when a state may be shown, apart from the age: until its end if the CRM reports that, else until the
+   * next audit.
+   */
   #knownUntil(list: string, spans: readonly Span[], index: number): number {
     const span = spans[index]
     if (span === undefined || !span.endedSilently) return span?.to ?? 0
@@ -268,13 +273,16 @@ export class Checker {
     return Math.min(told, this.#log.auditedAt(list, span.to), this.#auditDueBy(span.to))
   }
 
-  /** When an audit must have found what happened at `ms`; nobody knows where reads fail. */
+  /** Returns when an audit must have found what happened at `ms`. Unlimited if reads fail. */
   #auditDueBy(ms: number): number {
     const { trouble, clocks, fullReadEveryMs } = this.#setting
     return trouble === 0 && clocks === 'steady' ? ms + 2 * fullReadEveryMs + 5000 : Number.POSITIVE_INFINITY
   }
 
-  /** The shrink guard serves the old list, for so much longer at least. Since when, a process that was killed has not told the next one. */
+  /**
+   * The shrink guard serves the old list for at least `forMs` more. A killed process has not told the next one since
+   * when.
+   */
   #isServedOn({ list, shrunk }: AnyList, forMs: number): boolean {
     const { shrinkGuardMs, restartEveryMs } = this.#setting
     const { shrunkMs: since, lastShrunkMs } = this.#log
@@ -283,12 +291,12 @@ export class Checker {
     return restartEveryMs > 0 ? forMs === 0 : this.#time.trueMs + forMs - shrunkMs <= shrinkGuardMs
   }
 
-  /** The row came to be what it is without being told. */
+  /** Returns true if the row's present state was never reported. */
   #isUntold(glimpse: Glimpse): boolean {
     return this.#story(glimpse)?.epochs.at(-2)?.endedSilently === true
   }
 
-  /** The replica says that it fails, and a read of the list did fail. */
+  /** The replica reports failure, and a read of the list did fail. */
   #isFailing(list: AnyList): boolean {
     return list.isFailing && (this.#log.failed[list.list.kind.name] ?? 0) > 0
   }

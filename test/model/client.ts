@@ -9,7 +9,7 @@ import type { Host, Running } from './host.ts'
 import { guidOf } from './records.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** A caller, who asks as the public face does: what is held is looked at only after admission. */
+/** A caller. Like the public interface, it looks at the data only after admission. */
 export class Client {
   readonly #host: Host
   readonly #checker: Checker
@@ -25,7 +25,7 @@ export class Client {
     this.#thinkMs = thinkMs
   }
 
-  /** Asks, thinks, asks again, for ever; now and then a burst, as a page with many pictures would. */
+  /** Asks, pauses and asks again, for ever; sometimes a burst, like a page with many pictures. */
   live(): void {
     this.#time.after(this.#chance.span(this.#thinkMs), () => {
       const burst = this.#chance.happens(0.1) ? 5 : 1
@@ -84,11 +84,11 @@ export class Client {
     const { admissions } = running
     const { waiting } = admissions
     const admission = await admissions.wait(asked.lists, this.#time.now())
-    // Its connection went with the process.
+    // The connection ended with the process.
     if (this.#host.current !== running) return
     if (admission.ok) return answer(admission.ageMs)
     const retryAfterMs = Math.max(1, Math.ceil(admission.retryAfterMs / 1000)) * 1000
-    // What a process said that has ended binds no other.
+    // A promise of an ended process does not bind the next one.
     const isAnswerable = (): boolean =>
       this.#host.current !== running || asked.lists.every((list) => admissions.ageNow(list) >= 0)
     this.#checker.refuse(asked, { retryAfterMs, waiting, isAnswerable })

@@ -7,7 +7,7 @@ export type Reply<Result> =
   | { readonly ok: true; readonly begunAt: Moment; readonly result: Result }
   | { readonly ok: false; readonly failure: Failure }
 
-/** How the CRM is doing; all its lists share it. */
+/** The condition of the CRM, shared by its lists. */
 export class Weather {
   downUntilMs = 0
   throttledUntilMs = 0
@@ -17,13 +17,13 @@ export class Weather {
     this.trouble = trouble
   }
 
-  /** All is well from now on. */
+  /** Ends all trouble. */
   calm(): void {
     this.downUntilMs = this.throttledUntilMs = this.trouble = 0
   }
 }
 
-/** The network and the CRM's patience: how a request fares. What it finds is settled in the world, at some time on its way. */
+/** The network and the CRM's limits: the fate of a request. The CRM looks up the result at some time on the way. */
 export class Exchange {
   faults = 0
   requests = 0
@@ -39,7 +39,7 @@ export class Exchange {
     this.#latencyMs = latencyMs
   }
 
-  /** Asks the CRM; `find` is called at the time the CRM looks. */
+  /** Sends a request to the CRM. `find` is called at the time when the CRM looks. */
   ask<Result>(find: (trueMs: number) => Result): Promise<Reply<Result>> {
     const chance = this.#chance
     const { trouble } = this.#weather
@@ -56,7 +56,7 @@ export class Exchange {
     }
     if (chance.happens(0.004 * trouble)) {
       this.faults++
-      // Nobody answers; much later, when the request was given up long since, an answer comes after all.
+      // The answer comes much too late, long after the request was given up.
       return this.#arrive(thereMs, 90_000 + chance.span(60_000), begunAt, find)
     }
     if (chance.happens(0.002 * trouble)) {

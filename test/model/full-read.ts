@@ -2,7 +2,7 @@ import type { Cursor, ReadRequest, Source } from '../../src/sync/port.ts'
 import type { Pages, Parts, Sight, View } from './model-source.ts'
 import { changeOf, endOf, PAGE_ROWS, pageOf, readAvailability, readByKey, sourceOf, isTold } from './model-source.ts'
 
-/** A CRM that can only be read whole: a file, recognised where it did not change, or a list page by page. */
+/** A CRM that can only be read in full: a file, recognized if it has not changed, or a list page by page. */
 export function fullRead<Item>(parts: Parts<Item>): Source<Item> {
   return sourceOf(parts, false, (request, view) => {
     if (request.kind === 'availability') return readAvailability(parts, view)
@@ -25,7 +25,7 @@ async function* readFile<Item>(parts: Parts<Item>, { cursor }: ReadRequest, sigh
   const { fingerprint, rows } = reply.result
   if (cursor === fingerprint) return endOf('full', cursor, { complete: false, oneMoment: true, unchanged: true })
   const changes = rows.filter((seen) => isTold(parts, seen)).map((seen) => changeOf(parts, seen))
-  // Cut short: the rows that came were good, the rest is missing.
+  // Cut short: the first rows are correct, the rest is missing.
   const isCut = chance.happens(0.03 * setting.trouble)
   const end = isCut ? chance.below(changes.length + 1) : changes.length
   for (let start = 0; start < end; start += PAGE_ROWS) {

@@ -7,7 +7,7 @@ import { readGuidWords } from '../../src/records/guid-table.ts'
 import type { RecordList } from '../../src/records/record-list.ts'
 import type { Replica } from '../../src/sync/replica.ts'
 
-/** What an answer tells of one row: the epoch of its details, null where it was not shown; and the tickets sold. */
+/** What an answer reveals about one row: the epoch of its details (`null` if it was not shown) and the tickets sold. */
 export interface Glimpse {
   readonly list: 'events' | 'venues'
   readonly id: Guid
@@ -16,7 +16,7 @@ export interface Glimpse {
   readonly venue: Guid
 }
 
-/** The list is a second reader: as of this moment it has just the rows that are answered by their ids (contract §4). */
+/** Checks that the list agrees: at any moment it contains exactly the rows that are answered by id (contract §4). */
 function agreesWithList<Item>(list: RecordList<Item>, id: Guid, startOf: (record: Item) => DateTime | null): void {
   const index = indexOf(list)
   if (index === null) return

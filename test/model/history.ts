@@ -5,13 +5,13 @@ import { guidOf } from './records.ts'
 import type { Setting } from './setting.ts'
 import type { Story } from './story.ts'
 import type { Commit, Table } from './table.ts'
-import { stampOf } from './table.ts'
+import { updatedAtOf } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 const EVENTS = 60
 const VENUES = 30
 
-/** Lets the CRM's own life go on: editors, box offices, imports; each deed is a commit at a time of its own. */
+/** The normal life of the CRM: editors, box offices, imports. Each change is a separate commit. */
 export class History {
   changes = 0
   readonly #events: Table
@@ -73,7 +73,7 @@ export class History {
     const story = this.#pick(this.#events.shown())
     if (story === null) return
     const apart = this.#setting.availabilityEveryMs !== null
-    // Where tickets are read on their own, a sale need not move the row's timestamp to be told.
+    // If tickets are read separately, a sale need not change the row's updatedAt.
     const untold = this.#chance.happens(apart ? 0.9 : 0.3)
     const told = this.#told(this.#events, story)
     const silent = told.silent || (untold && !apart && this.#setting.strategy !== 'full-read')
@@ -95,10 +95,10 @@ export class History {
     const story = this.#pick([...table.stories.values()].filter(({ state }) => state?.exists === true))
     if (story === null) return
     const before = story.state
-    // The CRM tells of a row that nobody can read as well: it neither comes nor goes.
+    // The CRM reports a broken row like any other, so the change is not one of presence.
     const isPresence = !table.broken.has(story.id)
     table.change(story, { shown: before?.shown !== true }, this.#anyhow(table, story, isPresence))
-    // Shown again with a stamp it had: an id scan finds that only where it came meanwhile.
+    // If the row returns with an old updatedAt, an id scan only notices it if it ran in between.
     if (this.#setting.strategy !== 'time-delta' || before?.shown !== false) return
     const alike = story.states
       .slice(0, -1)
@@ -106,7 +106,7 @@ export class History {
     if (alike !== undefined) story.hush(alike.epoch)
   }
 
-  /** Somebody writes into a row what nobody can read. */
+  /** Writes something unreadable into a row. */
   #break(table: Table): void {
     const story = this.#pick(table.shown())
     if (story === null || table.garbled.size > 0 || table.broken.size > 3) return
@@ -160,7 +160,10 @@ export class History {
     this.#venues.change(venue, { exists: false, shown: false }, this.#told(this.#venues, venue))
   }
 
-  /** Rows that may be created again: not within the second of their last change, which no timestamp of seconds can tell. */
+  /**
+   * Returns rows that may be created again: not within the second of their last change, which an updatedAt in seconds
+   * could not distinguish.
+   */
   #gone(table: Table): Story[] {
     const nowS = Math.floor(this.#time.trueMs / 1000)
     return [...table.stories.values()].filter(({ state }) => state?.exists === false && state.updatedAtS < nowS)
@@ -175,29 +178,29 @@ export class History {
     return stories.length === 0 ? null : this.#chance.pick(stories)
   }
 
-  /** A commit that the CRM's reports tell of, unless its rights hide the row. */
+  /** Returns a commit that the CRM reports, unless its rights hide the row. */
   #told(table: Table, story?: Story): Commit {
     const hidden = table.visible !== null && story !== undefined && !table.visible.has(story.id)
     const silent = hidden && this.#setting.strategy === 'token-delta'
     return { at: this.#time.trueMs, untold: false, lateByMs: 0, silent }
   }
 
-  /** A commit of any kind: one that moves no timestamp, or comes minutes late. */
+  /** Returns any kind of commit: one that does not change updatedAt, or one that comes minutes late. */
   #anyhow(table: Table, story: Story, isPresence = false): Commit {
     const told = this.#told(table, story)
     const { strategy, serverFilters } = this.#setting
-    // Not within a second that the row had a stamp in already: the next commit in it would have the same.
+    // Not within a second in which the row already has an updatedAt: the next commit would have the same.
     const isAlone = (story.state?.updatedAtS ?? 0) < Math.floor(told.at / 1000)
     if (strategy === 'time-delta' && isAlone && this.#chance.happens(0.15)) {
-      // Committed late; or stamped by a clock that is ahead, or of another zone.
+      // Committed late, or with the time of a clock that is ahead or in another zone.
       const lateByMs = this.#chance.between(30_000, 300_000) * (this.#chance.happens(0.2) ? -1 : 1)
-      const updatedAtS = stampOf({ at: told.at, lateByMs })
-      // A timestamp that the row had before may tell nothing, unless the row comes or goes by it.
+      const updatedAtS = updatedAtOf({ at: told.at, lateByMs })
+      // An updatedAt that the row had before may reveal nothing, unless the row appears or disappears with it.
       const isOld = story.states.some((state) => state.updatedAtS === updatedAtS)
       return { ...told, lateByMs, silent: isOld && !(isPresence && serverFilters) }
     }
     if (!this.#chance.happens(0.15)) return told
-    // The sweep sees a row come and go whatever its timestamp; a full read sees everything.
+    // An id scan sees a row appear and disappear regardless of updatedAt. A full read sees everything.
     const seenAnyway = strategy === 'full-read' || (strategy === 'time-delta' && isPresence && serverFilters)
     return { ...told, untold: true, silent: told.silent || !seenAnyway }
   }

@@ -10,29 +10,29 @@ import type { Chance } from './chance.ts'
 import type { Setting } from './setting.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** A process that answers. */
+/** A process that answers requests. */
 export interface Running {
   readonly replica: Replica
   readonly admissions: Admissions
 }
 
-/** What lies on the disk between two processes. */
-interface Base {
+/** The snapshot on disk between two processes. */
+interface SavedSnapshot {
   readonly lists: SnapshotLists
   readonly frames: readonly RowRecord[]
 }
 
-/** What a process that is ending says of reads that come too late. */
+/** The outcome of reads that come too late for an ending process. */
 export const CLOSED = 'closed'
 
-/** The machine: one process after another answers, each from the snapshot that the one before left. */
+/** The machine: one process after another answers, each from the snapshot of the previous one. */
 export class Host {
-  /** The one that runs, or ran last. */
+  /** The present or last process. */
   running: Running
-  /** Null while the next one is not there yet. */
+  /** `null` until the next process has started. */
   current: Running | null
   restarts = 0
-  #snapshot: Base | null = null
+  #snapshot: SavedSnapshot | null = null
   #crm: ClosableCrm
   #active = true
   readonly #open: (crm: Crm) => Running
@@ -57,7 +57,7 @@ export class Host {
 
   begin(): void {
     const { replica } = this.running
-    // Nothing is held yet, so the indexes are whole at once.
+    // The lists are empty, so the indexes are complete at once.
     void replica.keepIndexes()
     const snapshot = this.#snapshot
     if (snapshot !== null) {
@@ -72,7 +72,7 @@ export class Host {
     }
   }
 
-  /** What is held outlives a process. */
+  /** The data survives the process. */
   get hasSnapshot(): boolean {
     return this.#snapshot !== null
   }
@@ -84,12 +84,15 @@ export class Host {
     return this.#time.trueMs - (this.#time.peek().wallMs - confirmedAtMs)
   }
 
-  /** No process ends any more. */
+  /** Stops ending processes. */
   end(): void {
     this.#active = false
   }
 
-  /** A read has ended: a snapshot is written after each full one, which may have found what nothing else tells, and now and then. */
+  /**
+   * A read has ended. A snapshot is written after each full one, which may have found facts that nothing else reports,
+   * and sometimes after others.
+   */
   note(kind: string): void {
     if (this.#setting.restartEveryMs > 0 && (kind === 'full' || this.#chance.happens(0.05))) this.#keep()
   }
@@ -106,7 +109,7 @@ export class Host {
     this.current = null
     this.#crm.isClosed = true
     await this.running.replica.stop()
-    // A stop leaves a snapshot, a kill what was there.
+    // A stop writes a snapshot, a kill leaves the old one.
     if (this.#chance.happens(0.5)) this.#keep()
     this.#crm = new ClosableCrm(this.#crmOf())
     this.running = this.current = this.#open(this.#crm)

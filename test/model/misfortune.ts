@@ -9,10 +9,10 @@ import type { Story } from './story.ts'
 import type { Commit, Scan, Table } from './table.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** More rows than one read that shows several moments may find absent (architecture: One moment). */
+/** More rows than one read of several moments may find absent (architecture: One moment). */
 const MANY = 14
 
-/** Brings about what goes wrong for a while: outages, throttling, lost rights, mass deletions, clocks. */
+/** Causes temporary trouble: outages, throttling, lost rights, mass deletions, clock changes. */
 export class Misfortune {
   strokes = 0
   readonly #setting: Setting
@@ -53,7 +53,7 @@ export class Misfortune {
     })
   }
 
-  /** All is well from now on, or soon. */
+  /** Ends all trouble, now or soon. */
   end(): void {
     this.#active = false
     this.#weather.calm()
@@ -90,7 +90,7 @@ export class Misfortune {
     else this.#time.setWallClock(chance.happens(0.5) ? ms : -ms)
   }
 
-  /** Part of a list goes at once, between two pages of a read where there is one; later it is back. */
+  /** Deletes part of a list at once, between two pages of a read if there is one, and restores it later. */
   #deleteMany(table: Table, whileMs: number): void {
     if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
     const commit = (): Commit => ({ at: this.#time.trueMs, untold: false, lateByMs: 0, silent: false })
@@ -105,21 +105,24 @@ export class Misfortune {
     this.#between(table, this.#chance.happens(0.8), () => true, change)
   }
 
-  /** All but a few rows are hidden, mostly between two pages of a read; later they are back, or the operator says that this is right. */
+  /**
+   * Hides all but a few rows, mostly between two pages of a read. Later they return, or the operator accepts the
+   * shorter list.
+   */
   #loseRights(table: Table, whileMs: number): void {
     if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
     const list = this.#listOf(table)
-    // Two reads that were cut alike would agree.
+    // Two reads that were cut short in the same way would agree.
     const hasRecovered = (): boolean => (this.#log.completeMs.get(table.name) ?? 0) > table.restoredMs
-    // So late in a read, now and then, that the guard would not hold it.
+    // Sometimes so late in a read that the guard would not hold it.
     const cutsLate = this.#chance.happens(0.5)
     const isFit = (scan: Scan | null): boolean => {
       const unseen = table.shown().filter(({ id }) => scan !== null && id > scan.after && isUnseen(list, id, scan))
-      // Fewer than that and the guard would not be sure to hold.
+      // With fewer rows the guard might not hold.
       const { served } = list.list
       const isMany = Math.min(table.shown().length, served) >= 24
       const isInTime = scan === null || (unseen.length >= MANY && (!cutsLate || unseen.length * 2 <= served))
-      // Who begins with nothing believes whatever comes first.
+      // An empty process believes the first read, whatever it contains.
       const outlives = list.isLoaded && (this.#setting.restartEveryMs === 0 || this.#host.hasSnapshot)
       return outlives && hasRecovered() && !list.reader.guard.acceptsShorter && isMany && isInTime
     }
@@ -127,7 +130,7 @@ export class Misfortune {
       const ageMs = list.ageMs(this.#time.peek())
       const shown = table.shown()
       table.visible = new Set(shown.slice(0, this.#chance.below(4)).map((story) => story.id))
-      // A process that goes on from the snapshot asks from further back.
+      // A process that resumes from the snapshot asks for changes since an earlier time.
       const sinceMs = Math.min(this.#time.trueMs - (ageMs ?? 0), this.#host.snapshotMs(table.name))
       if (this.#setting.strategy === 'token-delta') silence(table, sinceMs)
       this.#time.inTheWorld(whileMs, () => this.#restoreRights(table))
@@ -135,8 +138,8 @@ export class Misfortune {
   }
 
   /**
-   * The format of a column changes, in nearly all rows, between two reads; later it is what it was, or an operator says that this
-   * is right. Each row is told as changed, both times.
+   * The format of a column changes in nearly all rows, between two reads. Later it is restored, or an operator accepts
+   * it. The CRM reports each row as changed both times.
    */
   #garble(table: Table, whileMs: number): void {
     if (table.visible !== null || table.betweenPages !== null || table.garbled.size > 0) return
@@ -144,7 +147,7 @@ export class Misfortune {
     const isFit = (scan: Scan | null): boolean => {
       const rows = this.#touchable(table).filter(({ id }) => list.list.serves(id))
       const { served, lostCount } = list.list
-      // So many that what comes and goes meanwhile does not make the rest the greater part.
+      // Enough rows that concurrent changes do not make the others the majority.
       const isMany = rows.length >= 22 && rows.length * 10 >= Math.max(served + lostCount, table.shown().length) * 9
       return scan === null && isMany && list.isLoaded && !list.reader.guard.acceptsShorter
     }
@@ -158,7 +161,7 @@ export class Misfortune {
     })
   }
 
-  /** Rows that can be told as changed now: not in a second that they have a stamp of. */
+  /** Returns rows that can be reported as changed now: not within the second of their last updatedAt. */
   #touchable(table: Table): Story[] {
     const nowS = Math.floor(this.#time.trueMs / 1000)
     return table.shown().filter(({ states }) => states.every(({ updatedAtS }) => updatedAtS !== nowS))
@@ -192,7 +195,7 @@ export class Misfortune {
     )
   }
 
-  /** What comes back while a read is under way hides how short its list was: it must not have missed only a few rows. */
+  /** Rows that return during a read hide how short its list was, so it must not have missed only a few. */
   #restoreRights(table: Table): void {
     if (table.visible === null) return
     const list = this.#listOf(table)
@@ -209,7 +212,7 @@ export class Misfortune {
     })
   }
 
-  /** Changes the CRM's state between two reads of the list, or between two pages of the only one there is. */
+  /** Changes the CRM between two reads of the list, or between two pages of a running one. */
   #between(table: Table, prefersPages: boolean, isFit: (scan: Scan | null) => boolean, change: () => void): void {
     const { snapshot, refreshEveryMs } = this.#setting
     const attempt = (scan: Scan | null): void => {
@@ -244,13 +247,13 @@ export class Misfortune {
     this.#say(table)
   }
 
-  /** The operator says that the shorter list is right, until a read has proved it. */
+  /** Accepts the shorter list on the operator's behalf, until a read has proved it. */
   #say(table: Table): void {
     const at = this.#time.trueMs
     let told: unknown = null
     const say = (): void => {
       const list = this.#listOf(table)
-      // A process that began since has not heard it.
+      // A process that has begun since does not know of it.
       if (told === null || (list !== told && list.shrunk !== null)) void (told = list).acceptShorter()
       if ((this.#log.completeMs.get(table.name) ?? 0) <= at)
         this.#time.after(Math.max(1000, this.#setting.maxAgeMs), say)
@@ -259,13 +262,13 @@ export class Misfortune {
   }
 }
 
-/** Whether the row is served, and will be missing from the read if it names it no more. */
+/** Returns true if the row is served and will be missing from the read unless the read names it later. */
 function isUnseen({ list }: Replica['events'] | Replica['venues'], id: Guid, { begunMs, named }: Scan): boolean {
   const row = list.inspect(id)
   return row?.served === true && row.seenAt < begunMs && !named.has(id)
 }
 
-/** What a token would have told, had the rows not been hidden meanwhile, is never told. */
+/** Changes of hidden rows that a token would have reported are never reported. */
 function silence({ stories, visible }: Table, sinceMs: number): void {
   for (const { id, epochs, sales } of stories.values()) {
     if (visible?.has(id) === true) continue

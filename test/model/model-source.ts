@@ -10,7 +10,7 @@ import type { State } from './story.ts'
 import type { Seen, Table } from './table.ts'
 import type { ModelTime } from './virtual-time.ts'
 
-/** What every model source is made of. */
+/** The parts of every model source. */
 export interface Parts<Item> {
   readonly table: Table
   readonly setting: Setting
@@ -19,23 +19,23 @@ export interface Parts<Item> {
   readonly time: ModelTime
   readonly chance: Chance
   readonly recordOf: (id: Guid, state: State) => Item
-  /** The number by which the CRM tells that a row has changed. */
+  /** Returns the number by which the CRM shows that a row has changed. */
   readonly versionOf: (state: State) => number
 }
 
 export type Pages<Item> = AsyncGenerator<Page<Item>, ReadOutcome, void>
 
-/** What may be seen of a list; null: all of it. */
+/** The visible rows of a list; `null` for all. */
 export type Sight = ReadonlySet<Guid> | null
 
-/** One read as the CRM sees it: what it may see is looked at when it begins, or with each page. */
+/** One read from the CRM's side. What it may see is decided at its beginning or with each page. */
 export interface View {
   readonly logged: LoggedRead
   readonly sight: Sight
-  /** When it began, by the monotonic clock. */
+  /** When the read began, monotonic ms. */
   readonly begunMs: number
   readonly named: Set<Guid>
-  /** Where all pages show one state: which, and when it was asked for. */
+  /** The moment that all pages show, and when it was requested; `null` if pages show different moments. */
   moment: { readonly trueMs: number; readonly begunAt: Moment } | null
 }
 
@@ -80,7 +80,7 @@ export function sourceOf<Item>(
 
 const SILENT_FAULTS = ['unreachable', 'broken', 'timeout', 'internal'] as const
 
-/** The cursors of one list, each with a number, and which of them do not work any more. */
+/** The numbered cursors of one list, and which of them have stopped working. */
 class Deaths {
   readonly #dead = new Set<string>()
   #sealed = 0
@@ -97,7 +97,7 @@ class Deaths {
     return cursor.slice(at + 1) as Cursor
   }
 
-  /** Whether the cursor opened last does not work; it takes a while to say so. */
+  /** Returns true if the last opened cursor does not work. It takes a while to fail. */
   async strike({ chance, setting, exchange }: Parts<unknown>): Promise<boolean> {
     const opened = this.#opened
     if (chance.happens(setting.cursorDeaths)) this.#dead.add(opened)
@@ -129,7 +129,7 @@ function isUnreadable({ garbled, broken }: Table, id: Guid, { shown }: State): b
   return shown ? garbled.has(id) : broken.has(id)
 }
 
-/** Whether the CRM tells of the row: where it filters, of those alone that it takes for shown. */
+/** Returns true if the CRM reports the row: with a server-side filter, only rows it considers shown. */
 export function isTold({ setting, table }: Parts<unknown>, { story: { id }, state }: Seen): boolean {
   return !setting.serverFilters || state.shown || table.broken.has(id)
 }
@@ -148,7 +148,10 @@ export function changeOf<Item>(
   return { kind: 'withheld', id, withheld, version }
 }
 
-/** Asks for one page; now and then twice, because the first answer is slow: then both arrive, in any order. In a snapshot, once. */
+/**
+ * Requests one page. Sometimes twice because the first answer is slow: then both arrive, in any order. In a snapshot
+ * only once.
+ */
 export async function askPage<Result>(
   { exchange, chance, setting }: Parts<unknown>,
   find: (trueMs: number) => Result,
@@ -158,7 +161,7 @@ export async function askPage<Result>(
   return chance.happens(0.5) ? both : both.toReversed()
 }
 
-/** Reads the whole list page by page in the order of its ids, while the rows go on changing; returns a failure or null. */
+/** Reads the whole list in pages by id, while rows change. Returns a failure or `null`. */
 export async function* readByKey<Item>(
   parts: Parts<Item>,
   view: View,
@@ -182,7 +185,7 @@ export async function* readByKey<Item>(
       for (const { id } of changes) if (id !== null) view.named.add(id)
       yield { ...pageIn(parts, view, reply.begunAt, changes), pass }
       const last = reply.result.at(-1)?.story.id ?? ''
-      // Of two answers the shorter one decides how far the list was read.
+      // The shorter of two answers decides how far the list was read.
       after = after === key || last < after ? last : after
       if (reply.result.length < PAGE_ROWS) isLast = true
     }
@@ -191,7 +194,7 @@ export async function* readByKey<Item>(
   }
 }
 
-/** The rows that a request finds: of the moment that the read shows, or as they are now. */
+/** Returns the rows that a request finds, as of the read's moment or as of now. */
 export function rowsIn({ table, setting, time }: Parts<unknown>, view: View, trueMs: number): Seen[] {
   const { lagMs } = view.logged
   if (!setting.snapshot) return table.rowsAt(trueMs - lagMs, table.visible)

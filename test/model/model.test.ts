@@ -37,7 +37,7 @@ describe(`the model (MARQUEE_SEED=${SEED})`, () => {
 })
 
 describe('the cost to the CRM (architecture: The idea)', () => {
-  it('does not depend on the traffic where refreshEvery and the time of a read fit into the maximum age', async () => {
+  it('does not depend on the traffic if refreshEvery and the time of a read fit into the maximum age', async () => {
     const read = async (clients: number): Promise<Outcome> => {
       const setting = settingOf({ strategy: 'token-delta', maxAgeMs: 30_000, trouble: 0, clients, thinkMs: 50 })
       return runModel({ setting, seed: SEED, steps: Number.POSITIVE_INFINITY, untilMs: 117_500 })

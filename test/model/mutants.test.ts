@@ -7,7 +7,7 @@ import { huntedMutants, MUTANT_SEED } from '../support/depth.ts'
 const ATTEMPTS = 12
 const STEPS_EACH = 25_000
 
-/** A check that cannot fail proves nothing: each of these is the replica with one thing wrong. */
+/** A check that cannot fail proves nothing. Each mutant is the replica with one defect. */
 describe(`the model finds the mutant that (MARQUEE_MUTANT_SEED=${MUTANT_SEED})`, () => {
   for (const { name, setting, breakIt, onStage, timeFor } of huntedMutants(MUTANTS)) {
     it(

@@ -17,12 +17,12 @@ import { settingOf } from './setting.ts'
 import { POSITION } from './time-delta.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** The replica with one thing wrong. It lives in the tests: the real classes have no switch for it. */
+/** The replica with one defect. Mutants exist only in the tests: the real classes have no switch for them. */
 export interface Mutant {
   readonly name: string
-  /** Where it shows soonest. */
+  /** The setting in which the defect is found soonest. */
   readonly setting: Setting
-  /** Breaks a class; returns what mends it. */
+  /** Breaks a class. Returns a function that restores it. */
   readonly breakIt?: (time: () => VirtualTime) => () => void
   /** Breaks one instance. */
   readonly onStage?: (stage: Stage) => void
@@ -334,8 +334,8 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    // Of the connector, which alone knows stamps: the replica has no part in it.
-    name: 'goes on from the newest stamp, though its clock is ahead',
+    // A defect of the connector: only connectors know updatedAt.
+    name: 'continues from the newest updatedAt, although its clock is ahead',
     setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(POSITION, 'after', () => (newestS) => newestS),
   },

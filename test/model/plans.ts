@@ -12,7 +12,7 @@ const fast = { maxAgeMs: 200, latencyMs: 10 } as const
 const lagging = { strategy: 'time-delta', serverLagsMs: [0, 3000, 20_000] } as const
 const apart = { maxAgeMs: 30_000, availabilityEveryMs: 1500 } as const
 
-/** Nothing goes wrong but that cursors stop working, now and then. */
+/** Without trouble, except that cursors sometimes stop working. */
 export const CURSORS_DIE = {
   strategy: 'token-delta',
   maxAgeMs: 1000,
@@ -21,7 +21,7 @@ export const CURSORS_DIE = {
   fullReadEveryMs: 60_000,
 } as const
 
-/** Nothing goes wrong but that many pages are asked for twice, and the two answers arrive in any order. */
+/** Without trouble, except that many pages are requested twice and the answers arrive in any order. */
 export const ASKED_TWICE = {
   strategy: 'token-delta',
   maxAgeMs: 1000,
@@ -34,7 +34,7 @@ export const ASKED_TWICE = {
   fullReadEveryMs: 60_000,
 } as const
 
-/** Most reads of changes are a delta alone, which cannot tell what is gone. */
+/** Most reads of changes are only a delta, which cannot report deletions. */
 export const ID_SCANS_SELDOM = {
   strategy: 'time-delta',
   maxAgeMs: 30_000,
@@ -44,7 +44,7 @@ export const ID_SCANS_SELDOM = {
   trouble: 0,
 } as const
 
-/** What the model is run with: each way of reading with each maximum age, then what matters for some of them only. */
+/** The runs of the model: each strategy with each maximum age, then variations for some. */
 export const PLANS: readonly Plan[] = [
   ...STRATEGIES.flatMap((strategy) => [
     plan(`${strategy}, maximum age 0`, { strategy, maxAgeMs: 0 }),
@@ -116,8 +116,8 @@ export const PLANS: readonly Plan[] = [
     snapshot: true,
     serverFilters: false,
   }),
-  plan('time-delta, sweeps now and then', { ...ID_SCANS_SELDOM, trouble: 1 }),
-  plan('time-delta, sweeps now and then, nothing goes wrong', ID_SCANS_SELDOM),
+  plan('time-delta, occasional id scans', { ...ID_SCANS_SELDOM, trouble: 1 }),
+  plan('time-delta, occasional id scans, nothing goes wrong', ID_SCANS_SELDOM),
   plan('time-delta, servers that lag', { ...lagging, maxAgeMs: 30_000 }),
   plan('time-delta, servers that lag beyond the maximum age', { ...lagging, maxAgeMs: 1000 }),
 ]

@@ -5,52 +5,52 @@ export interface LoggedRead {
   readonly list: string
   readonly kind: ReadKind
   readonly begunMs: number
-  /** The largest lag of a page. */
+  /** The largest lag of a page, ms. */
   lagMs: number
-  /** It has mentioned every row; it has told all changes. */
+  /** `isComplete`: the read mentioned every row. `confirms`: it reported all changes. */
   isComplete: boolean
   confirms: boolean
 }
 
-/** A full read that was believed: what had happened before `sourceMs` is known since `endedMs`. */
+/** A full read that was believed: everything before `sourceMs` is known since `endedMs`. */
 export interface Audit {
   readonly sourceMs: number
   readonly endedMs: number
 }
 
-/** What the CRM was asked, and how the replica took it. */
+/** The requests to the CRM, and the replica's reports about them. */
 export class ReadLog {
-  /** Beginnings and ends of reads, counted. */
-  readonly marks: Record<string, number> = { events: 0, venues: 0 }
+  /** The number of beginnings and ends of reads. */
+  readonly progress: Record<string, number> = { events: 0, venues: 0 }
   readonly open: Set<LoggedRead> = new Set()
   readonly audits: Record<string, Audit[]> = { events: [], venues: [] }
   readonly endedMs: Record<string, number> = { events: 0, venues: 0 }
-  /** Since when a list is not believed; and those lists of which a read that named all rows was not. */
+  /** Since when a list is not believed; and the lists for which a complete read was not believed. */
   readonly shrunkMs: Map<string, number> = new Map()
   readonly #wasComplete = new Set<string>()
-  /** The same of the last time, which may wait for an audit though an id scan was believed. */
+  /** The previous start of disbelief. An audit may still have to end it after an id scan was believed. */
   readonly lastShrunkMs: Map<string, number> = new Map()
-  /** When the last read of changes that ended well began, in its source's time; and the last one that named all rows. */
+  /** When the last successful read of changes began, in its source's time; and the last one that named all rows. */
   readonly toldMs: Map<string, number> = new Map()
   readonly completeMs: Map<string, number> = new Map()
-  /** When reads that told all changes began and ended. */
+  /** The beginnings and ends of reads that reported all changes. */
   readonly told: Record<string, { readonly begunMs: number; readonly endedMs: number }[]> = { events: [], venues: [] }
-  /** When it was last believed again. */
+  /** When the list was last believed again. */
   readonly releasedMs: Map<string, number> = new Map()
-  /** Reads of the list that failed, and when the last one did. */
+  /** The number of failed reads of the list, and when the last one failed. */
   readonly failed: Record<string, number> = { events: 0, venues: 0 }
   readonly failedMs: Map<string, number> = new Map()
 
   begin(list: string, kind: ReadKind, begunMs: number): LoggedRead {
     const read: LoggedRead = { list, kind, begunMs, lagMs: 0, isComplete: false, confirms: false }
-    this.marks[list] = (this.marks[list] ?? 0) + 1
+    this.progress[list] = (this.progress[list] ?? 0) + 1
     this.open.add(read)
     return read
   }
 
-  /** The replica reports that a read of its own has ended; `nowMs` is the true time. */
+  /** Records that a read has ended, as reported by the replica. `nowMs` is the true time. */
   end({ list, kind, outcome, durationMs }: ReadReport, nowMs: number): void {
-    this.marks[list] = (this.marks[list] ?? 0) + 1
+    this.progress[list] = (this.progress[list] ?? 0) + 1
     this.endedMs[list] = nowMs
     const began = (read: LoggedRead): number => Math.abs(nowMs - durationMs - read.begunMs)
     const [read] = [...this.open]
@@ -81,23 +81,23 @@ export class ReadLog {
     this.audits[list]?.push({ sourceMs: read.begunMs - read.lagMs, endedMs: nowMs })
   }
 
-  /** How many reads are under way that could find rows absent. */
+  /** Returns how many reads are running that could find rows absent. */
   openOf(list: string): number {
     return [...this.open].filter((read) => read.list === list && read.kind !== 'availability').length
   }
 
-  /** Whether the replica has had the chance to know how the list was between two times. */
+  /** Returns true if the replica could have learnt the state of the list between two times. */
   wasToldWithin(list: string, fromMs: number, toMs: number): boolean {
     const last = this.told[list]?.findLast(({ endedMs }) => endedMs <= toMs)
     return last !== undefined && last.begunMs >= fromMs
   }
 
-  /** Whether a read is under way, or has ended this moment. */
+  /** Returns true if a read is running or has just ended. */
   isReading(list: string, nowMs: number): boolean {
     return (this.endedMs[list] ?? 0) > nowMs - 1 || [...this.open].some((read) => read.list === list)
   }
 
-  /** When the first full read that saw what happened at `ms` had ended. */
+  /** Returns when the first full read that saw what happened at `ms` had ended. */
   auditedAt(list: string, ms: number): number {
     const audits = this.audits[list] ?? []
     for (let index = 0; index < audits.length; index++) {

@@ -12,12 +12,12 @@ export const formatter: Formatter = new Formatter({
   links: { event: [], venue: [] },
 })
 
-/** The id with a number of its own. */
+/** Returns the id with this number. */
 export function guidOf(number: number): Guid {
   return `${number.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000` as Guid
 }
 
-/** An event of which only what is given matters. */
+/** Returns an event of which only the given fields matter. */
 export function eventOf(Id: Guid, given: Partial<EventRecord> = {}): EventRecord {
   return {
     Id,
@@ -34,7 +34,7 @@ export function eventOf(Id: Guid, given: Partial<EventRecord> = {}): EventRecord
   }
 }
 
-/** A venue of which only its name matters. */
+/** Returns a venue of which only the name matters. */
 export function venueOf(Id: Guid, Name: string): VenueRecord {
   return {
     Id,

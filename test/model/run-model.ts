@@ -36,7 +36,7 @@ export interface Outcome {
   readonly wrong: readonly string[]
 }
 
-/** What a mutant may reach of one run. */
+/** The parts of a run that a mutant can reach. */
 export interface Stage {
   readonly time: VirtualTime
   readonly replica: Replica
@@ -46,16 +46,18 @@ export interface RunOptions {
   readonly setting: Setting
   readonly seed: number
   readonly steps: number
-  /** The time that the replica is told, where a mutant wants another. */
+  /** The replica's time, if a mutant needs a different one. */
   readonly timeFor?: (time: VirtualTime) => Time
   readonly onStage?: (stage: Stage) => void
-  /** Ends at this time where the steps have not come to an end before. */
+  /** Ends the run at this time at the latest. */
   readonly untilMs?: number
-  /** Ends as soon as something is wrong. */
+  /** Ends the run at the first violation. */
   readonly untilWrong?: boolean
 }
 
-/** Lets CRM, replica and callers live together for so many steps, then heals everything and compares what is held. */
+/**
+ * Runs CRM, replica and callers for a number of steps, then ends all trouble and compares the held lists with the CRM.
+ */
 export async function runModel({
   setting,
   seed,
@@ -97,7 +99,7 @@ export async function runModel({
     close: () => Promise.resolve(),
   })
   const open = (crm: Crm): Running => {
-    // The reads of the process before ended with it, though none of them was reported.
+    // The reads of the previous process ended with it, without a report.
     log.open.clear()
     const replica = new Replica({
       crm,
@@ -153,7 +155,7 @@ export async function runModel({
   }
 }
 
-/** Lets time pass until both lists were read in full, and brought up to date once more. */
+/** Lets time pass until both lists were read in full and then updated once more. */
 async function heal(
   time: VirtualTime,
   log: ReadLog,
@@ -173,7 +175,7 @@ async function heal(
       healedMs = time.trueMs
       continue
     }
-    // So much can have been deleted by rights that the operator has to say so.
+    // Lost rights may have deleted so much that the operator has to accept it.
     const { events, venues } = host.running.replica
     for (const list of [events, venues])
       if (list.reader.guard.shrunk !== null && !list.reader.guard.acceptsShorter) list.acceptShorter()

@@ -7,16 +7,16 @@ export interface Setting {
   readonly refreshEveryMs: number
   readonly fullReadEveryMs: number
   readonly staleIfErrorMs: number
-  /** Tickets are read on their own this often; null where the other reads carry them. */
+  /** The interval of separate ticket reads; `null` if the other reads include the tickets. */
   readonly availabilityEveryMs: number | null
-  /** How far each server of the CRM lags behind; the first is asked until it fails. */
+  /** The lag of each server of the CRM. The first is used until it fails. */
   readonly serverLagsMs: readonly number[]
-  /** A request takes about this long. */
+  /** The approximate duration of a request. */
   readonly latencyMs: number
   readonly patienceMs: number
-  /** How much goes wrong: 0 nothing, 1 the usual. */
+  /** The amount of trouble: 0 for none, 1 for the usual. */
   readonly trouble: number
-  /** How likely it is that a page is asked for twice, because the first answer is slow. */
+  /** The probability that a page is requested twice because the first answer is slow. */
   readonly asksTwice: number
   readonly clocks: 'steady' | 'set' | 'suspended'
   readonly waiting: number
@@ -26,22 +26,25 @@ export interface Setting {
   readonly thinkMs: number
   /** The mean time between two changes in the CRM. */
   readonly changeEveryMs: number
-  /** All pages of a read show one state of all rows; where a read is always a full one, an unchanged list is recognised. */
+  /** All pages of a read show one state of all rows; if every read is a full one, an unchanged list is recognized. */
   readonly snapshot: boolean
-  /** How often a read of changes by time sweeps all ids; 0: each time. */
+  /** How often a read of changes by time includes an id scan; 0 for each time. */
   readonly idScanEveryMs: number
-  /** How likely it is that a cursor does not work when it is used, nor ever again, without a word that it is the cursor. */
+  /**
+   * The probability that a cursor stops working for ever when it is used, with an error that does not mention the
+   * cursor.
+   */
   readonly cursorDeaths: number
-  /** How often the process ends and the next one goes on from its snapshot; 0: never. */
+  /** How often the process ends and the next one resumes from its snapshot; 0 for never. */
   readonly restartEveryMs: number
-  /** The CRM leaves out what is not shown, else it says so row by row. */
+  /** The CRM omits rows that are not shown. Otherwise each row says whether it is shown. */
   readonly serverFilters: boolean
   readonly shrinkGuardMs: number | null
-  /** Rows become unreadable: one by a mistake, and now and then nearly all of a list. */
+  /** Rows become unreadable: single ones by mistakes, and sometimes nearly all of a list. */
   readonly garbles: boolean
 }
 
-/** A setting with the defaults of a service whose CRM answers in 40 ms. */
+/** Returns a setting with the defaults of a service whose CRM answers in 40 ms. */
 export function settingOf(given: Partial<Setting> & Pick<Setting, 'strategy' | 'maxAgeMs'>): Setting {
   const refreshEveryMs = given.refreshEveryMs ?? (given.maxAgeMs === 0 ? 5000 : Math.min(5000, given.maxAgeMs / 2))
   return {

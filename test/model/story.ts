@@ -1,12 +1,12 @@
 import type { Guid } from '../../src/domain/guid.ts'
 
-/** A time in which something stayed as it was. */
+/** A period in which something stayed the same. */
 export interface Span {
   readonly from: number
   to: number
-  /** What ended it was a change that the CRM's own reports of changes do not tell. */
+  /** The change that ended it is not in the CRM's reports of changes. */
   endedSilently: boolean
-  /** It was a change whose stamp is that of its commit, of a row that went on being shown: the next delta tells it. */
+  /** The change that ended it has a timely updatedAt and the row stayed shown, so the next delta reports it. */
   endedPromptly: boolean
 }
 
@@ -14,7 +14,7 @@ export interface Epoch extends Span {
   readonly shown: boolean
 }
 
-/** The row as the CRM has it from `at` on. */
+/** The row's state in the CRM from `at` on. */
 export interface State {
   readonly at: number
   readonly exists: boolean
@@ -22,15 +22,15 @@ export interface State {
   readonly epoch: number
   readonly sold: number
   readonly venue: Guid
-  /** Counts the reported changes of its table. */
+  /** Counts the reported changes of the table. */
   readonly sequence: number
-  /** Whole seconds, as some CRMs keep it; a late commit's is minutes old. */
+  /** Whole seconds, as in some CRMs. A late commit's value is minutes old. */
   readonly updatedAtS: number
 }
 
 /**
- * All that ever happened to one row. Each state of its details is an epoch, numbered; each number of tickets sold occurs
- * once: so what an answer shows tells when it was true.
+ * The complete history of one row. Each state of its details has a number, the epoch, and each number of tickets sold
+ * occurs once. An answer therefore shows when it was true.
  */
 export class Story {
   readonly id: Guid
@@ -46,7 +46,7 @@ export class Story {
     return this.states.at(-1)
   }
 
-  /** The row as it was at a time. */
+  /** Returns the row's state at a time. */
   stateAt(ms: number): State | undefined {
     for (let index = this.states.length - 1; index >= 0; index--) {
       const state = this.states[index]
@@ -55,12 +55,12 @@ export class Story {
     return undefined
   }
 
-  /** The last time it was shown, before the present. */
+  /** Returns the last period in which the row was shown, before the present one. */
   lastShown(): Epoch | undefined {
     return this.epochs.slice(0, -1).findLast((epoch) => epoch.shown)
   }
 
-  /** Whether all that changed from that time on is told by the next delta. */
+  /** Returns true if the next delta reports all changes since that time. */
   isPromptSince(ms: number): boolean {
     return [...this.epochs, ...this.sales].every(
       ({ to, endedPromptly }) => to < ms || to === Number.POSITIVE_INFINITY || endedPromptly,
@@ -71,12 +71,12 @@ export class Story {
     return this.epochs[this.epochs.indexOf(epoch) - 1]
   }
 
-  /** All that ended since that epoch did, and it itself, went untold. */
+  /** Marks the changes that ended this epoch and all later ones as unreported. */
   hush(epoch: number): void {
     for (const span of this.epochs.slice(epoch, -1)) span.endedSilently = true
   }
 
-  /** When it pointed at the venue that it points at in an epoch: the spans, the one of that epoch last. */
+  /** Returns the periods in which the row referred to its venue of the given epoch, with that epoch's period last. */
   pointing(epoch: number): readonly Span[] {
     const venue = this.states.find((state) => state.epoch === epoch)?.venue
     const spans: Span[] = []

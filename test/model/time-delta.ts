@@ -15,21 +15,21 @@ import {
 } from './model-source.ts'
 import type { Seen } from './table.ts'
 
-/** How far back a read of changes looks, for commits that come late and clocks that count whole seconds. */
+/** How far back a read of changes looks, for late commits and clocks with whole seconds. */
 const OVERLAP_S = 3
 
-/** Where changes are to be read from next. Of the model, not of the replica: a mutant may break it all the same. */
+/** The position for the next read of changes. It belongs to the model, not the replica, but a mutant may break it. */
 export const POSITION = {
-  /** The newest stamp that was seen; not one of a clock that is ahead, which would hide what others stamp meanwhile. */
+  /** Returns the newest updatedAt seen, but never one in the future, which would hide changes written meanwhile. */
   after: (newestS: number, clockS: number): number => Math.min(newestS, clockS),
 }
 
 /**
- * A CRM with timestamps: what changed since, then mostly an id scan of all ids and timestamps that finds late commits and what
- * is gone (as PostgreSQL). Its servers lag; one that takes over does not know the other's cursor.
+ * A CRM with updatedAt columns, like PostgreSQL: a delta, then usually an id scan that finds late commits and
+ * deletions. Its servers lag, and a server that takes over does not know the other's cursor.
  */
 export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
-  const state = { server: 0, sweptMs: Number.NEGATIVE_INFINITY }
+  const state = { server: 0, idScanMs: Number.NEGATIVE_INFINITY }
   return sourceOf(parts, true, (request, view) => {
     const { serverLagsMs, trouble, idScanEveryMs } = parts.setting
     if (parts.chance.happens(0.01 * trouble)) state.server = (state.server + 1) % serverLagsMs.length
@@ -39,9 +39,9 @@ export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
       case 'full':
         return readFull(parts, state.server, view)
       case 'changes': {
-        const sweeps = request.mustConfirm === true || logged.begunMs - state.sweptMs >= idScanEveryMs
-        const swept = (): number => (state.sweptMs = logged.begunMs)
-        return readChanges(parts, request, state.server, view, sweeps ? swept : null)
+        const needsIdScan = request.mustConfirm === true || logged.begunMs - state.idScanMs >= idScanEveryMs
+        const noteIdScan = (): number => (state.idScanMs = logged.begunMs)
+        return readChanges(parts, request, state.server, view, needsIdScan ? noteIdScan : null)
       }
       case 'availability':
         return readAvailability(parts, view)
@@ -51,7 +51,7 @@ export function timeDelta<Item>(parts: Parts<Item>): Source<Item> {
   })
 }
 
-/** Tells the newest stamp of what is read, from the second `sinceS` on. */
+/** Finds the newest updatedAt of the rows read, from the second `sinceS` on. */
 class Tally {
   readonly #server: number
   readonly #clockS: number
@@ -87,7 +87,7 @@ async function* readChanges<Item>(
   { cursor, held }: ReadRequest,
   server: number,
   view: View,
-  swept: (() => void) | null,
+  noteIdScan: (() => void) | null,
 ): Pages<Item> {
   const [from, since] = (cursor ?? '').split(' ').map(Number)
   if (from !== server || since === undefined) {
@@ -101,15 +101,15 @@ async function* readChanges<Item>(
     return isTold(parts, seen) ? changeOf(parts, seen) : null
   })
   if (failure !== null) return failure
-  if (swept === null) return endOf('changes', tally.cursor, { confirms: false, oneMoment: snapshot })
-  const idScanFailure = yield* sweep(parts, held, view)
+  if (noteIdScan === null) return endOf('changes', tally.cursor, { confirms: false, oneMoment: snapshot })
+  const idScanFailure = yield* idScan(parts, held, view)
   if (idScanFailure !== null) return idScanFailure
-  swept()
+  noteIdScan()
   return endOf('changes', tally.cursor, { complete: true, oneMoment: snapshot })
 }
 
-/** Compares the timestamps of all rows with what is held, and reads those that differ. */
-async function* sweep<Item>(
+/** Compares the updatedAt of all rows with the held ones, and reads rows that differ. */
+async function* idScan<Item>(
   parts: Parts<Item>,
   held: Held,
   view: View,

@@ -15,7 +15,7 @@ import {
 } from './model-source.ts'
 import type { Seen } from './table.ts'
 
-/** A CRM with a token: all that changed since, in the order it changed, then what was deleted (as Dataverse does). */
+/** A CRM with a token, like Dataverse: all changes since then in the order of change, then the deletions. */
 export function tokenDelta<Item>(parts: Parts<Item>): Source<Item> {
   return sourceOf(parts, true, (request, view) => {
     switch (request.kind) {
@@ -69,11 +69,11 @@ async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, s
       since = Math.max(since, rows.at(-1)?.state.sequence ?? 0)
       if (rows.length === PAGE_ROWS) continue
       isLast = true
-      // A naive connector keeps the token of the answer that came last: what the replica ignored of it must not be lost.
+      // A naive connector keeps the token of the last answer. Changes that the replica ignored must not be lost.
       reached = at
     }
   }
-  // A row may have been created again since: only what was told after its deletion proves that.
+  // A deleted row may have been created again since. Only a report after its deletion proves that.
   const find = () => table.deletions.filter(({ id, sequence }) => sequence > token && (sight === null || sight.has(id)))
   for (const reply of await askPage(parts, find)) {
     if (!reply.ok) return reply
@@ -87,7 +87,7 @@ async function* readChanges<Item>(parts: Parts<Item>, { cursor }: ReadRequest, s
   return endOf('changes', cursorOf(reached))
 }
 
-/** What changed since, shown or not, the oldest change first. */
+/** Returns the rows changed since then, shown or not, the oldest change first. */
 function changedSince<Item>({ table }: Parts<Item>, trueMs: number, sequence: number, sight: Sight): Seen[] {
   return table
     .rowsAt(trueMs, sight)

@@ -2,10 +2,10 @@ import type { Moment, Time } from '../../src/time/time.ts'
 import { Agenda } from './agenda.ts'
 import { Chance } from './chance.ts'
 
-/** One look at the clock takes this long, so that no two moments are equal. A power of two keeps the sums exact. */
+/** Each look at the clock takes this long, so no two moments are equal. A power of two keeps the sums exact. */
 const TICK_MS = 1 / 4096
 
-/** The clock of one machine of the model, and the world's. */
+/** The clock of one machine of the model, and of the world. */
 export interface ModelTime extends Time {
   readonly trueMs: number
   peek(): Moment
@@ -13,8 +13,8 @@ export interface ModelTime extends Time {
 }
 
 /**
- * Time that passes only from entry to entry of an agenda. `trueMs` is what really passed; the monotonic clock stands while
- * the machine is suspended, and somebody may set the wall clock.
+ * Time that passes only from entry to entry of an agenda. `trueMs` is the real time. The monotonic clock stops while
+ * the machine is suspended, and the wall clock may be set.
  */
 export class VirtualTime implements ModelTime {
   trueMs = 0
@@ -33,7 +33,7 @@ export class VirtualTime implements ModelTime {
     return this.peek()
   }
 
-  /** The moment, without the time a look at the clock takes. */
+  /** Returns the present moment without the time of a look at the clock. */
   peek(): Moment {
     const nowMs = Math.max(this.trueMs, this.#resumesAtMs)
     return { monotonicMs: nowMs - this.#suspendedMs, wallMs: nowMs + this.#wallOffsetMs }
@@ -50,7 +50,7 @@ export class VirtualTime implements ModelTime {
     return this.chance.next()
   }
 
-  /** Something that happens outside, whatever this machine does. */
+  /** Schedules an event outside the machine. */
   inTheWorld(delayMs: number, then: () => void): void {
     this.#agenda.add(this.trueMs + delayMs, 'world', then)
   }
@@ -59,14 +59,14 @@ export class VirtualTime implements ModelTime {
     this.#wallOffsetMs += byMs
   }
 
-  /** The machine sleeps: its timers and its monotonic clock stand still, the wall clock and the world do not. */
+  /** Suspends the machine: its timers and its monotonic clock stop, the wall clock and the world do not. */
   suspend(ms: number): void {
     this.#suspendedMs += ms
     this.#resumesAtMs = Math.max(this.trueMs, this.#resumesAtMs) + ms
     this.#agenda.delay(ms)
   }
 
-  /** Lets the next thing happen, and all that follows from it at once; false where nothing is left to happen. */
+  /** Runs the next event and its immediate consequences. Returns false if there is none. */
   async step(): Promise<boolean> {
     const entry = this.#agenda.next()
     if (entry === null) return false
@@ -76,7 +76,7 @@ export class VirtualTime implements ModelTime {
     return true
   }
 
-  /** Lets everything happen that is due within `ms`. */
+  /** Runs all events that are due within `ms`. */
   async pass(ms: number): Promise<void> {
     const done = { reached: false }
     this.#agenda.add(this.trueMs + ms, 'machine', () => (done.reached = true))
@@ -85,7 +85,7 @@ export class VirtualTime implements ModelTime {
   }
 }
 
-/** Resolves when every chain of promises has come to rest: the runtime empties its queue of them before an immediate. */
+/** Resolves when all chains of promises have settled: the runtime empties its microtask queue before an immediate. */
 export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

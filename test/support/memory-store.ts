@@ -52,7 +52,7 @@ export class MemoryStore {
   onTop: () => void = () => {}
   /** The offset of the server's clock. Another server has another offset. */
   #clockOffsetMs = 0
-  readonly #stamps = new Map<string, number>()
+  readonly #addedAt = new Map<string, number>()
   /** Called with each added entry and the name of its writer. */
   onAdded: (entry: StoredEntry, name: string) => void = () => {}
   readonly #forged = new WeakSet<StoredEntry>()
@@ -128,12 +128,12 @@ export class MemoryStore {
   }
 
   /** Records the server's time when it added a body. Used by a mutant only. */
-  stamp(packed: Uint8Array | null): void {
-    this.#stamps.set(bodyKey(packed), this.clockMs())
+  noteAdded(packed: Uint8Array | null): void {
+    this.#addedAt.set(bodyKey(packed), this.clockMs())
   }
 
   addedAtMs(body: Uint8Array): number {
-    return this.#stamps.get(bodyKey(Buffer.concat([Buffer.alloc(4), body]))) ?? this.clockMs()
+    return this.#addedAt.get(bodyKey(Buffer.concat([Buffer.alloc(4), body]))) ?? this.clockMs()
   }
 
   /** Replaces the data by another server's. Connected clients notice nothing. */
@@ -234,9 +234,9 @@ function bodyKey(bytes: Uint8Array | null): string {
 
 /** Returns true if stream id `left` is above `right`. */
 function isAbove(left: string, right: string): boolean {
-  const [leftTerm = 0, leftNumber = 0] = left.split('-').map(Number)
-  const [rightTerm = 0, rightNumber = 0] = right.split('-').map(Number)
-  return leftTerm === rightTerm ? leftNumber > rightNumber : leftTerm > rightTerm
+  const [leftEpoch = 0, leftNumber = 0] = left.split('-').map(Number)
+  const [rightEpoch = 0, rightNumber = 0] = right.split('-').map(Number)
+  return leftEpoch === rightEpoch ? leftNumber > rightNumber : leftEpoch > rightEpoch
 }
 
 class MemoryConnection implements StoreConnection {
