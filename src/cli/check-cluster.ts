@@ -148,7 +148,7 @@ function warningsOf(settings: ClusterSettings, info: ReadonlyMap<string, string>
     warnings.push(`cluster.url: the store has room for ${megabytes(Math.max(0, room))} MB: give it ${wanted}`)
   }
   if (settings.key === null && !isLoopbackStore(settings)) {
-    warnings.push('cluster.key is not set: whoever can write to the store decides what is served')
+    warnings.push('cluster.key is not set: anyone who can write to the store can change what is served')
   }
   return warnings
 }

@@ -129,7 +129,7 @@ function isFile(descriptor: number): boolean {
 /** Returns the line that reports lost lines, for people or as JSON. */
 export function lostLine(lines: number, isJson: boolean, nowMs: number): string {
   const lost = lines === 1 ? 'a line was lost' : `${lines} lines were lost`
-  const message = `${lost} here: a full disk, a reader that stood still, or more at once than is held`
+  const message = `${lost} here: the disk was full, the reader stopped, or too many lines came at once`
   if (!isJson) return `warning: ${message}`
   return JSON.stringify({ time: new Date(nowMs).toISOString(), level: 'warn', event: 'lines-lost', message, lines })
 }

@@ -46,7 +46,7 @@ export function logLine(seen: Observation): LogLine | null {
       return { level: 'warn', message, fields }
     }
     case 'drift-found': {
-      const message = `the CRM had not reported changes of its ${seen.list}: ${JSON.stringify(seen.byColumn)}`
+      const message = `the CRM did not report changes of its ${seen.list}, by column: ${JSON.stringify(seen.byColumn)}`
       return { level: 'warn', message, fields }
     }
     case 'no-change-tracking': {
@@ -54,20 +54,20 @@ export function logLine(seen: Observation): LogLine | null {
       const fact =
         why === 'off'
           ? `the CRM tracks no changes of ${table}`
-          : `the CRM tracks the changes of ${table}, but reading them fails again and again`
+          : `the CRM tracks the changes of ${table}, but reading them keeps failing`
       return { level: 'warn', message: `${fact}: every refresh reads all ${list}`, fields }
     }
     case 'labels-missing': {
       const { table, column, codes } = seen
       const count = `${codes} ${codes === 1 ? 'code' : 'codes'}`
-      const message = `${count} in ${column} of ${table} without a label in the CRM: the rows are shown without it; \`./marquee check\` tells which`
+      const message = `${count} in ${column} of ${table} ${codes === 1 ? 'has' : 'have'} no label in the CRM: the rows are shown without it; \`./marquee check\` lists the codes`
       return { level: 'warn', message, fields }
     }
     case 'columns-ignored': {
       const columns = seen.columns.slice(0, MOST_COLUMNS).map((column) => printable(column, LONGEST_COLUMN))
       const more = seen.columns.length - columns.length
       const names = `${columns.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-      const message = `columns of the ${seen.list} that Marquee does not know are ignored: ${names}`
+      const message = `the ${seen.list} have columns that Marquee does not use: ${names}`
       return { level: 'warn', message, fields: { ...fields, columns } }
     }
     case 'suspicious': {
@@ -80,48 +80,60 @@ export function logLine(seen: Observation): LogLine | null {
     case 'wall-times': {
       const fact = `${seen.count} dates of the ${seen.list} have no offset and are read in ${seen.zone}`
       if (seen.isSet) return { level: 'info', message: fact, fields }
-      return { level: 'warn', message: `${fact}, as timeZone was never set: set it, such as Europe/London`, fields }
+      return {
+        level: 'warn',
+        message: `${fact}, because timeZone is not set. Set it, for example to Europe/London`,
+        fields,
+      }
     }
     case 'crm-noticed':
       return { level: 'warn', message: seen.message, fields: {} }
     case 'snapshot-read': {
       const durationMs = Math.round(seen.durationMs)
-      const message = `the snapshot has ${seen.rows} rows of ${Math.round(seen.ageMs / 1000)} s ago, read in ${durationMs} ms: served once the CRM's changes since are known`
+      const message = `${seen.rows} rows were loaded in ${durationMs} ms from a snapshot that is ${Math.round(seen.ageMs / 1000)} s old: they are served once the changes since then are known`
       return { level: 'info', message, fields: { ...fields, ageMs: Math.round(seen.ageMs), durationMs } }
     }
     case 'snapshot-ignored': {
-      const message = `the snapshot is not used, and the lists are read in full: ${seen.reason}`
+      const message = `the snapshot is not used and the lists are read in full: ${seen.reason}`
       return { level: 'warn', message, fields }
     }
     case 'snapshot-written': {
-      const message = `the snapshot is written, ${seen.rows} rows in ${seen.bytes} bytes: the next start goes on from it`
+      const message = `a snapshot of ${seen.rows} rows was written (${seen.bytes} bytes): the next start continues from it`
       return { level: 'info', message, fields: { ...fields, durationMs: Math.round(seen.durationMs) } }
     }
     case 'snapshot-not-written': {
-      const message = `the snapshot cannot be written: ${seen.reason}; a start without one reads the lists in full`
+      const message = `the snapshot cannot be written: ${seen.reason}. Without a snapshot, the next start reads the lists in full`
       return { level: 'warn', message, fields }
     }
     case 'cluster-changed':
       return clusterLine(seen.what, seen.detail)
     case 'stopping': {
-      const until = `what is in flight may end within ${seen.drainMs / 1000} s`
-      return { level: 'info', message: `${seen.signal}: not ready from now on; ${until}`, fields }
+      const until = `requests in progress have ${seen.drainMs / 1000} s to finish`
+      return { level: 'info', message: `${seen.signal}: the service is stopping; ${until}`, fields }
     }
     case 'stopped':
       return seen.inOrder
         ? { level: 'info', message: 'the service has stopped', fields: {} }
-        : { level: 'warn', message: 'the service has stopped at the second signal, with requests cut off', fields: {} }
+        : {
+            level: 'warn',
+            message: 'the service has stopped at the second signal and has cut off requests',
+            fields: {},
+          }
     case 'signal-ignored': {
       const known = 'SIGHUP reloads the configuration, SIGTERM and SIGINT stop the service'
-      return { level: 'warn', message: `${seen.signal} is ignored, now and later: ${known}`, fields }
+      return { level: 'warn', message: `${seen.signal} is always ignored: ${known}`, fields }
     }
     case 'reloaded': {
-      const what = seen.changed.length === 0 ? 'it is what it was' : `${seen.changed.join(', ')} took effect`
+      const what = seen.changed.length === 0 ? 'nothing has changed' : `${seen.changed.join(', ')} took effect`
       const later = seen.later.length === 0 ? '' : `; ${seen.later.join(', ')} takes effect at the next start`
       return { level: 'info', message: `SIGHUP: the configuration was read again; ${what}${later}`, fields }
     }
     case 'reload-refused':
-      return { level: 'warn', message: `SIGHUP: all stays as it was: ${seen.problems.join('; ')}`, fields }
+      return {
+        level: 'warn',
+        message: `SIGHUP: the configuration was not applied: ${seen.problems.join('; ')}`,
+        fields,
+      }
     case 'internal-error':
       return { level: 'error', message: `internal error: ${seen.message}`, fields: {} }
     default:
@@ -165,10 +177,10 @@ function readLine(read: ReadReport): LogLine | null {
   const mistakes = read.newlyWithheld.filter((count) => !isOnPurpose(count))
   if (read.servesNothing || mistakes.length > 0) {
     const counts = (read.servesNothing ? read.newlyWithheld : mistakes).map(countText).join(', ')
-    const nothing = `nothing of the ${list} is served, though there are ${withheld} rows`
-    const more = `${sumOf(mistakes)} more rows of the ${list} are withheld for mistakes, ${withheld} in all; ${served} are served`
+    const nothing = `no ${list} are served: all ${withheld} rows are withheld`
+    const more = `${sumOf(mistakes)} more rows of the ${list} are withheld because of mistakes, ${withheld} in all; ${served} are served`
     const fact = read.servesNothing ? nothing : more
-    const message = `${fact}${counts === '' ? '' : `; new among them: ${counts}`}. \`./marquee check\` tells all`
+    const message = `${fact}${counts === '' ? '' : `; new: ${counts}`}. \`./marquee check\` lists all mistakes`
     return { level: 'warn', message, fields: { ...fields, newlyWithheld: read.newlyWithheld } }
   }
   if (changed === 0) return null
@@ -178,29 +190,26 @@ function readLine(read: ReadReport): LogLine | null {
 }
 
 const CLUSTER_LINES: Readonly<Record<ClusterChange, readonly [Level, string]>> = {
-  'became-leader': ['info', 'this instance reads the CRM for all now'],
-  'lost-leadership': ['warn', 'this instance no longer reads the CRM for all'],
-  'reads-alone': ['warn', 'nobody was heard of in the store: this instance reads the CRM for itself'],
-  'store-lost': ['error', 'the store is lost; it is tried again and again'],
-  'store-found': ['info', 'the store answers'],
-  resynced: ['warn', 'this instance begins again with the snapshot in the store'],
-  'snapshot-written': ['info', 'the snapshot in the store is written'],
-  'snapshot-failed': ['error', 'the snapshot in the store could not be written; it is tried again'],
+  'became-leader': ['info', 'this instance is now the leader and reads the CRM for all'],
+  'lost-leadership': ['warn', 'this instance is no longer the leader'],
+  'reads-alone': ['warn', 'no other instance was heard from: this instance reads the CRM for itself'],
+  'store-lost': ['error', 'the cluster store cannot be reached; Marquee keeps trying'],
+  'store-found': ['info', 'the cluster store can be reached'],
+  resynced: ['warn', 'this instance starts again from the snapshot in the store'],
+  'snapshot-written': ['info', 'the snapshot in the store was written'],
+  'snapshot-failed': ['error', 'the snapshot in the store could not be written; Marquee keeps trying'],
   'snapshot-ignored': ['warn', 'the snapshot in the store is not used'],
-  'nonces-refused': ['warn', 'somebody else writes to the store: its nonces are not believed'],
-  'entry-refused': ['error', 'somebody else writes to the store: an entry of the log is not believed'],
+  'nonces-refused': ['warn', 'a stranger writes to the store: nonces were refused'],
+  'entry-refused': ['error', 'a stranger writes to the store: an entry of the log was refused'],
   'log-unusable': [
     'error',
-    'the log in the store cannot be used; if nobody leads it, it is replaced as soon as an election is over',
+    'the log in the store cannot be used; if it has no leader, it will be replaced after an election',
   ],
-  'log-replaced': ['warn', 'nobody led the log in the store: this instance has dropped it, and begins another'],
-  'other-logs': [
-    'warn',
-    'cluster.name is in use by another log; that one is led by another instance, which reads the CRM too',
-  ],
-  'max-age-too-short': ['warn', 'freshness.maxAge is too short here'],
-  unsigned: ['warn', 'cluster.key is not set: whoever can write to the store decides what is served'],
-  unfit: ['warn', 'this instance could not read the CRM if it had to'],
+  'log-replaced': ['warn', 'the log in the store had no leader: this instance has replaced it'],
+  'other-logs': ['warn', 'cluster.name is in use by another log, whose leader reads the CRM too'],
+  'max-age-too-short': ['warn', 'freshness.maxAge is too short on this instance'],
+  unsigned: ['warn', 'cluster.key is not set: anyone who can write to the store can change what is served'],
+  unfit: ['warn', 'this instance could not read the CRM if it became the leader'],
 }
 
 function clusterLine(what: ClusterChange, detail: string | null): LogLine {

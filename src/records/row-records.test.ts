@@ -51,7 +51,7 @@ describe('row records', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: 'a text' }])
     for (let length = 1; length < bytes.length; length++) {
       expect(() => [...readRowRecords(bytes.subarray(0, length))]).toThrow(
-        /^the frame at byte 0 is (?:cut short|longer)/,
+        /^the row record at byte 0 is (?:cut short|longer)/,
       )
     }
   })
@@ -60,11 +60,11 @@ describe('row records', () => {
     const bytes = bytesOf([{ list: 'events', says: 'served', id: guidOf(1), version: 1, text: '' }])
     for (const kind of [0, 9, 255]) {
       bytes[0] = kind
-      expect(() => [...readRowRecords(bytes)]).toThrow(`the frame at byte 0 is of kind ${kind}, which is not known`)
+      expect(() => [...readRowRecords(bytes)]).toThrow(`the row record at byte 0 is of kind ${kind}, which is unknown`)
     }
     bytes[0] = 1
     bytes.writeUInt32BE(0xffffffff, 25)
-    expect(() => [...readRowRecords(bytes)]).toThrow('longer than what is left')
+    expect(() => [...readRowRecords(bytes)]).toThrow('longer than the remaining bytes')
   })
 
   it('bring a list to the contents of another, as if its rows had never been seen', () => {

@@ -57,7 +57,7 @@ function withheldOf(text: string): Withheld {
   const { fault, column, where } = fieldsOf(JSON.parse(text))
   const known = FAULTS.find((name) => name === fault)
   if (known === undefined || typeof where !== 'string' || (typeof column !== 'string' && column !== null)) {
-    throw new Error('a frame of a withheld row must name a fault, a column and a place')
+    throw new Error('the row record of a withheld row must name a fault, a column and a position')
   }
   return { fault: known, column, where, expected: null, found: null }
 }
@@ -153,15 +153,15 @@ export class RowRecordWriter {
 /** Parses row records. Throws a sentence if the bytes are not complete row records. */
 export function* readRowRecords(bytes: Buffer): Generator<RowRecord, void> {
   for (let at = 0; at < bytes.length;) {
-    if (bytes.length - at < TEXT_AT) throw new Error(`the frame at byte ${at} is cut short`)
+    if (bytes.length - at < TEXT_AT) throw new Error(`the row record at byte ${at} is cut short`)
     const kind = (bytes[at] ?? 0) - 1
     const says = SAYS[kind >> 1]
-    if (says === undefined) throw new Error(`the frame at byte ${at} is of kind ${kind + 1}, which is not known`)
+    if (says === undefined) throw new Error(`the row record at byte ${at} is of kind ${kind + 1}, which is unknown`)
     for (let word = 0; word < 4; word++) words[word] = bytes.readUInt32BE(at + ID_AT + word * 4)
     const id = guidText(words, 0)
     const version = bytes.readDoubleBE(at + VERSION_AT)
     const end = at + TEXT_AT + bytes.readUInt32BE(at + LENGTH_AT)
-    if (end > bytes.length) throw new Error(`the frame at byte ${at} is longer than what is left`)
+    if (end > bytes.length) throw new Error(`the row record at byte ${at} is longer than the remaining bytes`)
     const text = bytes.toString('utf8', at + TEXT_AT, end)
     yield { list: kind % 2 === 0 ? 'events' : 'venues', says, id, version, text }
     at = end

@@ -272,7 +272,7 @@ export class ListReader<Item> {
       }
       this.#tellDelays(applier)
       if (isTooLarge(applier.unidentified.sizeBytes)) {
-        return failed('too-large', 'the list is larger than limits.memory; what was held is kept')
+        return failed('too-large', 'the list is larger than limits.memory; the previous one is kept')
       }
     }
   }

@@ -27,7 +27,7 @@ export class Pages<Item> {
     try {
       const next = await withTimeout(this.#time, this.#patienceMs, this.#pages.next())
       if (next === TIMED_OUT) {
-        return { kind: 'end', outcome: failed('timeout', `no answer came within ${this.#patienceMs / 1000} s`) }
+        return { kind: 'end', outcome: failed('timeout', `no response within ${this.#patienceMs / 1000} s`) }
       }
       return next.done === true ? { kind: 'end', outcome: next.value } : { kind: 'page', page: next.value }
     } catch (cause) {

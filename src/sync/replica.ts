@@ -80,7 +80,7 @@ export class Replica {
         if (failure === null || !this.#eventsMayWait()) return null
         // The cursor and the credentials of the events are not at fault, so their failure must not cause a full read or
         // a long back-off.
-        const message = `venues that events point at: ${failure.message}`
+        const message = `venues that events refer to: ${failure.message}`
         return failure.kind === 'waiting' ? { ...failure, message } : failureOf('unreachable', message, 0)
       },
     })

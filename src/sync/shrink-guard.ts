@@ -207,6 +207,6 @@ function shrunkMessage(list: string, { absent, unreadable }: Loss, records: numb
 function unconfirmedMessage(list: string, missing: number, served: number, isSecond: boolean): string {
   const what = `${missing} of ${served} ${list} are missing from the CRM's list, which may have changed while it was read`
   return isSecond
-    ? `${what}: the reading before missed others, so nothing goes until two agree`
-    : `${what}: they go when a second reading agrees`
+    ? `${what}: the previous read missed others, so nothing is removed until two reads agree`
+    : `${what}: they are removed if a second read agrees`
 }

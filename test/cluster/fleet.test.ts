@@ -171,7 +171,8 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
       const { process } = await fleet.start('node')
       await eventually(
         () => Promise.resolve(process.child.stdout),
-        (told) => told.includes('freshness.maxAge is too short here: it is 1 s, and the leader reads every 1 s'),
+        (told) =>
+          told.includes('freshness.maxAge is too short on this instance: it is 1 s, and the leader reads every 1 s'),
         30_000,
       )
     },
@@ -297,7 +298,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
           const first = await begin(runtime)
           await eventually(
             () => Promise.resolve(first.process.child.stdout),
-            (told) => told.includes('the snapshot is written') || told.includes('snapshot-read'),
+            (told) => told.includes('a snapshot of ') || told.includes('snapshot-read'),
             30_000,
           )
           fleet.write()
@@ -370,7 +371,7 @@ describeWithRedis('three instances, two runtimes and one Redis', () => {
         await fleet.untilEqual(left)
       })
       expect(seen).toEqual(NOTHING_SEEN)
-      expect(leader.process.child.stdout).toContain('no longer reads the CRM for all: it stops')
+      expect(leader.process.child.stdout).toContain('this instance is no longer the leader: it stops')
     },
     PATIENCE_MS,
   )

@@ -71,7 +71,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
     expect(begun.map(({ message }) => message)).toEqual([
       'suspicious in the events: TicketsAvailable is above TicketCapacity (1 row, first at events.json, item 1 (line 1))',
       'suspicious in the events: Finish is before Start (1 row, first at events.json, item 2 (line 1))',
-      '6 dates of the events have no offset and are read in UTC, as timeZone was never set: set it, such as Europe/London',
+      '6 dates of the events have no offset and are read in UTC, because timeZone is not set. Set it, for example to Europe/London',
     ])
     expect((await status()).lists.events.suspicious.map(({ column }) => column)).toEqual(['TicketsAvailable', 'Finish'])
 
@@ -81,7 +81,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
       (lines) => lines.length >= 1,
     )
     expect(withheld[0]?.message).toMatch(
-      /^2 more rows of the events are withheld for mistakes, .* Price unreadable \(2\)/,
+      /^2 more rows of the events are withheld because of mistakes, .* Price unreadable \(2\)/,
     )
     expect(withheld[0]?.newlyWithheld).toEqual([{ column: 'Price', fault: 'unreadable', count: 2 }])
     expect((await status()).lists.events).toMatchObject({ suspicious: [], servesNothing: false })
@@ -91,7 +91,7 @@ describe('a service whose data is most likely wrong says so (SURFACE: Suspicious
       async () => warned().slice(4),
       (lines) => lines.length >= 1,
     )
-    expect(nothing[0]?.message).toMatch(/^nothing of the events is served, though there are 2 rows/)
+    expect(nothing[0]?.message).toMatch(/^no events are served: all 2 rows are withheld/)
     expect((await status()).lists.events.servesNothing).toBe(true)
     expect(warned().slice(5)).toEqual([])
 
