@@ -184,55 +184,55 @@ export interface PageLinks {
 
 /** What both JSON formats say of events. `Decimal` is `string` where the digits were kept. */
 export interface EventFields<Decimal = number> {
-  /** The event. */
+  /** The id of the event. */
   readonly Id: Guid
-  /** What it is called. Null where it is not known. */
+  /** The name of the event. Null if unknown. */
   readonly Name: string | null
-  /** Where it takes place; all zeros while no venue is assigned. */
+  /** The id of the venue; all zeros while no venue is assigned. */
   readonly VenueId: Guid
-  /** How many tickets there are in all. 0 where it is not known. */
+  /** The total number of tickets. 0 if unknown. */
   readonly TicketCapacity: number
-  /** How many of them can still be had. 0 where it is not known. */
+  /** The number of tickets still available. 0 if unknown. */
   readonly TicketsAvailable: number
-  /** When it begins. With the offset of the zone it is shown in, never Z. */
+  /** The start of the event. Always with a numeric UTC offset, never Z. */
   readonly Start: DateTime
-  /** When it ends. With the offset of the zone it is shown in, never Z. */
+  /** The end of the event. Always with a numeric UTC offset, never Z. */
   readonly Finish: DateTime
-  /** What a ticket costs, in the digits that were sent. Up to 28 digits, as they were sent: read them as a decimal (12.50 stays 12.50), not as a float. 0.0 where it is not known. */
+  /** The price of a ticket, with the digits that the CRM sent. Up to 28 digits: parse it as a decimal (12.50 stays 12.50), not as a float. 0.0 if unknown. */
   readonly Price: Decimal
-  /** The words it is filed under. Empty where none are known. */
+  /** The tags of the event. Empty if there are none. */
   readonly Tags: readonly string[]
 }
 
 /** What both JSON formats say of venues. `Decimal` is `string` where the digits were kept. */
 export interface VenueFields<Decimal = number> {
-  /** The venue. */
+  /** The id of the venue. */
   readonly Id: Guid
-  /** What it is called. Null where it is not known. */
+  /** The name of the venue. Null if unknown. */
   readonly Name: string | null
-  /** The first line of its address. Null where it is not known. */
+  /** The first line of the address. Null if unknown. */
   readonly AddressStreet1: string | null
-  /** The second line. Null where it is not known. */
+  /** The second line of the address. Null if unknown. */
   readonly AddressStreet2: string | null
-  /** The third line. Null where it is not known. */
+  /** The third line of the address. Null if unknown. */
   readonly AddressStreet3: string | null
-  /** The city or town. Null where it is not known. */
+  /** The city or town. Null if unknown. */
   readonly AddressCity: string | null
-  /** The postal code. Null where it is not known. */
+  /** The postal code. Null if unknown. */
   readonly AddressPostalCode: string | null
-  /** The state, province or county. Null where it is not known. */
+  /** The state, province or county. Null if unknown. */
   readonly AddressState: string | null
-  /** The country. Null where it is not known. */
+  /** The country. Null if unknown. */
   readonly AddressCountry: string | null
-  /** Degrees east of Greenwich. Up to 28 digits, as they were sent: read them as a decimal (12.50 stays 12.50), not as a float. 0.0 where it is not known. */
+  /** Degrees east of Greenwich. Up to 28 digits: parse it as a decimal (12.50 stays 12.50), not as a float. 0.0 if unknown. */
   readonly Longitude: Decimal
-  /** Degrees north of the equator. Up to 28 digits, as they were sent: read them as a decimal (12.50 stays 12.50), not as a float. 0.0 where it is not known. */
+  /** Degrees north of the equator. Up to 28 digits: parse it as a decimal (12.50 stays 12.50), not as a float. 0.0 if unknown. */
   readonly Latitude: Decimal
-  /** The telephone number. Null where it is not known. */
+  /** The telephone number. Null if unknown. */
   readonly Telephone: string | null
-  /** What there is to know about it. Null where it is not known. */
+  /** A description of the venue. Null if unknown. */
   readonly Description: string | null
-  /** Where to read on. Null where it is not known. */
+  /** The website of the venue. Null if unknown. */
   readonly Website: string | null
 }
 

@@ -44,8 +44,8 @@ export function pageOf(instance: Instance): DescribedPage {
       .join(''),
     types: MEDIA_TYPES.map((type) => `<code>${type}</code>`).join(', '),
     needs: instance.lists
-      ? 'Choose one above, or give the id of any.'
-      : 'It needs an id: this service gives no list of what there is. Whoever runs it, or a page that shows its events, knows ids.',
+      ? 'Choose an event above, or enter an id.'
+      : 'Enter an id. This service does not list its records: ask its operator for an id, or take one from a page that shows the events.',
     kinds: kinds.map(({ found, summary }) => `<option value="${found}">${xmlText(summary)}</option>`).join(''),
     options: MEDIA_TYPES.map((type) => `<option>${type}</option>`).join(''),
     fields: [EVENTS, VENUES].map(fieldsOf).join(''),
@@ -69,7 +69,7 @@ function fieldsOf({ kind, fields }: RecordTable): string {
   })
   const heads = ['Field', 'Type', 'Meaning'].map((head) => `<th scope="col">${head}</th>`).join('')
   const head = `<thead><tr>${heads}<th scope="col" class="spare">For example</th></tr></thead>`
-  return `<details><summary>Of ${kind === 'event' ? 'an event' : 'a venue'}</summary><table>${head}<tbody>${rows.join('')}</tbody></table></details>`
+  return `<details><summary>${kind === 'event' ? 'Event' : 'Venue'}</summary><table>${head}<tbody>${rows.join('')}</tbody></table></details>`
 }
 
 function hashed(text: string): string {

@@ -23,12 +23,11 @@ const TYPES: Readonly<Record<FieldType, JsonObject>> = {
 /** Further notes on each type, appended to the field's description. */
 export const ADVICE: Readonly<Record<FieldType, string>> = {
   guid: '',
-  text: ' Null where it is not known.',
-  int32: ' 0 where it is not known.',
-  decimal:
-    ' Up to 28 digits, as they were sent: read them as a decimal (12.50 stays 12.50), not as a float. 0.0 where it is not known.',
-  'date-time': ' With the offset of the zone it is shown in, never Z.',
-  tags: ' Empty where none are known.',
+  text: ' Null if unknown.',
+  int32: ' 0 if unknown.',
+  decimal: ' Up to 28 digits: parse it as a decimal (12.50 stays 12.50), not as a float. 0.0 if unknown.',
+  'date-time': ' Always with a numeric UTC offset, never Z.',
+  tags: ' Empty if there are none.',
 }
 
 export function referTo(name: string): JsonObject {
@@ -73,7 +72,7 @@ function plainRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
   const list = { type: 'array', minItems: rels.length, items: referTo('Link') }
   return objectOf(`The ${table.kind} as plain JSON.`, {
     ...fieldsOf(table),
-    _links: { ...list, description: `Its links: ${rels.join(', ')}, and what else there is.` },
+    _links: { ...list, description: `The links: ${rels.join(', ')}, and possibly others.` },
     _embedded: { type: 'null' },
   })
 }
@@ -84,7 +83,7 @@ function halRecord(table: RecordTable, links: ConfiguredLinks): JsonObject {
     ...fieldsOf(table),
     _links: {
       type: 'object',
-      description: 'Its links by their relation; an array where one relation has several.',
+      description: 'The links by relation; an array if a relation has several.',
       required: rels,
       // `fromEntries`, because an assignment would lose a relation named `__proto__`.
       properties: Object.fromEntries(rels.map((rel) => [rel, HAL_LINKS])),
@@ -116,18 +115,18 @@ function pagesOf({ list, kind }: RecordTable): JsonObject {
   const { member, rel } = PAGE_WORDS[list]
   // The venues of the page's events, if the query asks for them (contract §4.4).
   const included = list === 'events' ? NAMES.venues : null
-  const asked = 'The venues that the events of this page name and that are served; there with `include=venue`.'
+  const asked = 'The published venues of the events of this page; present only with `include=venue`.'
   const halLinks = { self: referTo('HalLink'), next: referTo('HalLink') }
   return {
     [page]: withOptional(
-      objectOf(`A page of ${list} as plain JSON. The link \`next\` is there where there are more.`, {
+      objectOf(`A page of ${list} as plain JSON. The link \`next\` is present if there are more.`, {
         [member]: { type: 'array', items: referTo(record) },
         _links: { type: 'array', minItems: 1, maxItems: 2, items: referTo('Link') },
         _embedded: { type: 'null' },
       }),
       included && { [PAGE_WORDS.venues.member]: arrayOf(included.record, asked) },
     ),
-    [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is there where there are more.`, {
+    [halPage]: objectOf(`A page of ${list} as HAL JSON. The link \`next\` is present if there are more.`, {
       _links: { type: 'object', required: ['self'], properties: halLinks },
       _embedded: withOptional(
         objectOf(`The ${kind}s of this page.`, { [rel]: { type: 'array', items: referTo(hal) } }),
@@ -137,21 +136,21 @@ function pagesOf({ list, kind }: RecordTable): JsonObject {
   }
 }
 
-const LINK = objectOf('A link. In plain JSON and XML `~/` stands for the base path.', {
-  Rel: { type: 'string', description: 'What it leads to.' },
-  Href: { type: 'string', description: 'Where it leads.' },
-  Title: { type: ['string', 'null'], description: 'What people read.' },
-  IsTemplated: { type: 'boolean', description: 'Whether Href holds {…} to fill in.' },
+const LINK = objectOf('A link. In plain JSON and XML, `~/` stands for the base path.', {
+  Rel: { type: 'string', description: 'The relation of the link.' },
+  Href: { type: 'string', description: 'The target of the link.' },
+  Title: { type: ['string', 'null'], description: 'The title for people.' },
+  IsTemplated: { type: 'boolean', description: 'True if Href contains {…} to fill in.' },
 })
 
 const HAL_LINK: JsonObject = {
   type: 'object',
-  description: 'A link, as HAL has it.',
+  description: 'A HAL link.',
   required: ['href'],
   properties: {
-    href: { type: 'string', description: "Where it leads, from the host's root." },
-    templated: { type: 'boolean', const: true, description: 'There where href holds {…} to fill in (RFC 6570).' },
-    title: { type: 'string', description: 'What people read.' },
+    href: { type: 'string', description: "The target, from the host's root." },
+    templated: { type: 'boolean', const: true, description: 'Present if href contains {…} to fill in (RFC 6570).' },
+    title: { type: 'string', description: 'The title for people.' },
   },
 }
 
@@ -161,18 +160,18 @@ function each<Value extends Json>(of: (shape: (typeof REFUSALS)[keyof typeof REF
 
 const PROBLEM: JsonObject = {
   type: 'object',
-  description: 'What was wrong (RFC 9457).',
+  description: 'A problem (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'instance'],
   properties: {
     type: { type: 'string', const: 'about:blank' },
     title: { type: 'string', enum: each(({ title }) => title), description: 'The status in words.' },
     status: { type: 'integer', enum: each(({ status }) => status) },
     detail: { type: 'string', description: 'What the caller can do.' },
-    instance: { type: 'string', description: 'The path that was asked for.' },
+    instance: { type: 'string', description: 'The requested path.' },
     traceId: {
       type: 'string',
       pattern: '^[0-9a-f]{32}$',
-      description: 'There where the request had a valid `traceparent`.',
+      description: 'Present if the request had a valid `traceparent`.',
     },
   },
 }

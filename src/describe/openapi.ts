@@ -46,7 +46,7 @@ interface Operation {
 const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
   events: {
     id: 'listEvents',
-    summary: 'What is on: the events that are not over, by Start, then Id',
+    summary: 'What is on: the events that have not ended, by Start, then Id',
     list: 'events',
     refusals: ['bad-query', 'crm-unavailable'],
   },
@@ -87,7 +87,7 @@ const OPERATIONS: Readonly<Record<Endpoint, Operation>> = {
     refusals: ['bad-id', 'venue-not-found', 'crm-unavailable'],
   },
   openapi: { id: 'getDescription', summary: 'This description', list: null, refusals: [] },
-  page: { id: 'getPage', summary: 'A page about all this, for browsers', list: null, refusals: ['no-such-path'] },
+  page: { id: 'getPage', summary: 'A page about this service, for browsers', list: null, refusals: ['no-such-path'] },
 }
 
 /** Returns the paths of an instance, in the order of the description and the page. */
@@ -142,11 +142,11 @@ export function openApi(instance: Instance): JsonObject {
 
 function aboutAll({ zone }: Instance): string {
   return [
-    `Published events and their venues, to be read by anybody, from any origin: ${METHODS}, no key. Another method is 405.`,
-    `Say in Accept what you can read: ${MEDIA_TYPES.join(', ')}. Without it you get ${MEDIA_TYPES[0]}; it is never 406.`,
-    'The paths of records and lists answer without /api, too, because links lead there. Paths match in any case, and a slash at the end is ignored.',
-    `Date-times are shown in ${zone.id}, with their offset.`,
-    'Every error is a problem (RFC 9457). Members that are not described here may come to be: read past what you do not know.',
+    `Published events and their venues. Anyone may read them, from any origin, without a key. The methods are ${METHODS}; any other is answered with 405.`,
+    `Set Accept to the media type you want: ${MEDIA_TYPES.join(', ')}. Without it you get ${MEDIA_TYPES[0]}; the service never answers 406.`,
+    'The paths of records and lists also work without /api, because links lead there. Paths match in any case, and a trailing slash is ignored.',
+    `Date-times are shown in ${zone.id}, with the UTC offset.`,
+    'Every error is a problem (RFC 9457). Later versions may add members: ignore those you do not know.',
   ].join('\n\n')
 }
 
@@ -198,14 +198,14 @@ function described(resource: Endpoint): JsonObject {
   const headers = { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription', 'Content-Length': 'ContentLength' }
   if (resource === 'page') {
     return {
-      description: 'The page, for whoever names text/html in Accept.',
+      description: 'The page, if Accept names text/html.',
       headers: headersOf({ ...headers, 'Content-Security-Policy': 'ContentSecurityPolicy' }),
       content: { 'text/html': { schema: { type: 'string' } } },
     }
   }
   const schema: Json = { type: 'object', required: ['openapi', 'info', 'paths', 'components'] }
   return {
-    description: 'OpenAPI 3.1 of exactly what this instance answers.',
+    description: 'The OpenAPI 3.1 description of exactly this instance.',
     headers: headersOf(headers),
     content: { 'application/json': { schema }, 'application/openapi+json;version=3.1': { schema } },
   }

@@ -18,16 +18,20 @@ interface ParameterNotes {
 
 /** The meaning of each list parameter (contract §4.1). The values it takes are in list-query.ts. */
 const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
-  from: { means: 'What is not over before it; now where it is left out.', schema: MOMENT, example: '2036-05-01' },
-  to: { means: 'What begins before it, or on that day.', schema: MOMENT, example: '2036-05-31' },
+  from: {
+    means: 'Events that have not ended before this time. The default is now.',
+    schema: MOMENT,
+    example: '2036-05-01',
+  },
+  to: { means: 'Events that start before this time, or on or before this day.', schema: MOMENT, example: '2036-05-31' },
   venue: { means: 'Events at any of these venues.', schema: { type: 'array', items: ID } },
   tag: {
-    means: 'Events with any of these tags, in upper or lower case.',
+    means: 'Events with any of these tags, in any case.',
     schema: { type: 'array', items: { type: 'string', minLength: 1 } },
   },
   available: { means: 'Events with tickets left.', schema: { type: 'string', enum: ['true'] } },
   limit: {
-    means: 'How many a page has at most.',
+    means: 'The largest number of records on a page.',
     schema: (listing) => ({
       type: 'integer',
       minimum: 1,
@@ -36,10 +40,10 @@ const NOTES: Readonly<Record<ListParameter, ParameterNotes>> = {
     }),
   },
   include: {
-    means: 'Also the venues that the events of the page name, each once; not as application/xml or text/xml.',
+    means: 'Adds the venues of the page, each once. Not available as application/xml or text/xml.',
     schema: { type: 'string', enum: ['venue'] },
   },
-  after: { means: 'Where the next page begins.', schema: { type: 'string', minLength: 1 } },
+  after: { means: 'The position after which the page begins.', schema: { type: 'string', minLength: 1 } },
 }
 
 /** Returns the parameters of a list, in the order of its links. */
@@ -75,7 +79,7 @@ export function idParameter(list: ListName, example: string): JsonObject {
 const IF_NONE_MATCH: JsonObject = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'ETags that are held: the answer is 304 where one of them is the current one.',
+  description: 'ETags the client has: the answer is 304 if one of them is current.',
   schema: { type: 'string' },
 }
 

@@ -26,21 +26,21 @@ export function headerComponents(maximumAgeS: number): JsonObject {
     name,
     textHeader('On every answer.', { const: value }),
   ])
-  const fresh = maximumAgeS === 0 ? 'no-cache' : `public, max-age=N, where N and Age come to ${maximumAgeS} s`
+  const fresh = maximumAgeS === 0 ? 'no-cache' : `public, max-age=N, where N and Age add up to ${maximumAgeS} s`
   const usually = maximumAgeS === 0 ? 'no-cache' : `max-age=N, ${Math.min(ERROR_MAX_AGE_S, maximumAgeS)} at most`
   return {
-    ETag: textHeader('Strong: it changes exactly when the bytes change.', { pattern: '^"[0-9a-f]{16}"$' }),
-    Age: { description: 'How old the data is, in seconds.', schema: { type: 'integer', minimum: 0 } },
-    CacheControl: textHeader(`How long the answer may be used: ${fresh}.`),
+    ETag: textHeader('A strong ETag: it changes exactly when the bytes change.', { pattern: '^"[0-9a-f]{16}"$' }),
+    Age: { description: 'The age of the data in seconds.', schema: { type: 'integer', minimum: 0 } },
+    CacheControl: textHeader(`How long the answer may be cached: ${fresh}.`),
     CacheControlOfProblem: textHeader(`${usually}; no-store on 5xx.`),
-    CacheControlOfDescription: textHeader('How long it may be used.', { const: 'public, max-age=300' }),
+    CacheControlOfDescription: textHeader('How long the answer may be cached.', { const: 'public, max-age=300' }),
     ContentLength: { description: 'The length of the body in bytes.', schema: { type: 'integer', minimum: 0 } },
     RetryAfter: {
-      description: 'After how many seconds to try again.',
+      description: 'The number of seconds after which to try again.',
       schema: { type: 'integer', minimum: 1 },
     },
-    Link: textHeader('Where there are more: `<…>; rel="next"`, the path of the next page.'),
-    ContentSecurityPolicy: textHeader('Allows nothing from elsewhere.'),
+    Link: textHeader('If there are more: `<…>; rel="next"`, the path of the next page.'),
+    ContentSecurityPolicy: textHeader('Allows no content from other origins.'),
     ...Object.fromEntries(common),
   }
 }
@@ -98,7 +98,7 @@ export function found(list: ListName, isPage: boolean, further: JsonObject): Jso
 /** Returns the 304, for instances with conditional requests. */
 export function unchanged(isRecord: boolean): JsonObject {
   const headers = isRecord ? RECORD_HEADERS : { ETag: 'ETag', 'Cache-Control': 'CacheControlOfDescription' }
-  return { description: 'What is held is still current.', headers: headersOf(headers) }
+  return { description: 'The version the client has is current.', headers: headersOf(headers) }
 }
 
 /** Returns the common status of these refusals. */

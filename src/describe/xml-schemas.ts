@@ -36,7 +36,7 @@ function plainXmlRecord({ kind, fields }: RecordTable, namespace: string): JsonO
     ...Object.fromEntries(members),
   }
   const described = objectOf(
-    `The ${kind} as DataContractSerializer writes it, its elements in this order. Null is \`i:nil="true"\`.`,
+    `The ${kind} as DataContractSerializer writes it, with its elements in this order. Null is \`i:nil="true"\`.`,
     properties,
   )
   return { ...described, xml: { name: ROOTS[kind], namespace: namespaceOf(namespace) } }
@@ -52,8 +52,8 @@ const WALL_CLOCK: JsonObject = {
 const HAL_TYPES: Partial<Record<FieldType, JsonObject>> = { text: TEXT, 'date-time': WALL_CLOCK }
 const HAL_ADVICE: Readonly<Record<FieldType, string>> = {
   ...ADVICE,
-  text: ' Empty where it is not known.',
-  'date-time': ' On the wall clock of its zone, without an offset.',
+  text: ' Empty if unknown.',
+  'date-time': ' The wall clock time in the zone of the service, without an offset.',
 }
 
 function attribute(schema: JsonObject): JsonObject {
@@ -69,7 +69,7 @@ function halXmlRecord({ kind, fields }: RecordTable): JsonObject {
       if (own === undefined) return [field.name, fieldSchema(field)]
       return [field.name, { ...own, description: description + HAL_ADVICE[type] }]
     })
-  return resourceOf(`The ${kind} as HAL XML, its elements in this order; tags are left out.`, {
+  return resourceOf(`The ${kind} as HAL XML, with its elements in this order and without tags.`, {
     rel: attribute({ ...TEXT, const: kind }),
     href: attribute(TEXT),
     name: attribute({ ...TEXT, const: kind }),
@@ -79,7 +79,7 @@ function halXmlRecord({ kind, fields }: RecordTable): JsonObject {
 
 const HAL_XML_LINKS: JsonObject = {
   type: 'array',
-  description: 'Its links but `self`.',
+  description: 'The links except `self`.',
   items: {
     type: 'object',
     xml: { name: 'link' },
@@ -97,7 +97,7 @@ function resourceOf(description: string, members: JsonObject): JsonObject {
 function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
   const { record, hal, page, halPage } = NAMES[list]
   const { root } = PAGE_WORDS[list]
-  const described = resourceOf(`A page of ${list} as HAL XML. The link \`next\` is there where there are more.`, {
+  const described = resourceOf(`A page of ${list} as HAL XML. The link \`next\` is present if there are more.`, {
     rel: attribute({ ...TEXT, const: list }),
     href: attribute(TEXT),
     name: attribute({ ...TEXT, const: list }),
@@ -111,7 +111,7 @@ function xmlPages({ list }: RecordTable, namespace: string): JsonObject {
   return {
     [`${page}Xml`]: {
       type: 'array',
-      description: `A page of ${list}, as .NET reads a list of them. The next one is in the header Link.`,
+      description: `A page of ${list}, as .NET reads a list of them. The Link header has the next page.`,
       xml: { name: root, namespace: namespaceOf(namespace), wrapped: true },
       items: referTo(`${record}Xml`),
     },

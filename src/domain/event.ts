@@ -5,25 +5,30 @@ import type { RecordOf, RecordTable } from './field.ts'
 
 // The examples come from the sample data; this event takes place at the venue of the other table.
 const FIELDS = [
-  { name: 'Id', type: 'guid', description: 'The event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
-  { name: 'Name', type: 'text', description: 'What it is called.', example: '"Rope & Reel: an evening of sea songs"' },
+  { name: 'Id', type: 'guid', description: 'The id of the event.', example: '"7e016ac6-5cee-4fd6-be12-faa34a6761ef"' },
+  {
+    name: 'Name',
+    type: 'text',
+    description: 'The name of the event.',
+    example: '"Rope & Reel: an evening of sea songs"',
+  },
   {
     name: 'VenueId',
     type: 'guid',
-    description: 'Where it takes place; all zeros while no venue is assigned.',
+    description: 'The id of the venue; all zeros while no venue is assigned.',
     example: '"53b08621-ae96-444f-a44f-55d91d92cff9"',
   },
-  { name: 'TicketCapacity', type: 'int32', description: 'How many tickets there are in all.', example: '320' },
-  { name: 'TicketsAvailable', type: 'int32', description: 'How many of them can still be had.', example: '58' },
-  { name: 'Start', type: 'date-time', description: 'When it begins.', example: '"2036-05-09T18:30:00+00:00"' },
-  { name: 'Finish', type: 'date-time', description: 'When it ends.', example: '"2036-05-09T21:15:00+00:00"' },
+  { name: 'TicketCapacity', type: 'int32', description: 'The total number of tickets.', example: '320' },
+  { name: 'TicketsAvailable', type: 'int32', description: 'The number of tickets still available.', example: '58' },
+  { name: 'Start', type: 'date-time', description: 'The start of the event.', example: '"2036-05-09T18:30:00+00:00"' },
+  { name: 'Finish', type: 'date-time', description: 'The end of the event.', example: '"2036-05-09T21:15:00+00:00"' },
   {
     name: 'Price',
     type: 'decimal',
-    description: 'What a ticket costs, in the digits that were sent.',
+    description: 'The price of a ticket, with the digits that the CRM sent.',
     example: '18.50',
   },
-  { name: 'Tags', type: 'tags', description: 'The words it is filed under.', example: '["Folk","Music","Family"]' },
+  { name: 'Tags', type: 'tags', description: 'The tags of the event.', example: '["Folk","Music","Family"]' },
 ] as const
 
 export const EVENTS = { list: 'events', kind: 'event', fields: FIELDS } as const satisfies RecordTable

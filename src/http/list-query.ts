@@ -40,10 +40,10 @@ const TAKES = {
   venue:
     'the id of a venue, a GUID such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34 and not the empty one; it may be repeated',
   tag: 'a tag, which must not be empty; it may be repeated',
-  available: 'true, or is left out',
+  available: 'only true',
   limit: (listing: Listing) => `a whole number from 1 to ${LIMITS[listing].most} without leading zeros`,
-  include: 'venue, or is left out',
-  after: 'what the next link of a page of this list carries, unchanged',
+  include: 'only venue',
+  after: 'the value of after in a next link of this list, unchanged',
 } as const
 
 export type ListParameter = keyof typeof TAKES
@@ -68,11 +68,11 @@ export function readListQuery(list: Listing, query: string, zone: Zone): ListQue
   for (const [name, value] of pairsOf(query)) {
     const known = LIST_PARAMETERS[list].find((each) => each === name)
     if (known === undefined)
-      return `${quoted(name)} is not a parameter of this list: it takes ${inWords(LIST_PARAMETERS[list])}.`
+      return `${quoted(name)} is not a parameter of this list. Its parameters are ${inWords(LIST_PARAMETERS[list])}.`
     const values = given.get(known)
     if (values === undefined) given.set(known, [value])
     else if (known === 'venue' || known === 'tag') values.push(value)
-    else return `${known} is given more than once: it takes ${takenBy(known, list)}, once.`
+    else return `${known} is given more than once. It takes ${takenBy(known, list)}, once.`
   }
   const read = new QueryReader(list, given, zone).read()
   if (typeof read === 'string' || list === 'calendar') return read
@@ -88,7 +88,7 @@ export function queryWithAfter(named: string, after: string | null): string {
 }
 
 const TOO_LONG =
-  'A query has at most 4,000 characters, all its venue and tag parameters included, and so has that of its next link, which adds after and percent-encodes every value. Ask for fewer at once.'
+  'A query may have at most 4,000 characters, and so may the query of its next link, which adds after and percent-encodes every value. Use fewer venue and tag parameters.'
 
 class QueryReader {
   readonly #list: Listing
@@ -141,7 +141,7 @@ class QueryReader {
 
   #refuse(name: ListParameter): string {
     const value = (this.#given.get(name) ?? []).at(0) ?? ''
-    return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} does not fit.`}`
+    return `${name} takes ${takenBy(name, this.#list)}.${value === '' || name === 'venue' || name === 'tag' ? '' : ` ${quoted(value)} is not valid.`}`
   }
 
   #moment(name: 'from' | 'to'): Moment | typeof BAD | null {

@@ -28,7 +28,7 @@ export function listsAreOff(basePath: string, list: ListName): string {
 
 /** The reason to refuse `include=venue` in plain XML: .NET reads a list with records of one type (contract §4.4). */
 export const VENUES_NOT_IN_XML =
-  'include=venue takes application/json, text/json, application/hal+json or application/hal+xml in Accept: a list in application/xml or text/xml holds events alone.'
+  'include=venue takes application/json, text/json, application/hal+json or application/hal+xml in Accept: a list in application/xml or text/xml contains only events.'
 
 function apiOf(basePath: string): string {
   return basePath === '/' ? '/api' : `${basePath}/api`
@@ -50,7 +50,7 @@ export const REFUSALS = {
   'bad-query': {
     status: 400,
     title: 'Bad Request',
-    detail: 'The query asks for what this list does not take.',
+    detail: 'This list does not accept the query.',
   },
   'crm-unavailable': {
     status: 502,
@@ -67,7 +67,7 @@ export const REFUSALS = {
   'internal-error': {
     status: 500,
     title: 'Internal Server Error',
-    detail: 'The service failed to answer. Try again, and tell its operator if it lasts.',
+    detail: 'The service failed to answer. Try again, and tell its operator if the problem persists.',
   },
 } as const satisfies Readonly<Record<string, Shape>>
 

@@ -146,8 +146,8 @@ export function feedSentences(start: Start): void {
       for (const [query, detail] of [
         ['limit=1001', 'limit takes a whole number from 1 to 1000'],
         ['limit=0', 'limit'],
-        ['after=x', 'it takes from, to, venue, tag, available and limit.'],
-        ['include=venue', 'it takes from, to, venue, tag, available and limit.'],
+        ['after=x', 'Its parameters are from, to, venue, tag, available and limit.'],
+        ['include=venue', 'Its parameters are from, to, venue, tag, available and limit.'],
         ['from=tomorrow', 'from takes'],
         ['&'.repeat(4001), '4,000'],
       ] as const) {

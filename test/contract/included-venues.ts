@@ -79,7 +79,7 @@ export function includedVenueSentences(start: Start): void {
         expect(reply.body).toContain('include')
       }
       const venues = await subject.ask('/on/api/venues?include=venue')
-      expect([venues.status, venues.body.includes('it takes limit and after.')]).toEqual([400, true])
+      expect([venues.status, venues.body.includes('Its parameters are limit and after.')]).toEqual([400, true])
     })
 
     it('changes no byte of a page without it', async () => {

@@ -182,7 +182,7 @@ export function listSentences(start: Start): void {
       for (const query of ['from=2036-07-12', `venue=${VENUE}`, 'tag=a', 'available=true', 'to=2036-07-12']) {
         const reply = await subject.ask(`/venues?${query}`, accept('text/xml'))
         expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'application/problem+xml'])
-        expect(reply.body).toContain('it takes limit and after.')
+        expect(reply.body).toContain('Its parameters are limit and after.')
       }
       const { body } = await subject.ask('/api/venues?limit=1')
       const [, after = ''] = /after=([\w-]+)/.exec(body) ?? []

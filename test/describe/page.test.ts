@@ -64,7 +64,7 @@ describe.skipIf(CHROMIUM === null)('the page for browsers', () => {
   it('asks for an id where there are no lists, and shows each kind and type, refusals too', async () => {
     const { page, complaints } = await open(browser, off.listening.address, DESK)
     expect(await page.isVisible('#on')).toBe(false)
-    expect(await page.textContent('#needs-id')).toContain('It needs an id')
+    expect(await page.textContent('#needs-id')).toContain('Enter an id')
     await look(page, 'venue', `{${VENUE.toUpperCase()}}`, 'application/hal+xml')
     expect(await page.locator('#answer pre').last().textContent()).toStartWith(
       '<?xml version="1.0" encoding="utf-8"?>\n',

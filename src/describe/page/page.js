@@ -1,4 +1,4 @@
-// A page of a public address: what it shows is text of the CRM, and is only ever set as text.
+// This page is public and shows texts of the CRM, which it only ever sets as text, never as HTML.
 const { base, lists } = document.body.dataset
 const at = (id) => document.getElementById(id)
 const PATHS = {
@@ -34,13 +34,13 @@ async function look(path) {
   } catch {
     shown.push(element('p', 'The service did not answer. Try again.', 'status bad'))
   }
-  // An answer that was overtaken is not shown.
+  // A newer request has been sent: its answer is the one to show.
   if (mine === asked) at('answer').replaceChildren(...shown)
 }
 
 at('ask').addEventListener('submit', (event) => {
   event.preventDefault()
-  // What is shown to be copied into a shell is in quotes there.
+  // The shown shell command quotes the address.
   const id = encodeURIComponent(at('id').value.trim()).replaceAll("'", '%27')
   void look(PATHS[at('kind').value](id))
 })
