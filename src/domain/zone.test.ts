@@ -204,7 +204,7 @@ describe('showInstant (contract §2)', () => {
   it.each([
     ['0001-01-01T00:00:00+09:00', 'Asia/Tokyo', '0001-01-01T00:18:00+09:18'],
     ['9999-12-31T23:59:59-04:00', 'America/New_York', '9999-12-31T22:59:59-05:00'],
-  ])('shows %s in %s, though in UTC it is of another year: %s', (text, id, canonical) => {
+  ])('shows %s in %s, although the year in UTC is different: %s', (text, id, canonical) => {
     expect(shown(text, id)).toBe(canonical)
   })
 

@@ -13,7 +13,7 @@ describe('a path spelt like our own links', () => {
     [`/api/venues/${ID}`, 'venue'],
     [`http://events.example.org/api/events/${ID}`, 'event'],
     [`http://[::1]:8080/api/venues/${ID}`, 'venue'],
-  ] as const)('%s is told at once', (target, resource) => {
+  ] as const)('%s is recognized at once', (target, resource) => {
     expect(router.routeAsLinked(target)).toEqual({ resource, id: ID as never })
   })
 
@@ -31,7 +31,7 @@ describe('a path spelt like our own links', () => {
     '/api/events/00000000-0000-0000-0000-000000000000',
     `/api/events/${ID.slice(1)}`,
     `/api/events/%${ID.slice(1)}`,
-  ])('%s takes a closer look', (target) => {
+  ])('%s needs the full parser', (target) => {
     expect(router.routeAsLinked(target)).toBeNull()
   })
 

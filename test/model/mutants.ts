@@ -150,7 +150,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'vouches for tickets that a read left out',
+    name: 'confirms tickets that a read left out',
     setting: { ...apart, trouble: 0, latencyMs: 40, availabilityEveryMs: 7000, changeEveryMs: 150, thinkMs: 300 },
     breakIt: () =>
       override(
@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'takes no notice of rows that became unreadable, however many',
+    name: 'believes any number of rows that became unreadable',
     setting: garbling,
     breakIt: () => {
       const mends = [
@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'takes rows that became unreadable off the web page by page',
+    name: 'withholds rows that became unreadable page by page',
     setting: garbling,
     breakIt: () =>
       override(
@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'begins the time of the shrink guard anew with each read',
+    name: 'restarts the time of the shrink guard with each read',
     setting: { ...garbling, trouble: 2, shrinkGuardMs: 2000 },
     breakIt: () =>
       override(
@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'takes any read for one that began since',
+    name: 'counts any read as one that began since',
     setting: settingOf({ strategy: 'full-read', maxAgeMs: 0 }),
     breakIt: () =>
       override(
@@ -282,7 +282,7 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(ListReader.prototype, 'audit', () => () => Promise.resolve({ ok: true })),
   },
   {
-    name: 'drops rows of an audit that no read of changes ever told of',
+    name: 'drops rows of an audit that no read of changes ever reported',
     setting: settingOf({ ...calm, maxAgeMs: 3000, refreshEveryMs: 500, latencyMs: 250, fullReadEveryMs: 2000 }),
     breakIt: () => override(Tombstones.prototype, 'duringAudit', () => () => {}),
   },
@@ -297,12 +297,12 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(ListReader.prototype, 'readAdditions', () => () => Promise.resolve({ ok: true })),
   },
   {
-    name: 'removes venues when a read of the events has ended that cannot tell what is gone',
+    name: 'removes venues after a read of the events that cannot report deletions',
     setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(ListReader.prototype, 'confirmSince', () => () => {}),
   },
   {
-    name: 'removes venues though events still point at them, which only an id scan could tell are gone',
+    name: 'removes venues although events still refer to them, until an id scan',
     setting: settingOf(ID_SCANS_SELDOM),
     breakIt: () => override(RecordList.prototype, 'someServed', () => () => Promise.resolve(false)),
   },
@@ -340,7 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     breakIt: () => override(POSITION, 'after', () => (newestS) => newestS),
   },
   {
-    name: 'serves what lies in its snapshot before a read has confirmed it',
+    name: 'serves its snapshot before a read has confirmed it',
     setting: settingOf({ ...calm, restartEveryMs: 10_000 }),
     breakIt: (now) =>
       override(
@@ -356,7 +356,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: 'names a Retry-After that is not true',
+    name: 'sends a wrong Retry-After',
     setting: { ...token, maxAgeMs: 30_000 },
     onStage: ({ replica }) => {
       for (const list of [replica.events, replica.venues]) Object.defineProperty(list, 'nextTryInMs', { get: () => 0 })

@@ -52,8 +52,8 @@ export const PLANS: readonly Plan[] = [
     plan(`${strategy}, maximum age 1 s`, { strategy, maxAgeMs: 1000 }),
     plan(`${strategy}, maximum age 30 s`, { strategy, maxAgeMs: 30_000 }),
     plan(`${strategy}, stale answers while the CRM fails`, { strategy, maxAgeMs: 1000, staleIfErrorMs: 60_000 }),
-    plan(`${strategy}, tickets read apart`, { strategy, ...apart }),
-    plan(`${strategy}, what is not shown is told row by row`, { strategy, maxAgeMs: 1000, serverFilters: false }),
+    plan(`${strategy}, tickets read separately`, { strategy, ...apart }),
+    plan(`${strategy}, hidden rows are reported row by row`, { strategy, maxAgeMs: 1000, serverFilters: false }),
     plan(`${strategy}, a wall clock that is set`, { strategy, maxAgeMs: 30_000, clocks: 'set' }),
     plan(`${strategy}, a machine that is suspended`, { strategy, maxAgeMs: 30_000, clocks: 'suspended' }),
     plan(`${strategy}, few may wait and not for long`, { strategy, maxAgeMs: 1000, waiting: 3, waitForMs: 400 }),
@@ -61,16 +61,16 @@ export const PLANS: readonly Plan[] = [
     plan(`${strategy}, nothing goes wrong`, { strategy, maxAgeMs: 1000, trouble: 0 }),
   ]),
   ...STRATEGIES.flatMap((strategy) => [
-    plan(`${strategy}, rows that nobody can read`, { strategy, maxAgeMs: 1000, garbles: true }),
-    plan(`${strategy}, the old list is served on`, { strategy, maxAgeMs: 1000, garbles: true, shrinkGuardMs: 60_000 }),
-    plan(`${strategy}, an old list is served on, and withheld rows are told`, {
+    plan(`${strategy}, unreadable rows`, { strategy, maxAgeMs: 1000, garbles: true }),
+    plan(`${strategy}, the old list stays served`, { strategy, maxAgeMs: 1000, garbles: true, shrinkGuardMs: 60_000 }),
+    plan(`${strategy}, the old list stays served, and withheld rows are reported`, {
       strategy,
       maxAgeMs: 30_000,
       garbles: true,
       shrinkGuardMs: 600_000,
       serverFilters: false,
     }),
-    plan(`${strategy}, the old list is served on over restarts`, {
+    plan(`${strategy}, the old list stays served over restarts`, {
       strategy,
       maxAgeMs: 1000,
       garbles: true,
@@ -78,7 +78,7 @@ export const PLANS: readonly Plan[] = [
       restartEveryMs: 10_000,
     }),
   ]),
-  plan('token-delta, tickets read apart and seldom', {
+  plan('token-delta, tickets read separately and seldom', {
     strategy: 'token-delta',
     maxAgeMs: 30_000,
     availabilityEveryMs: 7000,
@@ -110,7 +110,7 @@ export const PLANS: readonly Plan[] = [
   plan('token-delta, nothing goes wrong but cursors', CURSORS_DIE),
   plan('token-delta, nothing goes wrong but answers that come twice', ASKED_TWICE),
   plan('time-delta, each read a snapshot', { strategy: 'time-delta', maxAgeMs: 1000, snapshot: true }),
-  plan('time-delta, each read a snapshot, told row by row', {
+  plan('time-delta, each read a snapshot, reported row by row', {
     strategy: 'time-delta',
     maxAgeMs: 30_000,
     snapshot: true,

@@ -35,7 +35,7 @@ const ESSENTIAL_MUTANTS: ReadonlySet<string> = new Set([
   'lets an older page win',
   'ignores the shrink guard',
   'shows events before their venues',
-  'serves what lies in its snapshot before a read has confirmed it',
+  'serves its snapshot before a read has confirmed it',
   "counts the age from a heartbeat's arrival",
   'takes an entry over a gap',
   'sends a heartbeat before its rows',
