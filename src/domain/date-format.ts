@@ -30,7 +30,7 @@ export class BadDateFormat {
 
 /** Letters of other programs' formats, with what to write instead. */
 const STRANGE: ReadonlyMap<string, string> = new Map([
-  ['H', 'hours are h or hh, also where they go to 23'],
+  ['H', 'hours are h or hh, also on a 24-hour clock'],
   ['y', 'the year is YYYY'],
   ['d', 'days are D or DD'],
   ['a', 'AM and PM are A'],
@@ -65,7 +65,7 @@ export function parseDateFormat(written: string): DateFormat | BadDateFormat {
     }
   }
   const isLoose = parts.some((part, index) => isOpen(part) && parts[index + 1]?.kind === 'number')
-  if (isLoose) return new BadDateFormat('has a single letter right before another number; double it')
+  if (isLoose) return new BadDateFormat('has a single letter directly before another number; double it')
   return { written, parts, hasTime: seen.has('h') }
 }
 
@@ -85,9 +85,9 @@ function addLetters(letters: string, parts: DatePart[], seen: Set<string>): BadD
     if (letters.length > 1) parts.push({ kind: 'text', text: letters.slice(1) })
     return null
   }
-  if (letter === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; it is YYYY')
+  if (letter === 'Y' && letters.length < 4) return new BadDateFormat('has a year of fewer than four digits; write YYYY')
   if (letter === 'M' && letters.length > 2)
-    return new BadDateFormat('has a month in words, which is not read; it is M or MM')
+    return new BadDateFormat('has a month in words, which Marquee cannot read; write M or MM')
   const width = letter === 'Y' ? 4 : Math.min(letters.length, 2)
   parts.push({ kind: 'number', at: NUMBER_LETTERS.indexOf(letter), least: width, most: Math.max(width, 2) })
   // `19h30` is written `hhhmm`: the third h is a literal.
