@@ -46,7 +46,7 @@ describe('PackedTexts', () => {
       }
       return [...found]
     }
-    // 400 texts take a few steps of growth, not one for each third, and little more memory than their lengths.
+    // The buffer grows in a few large steps, and ends little larger than the 400 texts.
     expect(sizes(400).length).toBeLessThan(9)
     expect(sizes(400).at(-1) ?? 0).toBeLessThan(400 * 300 * 1.5)
     // One long text among many slots takes at most four times its length.

@@ -92,8 +92,7 @@ function isExhausted(): boolean {
 }
 
 /**
- * Returns the limit of open file descriptors (`ulimit -n`); Infinity if the system does not report it, as only Linux
- * does.
+ * Returns the limit of open file descriptors (`ulimit -n`); Infinity on systems other than Linux, which do not report it.
  */
 export function descriptorLimit(): number {
   try {

@@ -325,7 +325,7 @@ export class ListReader<Item> {
     return { ok: true }
   }
 
-  /** Removes or withholds rows by the read, if the shrink guard believes it. Returns why not, or `null`. */
+  /** Applies the losses of a read if the shrink guard believes them. Returns why it does not, or `null`. */
   async #settle({ kind, purpose, begun, applier }: Read<Item>, outcome: ReadEnd): Promise<Failure | null> {
     const { list, source, time, observe, pause } = this.#options
     const { complete, oneMoment } = outcome

@@ -176,7 +176,7 @@ export class Checker {
       const { name } = list.kind
       const shrunkMs = this.#log.shrunkMs.get(name)
       if (shrunkMs === undefined || this.#time.trueMs - ageMs <= shrunkMs) continue
-      // The read that released it may be about to be reported.
+      // Checked again in the next turn: the read that released the guard may not have been logged yet.
       this.#time.after(0, () => {
         if (this.#log.shrunkMs.get(name) === shrunkMs)
           this.#fault(`${name} are vouched for while the shrink guard holds`)
@@ -194,7 +194,7 @@ export class Checker {
     const tell = (): void =>
       this.#fault(`an answer ${Math.round(ageMs)} ms old, ${Math.round(sinceMs)} ms after the request`)
     if (old.some(({ shrunk }) => shrunk === null)) return tell()
-    // The read that was not believed may be about to be reported.
+    // Checked again in the next turn: the read that engaged the guard may not have been logged yet.
     this.#time.after(0, () => {
       if (!isServedOn()) tell()
     })
@@ -210,8 +210,7 @@ export class Checker {
     const last = this.#lastEpoch.get(glimpse.id) ?? 0
     const epoch = glimpse.epoch ?? this.#absentEpoch(glimpse, story, since, last)
     this.#lastEpoch.set(glimpse.id, Math.max(last, epoch))
-    // The next process may continue from a snapshot without facts that only a full read could report, or that cannot be
-    // read any more.
+    // A restart may lose a change that only a full read reports, because the snapshot was written before that read.
     const isKept = story.epochs[epoch]?.endedSilently === true || this.#log.shrunkMs.has(glimpse.list)
     const isForgotten = this.#setting.restartEveryMs > 0 && isKept
     if (epoch < last && !isForgotten) this.#fault(`${glimpse.id} went back from ${last} to ${epoch}`)
