@@ -10,7 +10,7 @@ sub vcl_recv {
   # Lists (lists: on) cost some ten times what a record does, and each query is one of its own. A list has endless spellings
   # (/api//../events/., %2e, \), so whatever is not a record counts as one.
   if (vsthrottle.is_denied("all " + client.ip, 200, 2s) ||
-      (req.url !~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?(\?|$)" && vsthrottle.is_denied("lists " + client.ip, 60, 3s))) {
+      (req.url !~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue|\.ics)?/?(\?|$)" && vsthrottle.is_denied("lists " + client.ip, 60, 3s))) {
     return (synth(429));
   }
 }

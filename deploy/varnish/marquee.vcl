@@ -45,7 +45,7 @@ sub vcl_recv {
   unset req.http.If-None-Match;
   unset req.http.If-Modified-Since;
   unset req.http.Range;
-  if (req.url ~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue)?/?\?") {
+  if (req.url ~ "(?i)^[^?#]*/(events|venues)/[({]?[0-9a-f-]{32,36}[)}]?(/venue|\.ics)?/?\?") {
     set req.url = regsub(req.url, "\?.*$", "");
   }
 
@@ -55,7 +55,10 @@ sub vcl_recv {
 
   # Answers vary by Accept, whose values are endless. The usual ones become the type they stand for, and share an answer; any
   # other is handed on as it is, and its answer is not cached. Marquee alone negotiates (RFC 9110 section 12.5.1).
-  if (!req.http.Accept || req.http.Accept == "" || req.http.Accept == "*/*" ||
+  if (req.url ~ "(?i)^[^?#]*/events(/[^/?#]*)?\.ics/?(\?|$)") {
+    # A calendar (feeds.calendar: on) is one whatever Accept says.
+    set req.http.Accept = "text/calendar";
+  } else if (!req.http.Accept || req.http.Accept == "" || req.http.Accept == "*/*" ||
       req.http.Accept == "application/json, text/plain, */*") {
     set req.http.Accept = "application/json";
   } else if (req.http.Accept ~ "^text/html,application/xhtml\+xml,application/xml;q=0\.9,(image/[a-z+]+,)*\*/\*;q=0\.8(,application/signed-exchange;v=b3;q=0\.7)?$") {
@@ -64,7 +67,7 @@ sub vcl_recv {
       return (pass);
     }
     set req.http.Accept = "application/xml";
-  } else if (req.http.Accept ~ "(?i)^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml)$") {
+  } else if (req.http.Accept ~ "(?i)^(application/json|text/json|application/xml|text/xml|application/hal\+json|application/hal\+xml|text/calendar|application/ld\+json)$") {
     # In any case, and kept once.
     set req.http.Accept = std.tolower(req.http.Accept);
   } else {
@@ -90,7 +93,7 @@ sub vcl_backend_response {
   # Never past the maximum age: Varnish would go on for 10 s (default_grace) while it fetches, or cannot.
   set beresp.grace = 0s;
   set beresp.keep = 0s;
-  if (beresp.http.Content-Type ~ "(json|xml|html)") {
+  if (beresp.http.Content-Type ~ "(json|xml|html|calendar)") {
     set beresp.do_gzip = true;
   }
   # An error, no-store, no-cache, nothing left of the maximum age, or a problem that tells a caller's own trace id: not kept. For a

@@ -38,6 +38,9 @@ const ACCEPTS = [
   'application/json;q=0, */*',
   'APPLICATION/HAL+XML',
   'nonsense',
+  'text/calendar',
+  'Application/LD+JSON',
+  'application/ld+json, */*;q=0.1',
 ] as const
 
 function rows(version: number): string {
@@ -79,7 +82,9 @@ function suite(
     let proxy: Proxy
     beforeAll(async () => {
       const freshness = { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '300ms' }
-      victim = await Victim.start('bun', { freshness, lists: 'on' }, { events: rows(0), venues: '[]' })
+      const feeds = { calendar: 'on', jsonLd: 'on' }
+      const settings = { freshness, lists: 'on', feeds, representation: { currency: 'GBP' } }
+      victim = await Victim.start('bun', settings, { events: rows(0), venues: '[]' })
       proxy = await start([victim.port])
       await eventually(
         () => get(TARGET),
@@ -219,6 +224,21 @@ function suite(
         }
       }
       expect(await eventually(() => get(`/api/${all}`), isHit)).toBeInstanceOf(Response)
+    })
+
+    it('calendars are kept, whatever Accept says, the one to subscribe to query by query', async () => {
+      for (const path of [`${TARGET}.ics`, '/api/events.ics?tag=Tag+number+7']) {
+        const isCalendar = async (got: Response): Promise<void> => {
+          expect([got.status, got.headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8'])
+          expect(await got.text()).toContain(`UID:${ID}@marquee`)
+        }
+        for (const accept of ['text/html', '*/*', 'text/calendar, */*;q=0.5'])
+          await isCalendar(await get(path, { Accept: accept }))
+        await isCalendar(await eventually(() => get(path, { Accept: 'text/calendar, */*' }), isHit))
+      }
+      expect(await (await get('/api/events.ics?tag=nothing')).text()).not.toContain('VEVENT')
+      const query = await get(`${TARGET}.ics?x=1`)
+      expect(query.status).toBe(200)
     })
 
     it('conditions and ranges change nothing: always the full 200, also from the cache (contract 1.2)', async () => {
