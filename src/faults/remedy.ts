@@ -3,6 +3,9 @@ import { parseDateTimeText } from '../domain/date-time.ts'
 const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
 const NO = /^(?:nein|falsch|non|faux|falso|nee|onwaar|n|f|off|-|–|✗)$/i
 
+const FREE =
+  /^(?:free|free admission|gratis|kostenlos|frei|eintritt frei|gratuit|entr[ée]e libre|gratuito|gratuita|ingresso libero|entrada libre)$/i
+
 export function isYes(found: string): boolean {
   return YES.test(found.trim())
 }
@@ -19,7 +22,8 @@ export function insteadOf(found: string, expected: string): string | null {
     return isNo(text) ? 'write no' : null
   }
   if (expected.startsWith('a date-time')) return insteadOfDate(text)
-  return expected.includes('number') ? insteadOfNumber(text, expected) : null
+  if (!expected.includes('number')) return null
+  return FREE.test(text) ? 'write 0' : insteadOfNumber(text, expected)
 }
 
 function insteadOfDate(text: string): string | null {

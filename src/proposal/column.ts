@@ -182,13 +182,13 @@ export function rowsOf(columns: readonly Column[]): readonly (readonly string[])
 /** The share of values that decides what a column holds. `check` reports the others as mistakes. */
 export const ENOUGH = 0.75
 
-const TIMES_WITH_POINT = TIMES.map((time) => formatOf(`YYYY-MM-DD ${time}`))
-const TIME_FORMATS = TIMES_WITH_POINT.filter(({ written }) => !/ h+\.mm$/.test(written))
+const TIME_FORMATS = TIMES.map((time) => formatOf(`YYYY-MM-DD ${time}`))
+const SURE_TIME_FORMATS = TIME_FORMATS.filter(({ written }) => !/ (?:h+\.mm|hhmm)$/.test(written))
 
-/** The formats of times. 12.50 is a price rather than a time, unless the column is named like a time. */
+/** The formats of times. 12.50 and 1250 are numbers rather than times, unless the column is named like a time. */
 function timeFormatsFor(name: string): readonly DateFormat[] {
   const role = momentRole(name)
-  return role === null || role === 'other' ? TIME_FORMATS : TIMES_WITH_POINT
+  return role === null || role === 'other' ? SURE_TIME_FORMATS : TIME_FORMATS
 }
 
 const NUMBER = /^[+-]?\d[\d.,\u00a0\u202f ]*$/

@@ -4,27 +4,27 @@
  */
 export const EVENT_NAMES = {
   Id: words(
-    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid veranstaltungsnr idevento identifiant',
+    'id guid uuid nr nummer numer number no code cod codice codigo kennung ref reference numero eventid eventnr eventno eventnumber veranstaltungsnr idevento identifiant',
   ),
   Name: words(
-    'name title titel titre titolo titulo event eventname veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
+    'name title titel titre titolo titulo event eventname show showname production performance veranstaltung stuck nom nome nombre naam evento spectacle voorstelling bezeichnung',
   ),
   VenueId: words(
     'venueid venue spielstatte spielort veranstaltungsort ort saal halle lieu salle lugar sala sede recinto plaats locatie zaal luogo location',
   ),
   Start: words(
-    'start starts startdate starttime startsat begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd',
+    'start starts startdate starttime startsat showtime begins beginn anfang datum date termin startet von debut heuredebut commence inicio comienzo fecha aanvang begin begint inizio inizia data uhrzeit startzeit orainizio horainicio aanvangstijd begintijd',
   ),
   Finish: words(
     'finish finishes end ends enddate endtime endsat ende endet schluss bis fin heurefin final einde eindigt slot fine finisce endzeit eindtijd einddatum orafine horafin',
   ),
   TicketCapacity: words(
-    'ticketcapacity capacity platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze',
+    'ticketcapacity capacity maxcapacity cap platze kapazitat seats places capacite jauge aforo capacidad plazas capaciteit plaatsen capienza posti gesamtplatze sitzplatze',
   ),
   TicketsAvailable: words(
     'ticketsavailable available availability remaining ticketsleft seatsleft left ticketsremaining seatsavailable placesavailable frei freieplatze platzefrei restplatze restkarten verfugbar verfugbareplatze disponible disponibles libres restantes placesrestantes placesdisponibles placeslibres plazaslibres plazasdisponibles beschikbaar vrij vrijeplaatsen disponibili postidisponibili postiliberi',
   ),
-  Sold: words('sold verkauft ticketssold vendu vendus vendidos vendidas verkocht venduti'),
+  Sold: words('sold verkauft ticketssold tixsold vendu vendus vendidos vendidas verkocht venduti'),
   Price: words('price preis prix precio prijs prezzo eintritt tarif tarief'),
   Tags: words(
     'tags tag genre genres genere genero soort discipline sparte kategorie kategorien category categories categoria categorias categorie rubrik type art',
@@ -90,11 +90,12 @@ function words(list: string): readonly string[] {
   return list.split(' ')
 }
 
-/** Normalizes a name for comparison: removes case, accents, blanks and signs. */
+/** Normalizes a name for comparison: removes case, accents, blanks and signs; `#` is a number. */
 export function bareName(name: string): string {
   return name
     .normalize('NFD')
     .replaceAll('ß', 'ss')
+    .replaceAll('#', 'nr')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')

@@ -21,9 +21,10 @@ function mayBeId(column: Column): boolean {
 
 export function idLine(id: Column | null, columns: readonly Column[]): Line {
   if (id === null) {
-    const [only, ...more] = columns.filter(mayBeId)
-    if (only !== undefined && more.length === 0) {
-      const evidence = `Is it ${only.name}? It has a different value in each row. Name the column here.`
+    // Ids come first in nearly all lists. Further on, counts may differ by chance.
+    const [first] = columns
+    if (first !== undefined && mayBeId(first)) {
+      const evidence = `Is it ${first.name}? It has a different value in each row. Name the column here.`
       return { key: 'Id', value: OPEN, evidence }
     }
     const question = 'Which column has a different value in each row? Name it here'

@@ -96,6 +96,24 @@ describe('what init proposes for files of other makers', () => {
     expect(served).toContain('"Price":12.5,')
   })
 
+  it('knows the columns of a US venue: Event #, Show, Showtime, Cap, Tix Sold, of which a total stands below', async () => {
+    const header = 'Event #,Show,Date,Doors,Showtime,Ends,Room,Cap,Tix Sold,Price,Status\n'
+    const rows = [1001, 1002, 1003, 1004].map(
+      (number, at) =>
+        `${number},Jazz,2037-01-0${at + 1},7:00 PM,7:30 PM,10:00 PM,Cabaret,80,${at + 3},$25.00,On Sale\n`,
+    )
+    const { text } = await proposed({
+      'Calendar.csv': `${header}${rows.join('')}TOTAL,,,,,,,,900,,\n`,
+      'Rooms.csv': 'Room,City\nCabaret,Boston\n',
+    })
+    expect(text).toContain('Id: "Event #"')
+    expect(text).toContain('Name: Show ')
+    expect(text).toContain('Start: { join: [Date, Showtime] }')
+    expect(text).toContain('Finish: { join: [Date, Ends] }')
+    expect(text).toContain('TicketsAvailable: { subtract: [Cap, Tix Sold] }')
+    expect(text).toContain('VenueId: Room')
+  })
+
   it('names the key for texts in JSON that cannot be read', async () => {
     const event = {
       Id: '5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e01',

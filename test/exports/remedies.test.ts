@@ -57,6 +57,11 @@ describe('what check says to do works when it is done to the letter', () => {
     ])
   })
 
+  it('a price that is called free is 0', async () => {
+    const groups = await groupsOf([GOOD, GOOD.replace('1;', '2;').replace('18,50 €', 'Eintritt frei')])
+    expect(remedies(groups)).toEqual([expect.stringContaining('Correct Preis: write 0 for "Eintritt frei"') as never])
+  })
+
   it('a list of words that is set already is added to', async () => {
     const groups = await groupsOf([GOOD.replace('18,50 €', '18,50 $')])
     expect(remedies(groups)[0]).toMatch(/or add "\$" to crm\.texts\.currency\.$/)
