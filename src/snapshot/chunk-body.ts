@@ -3,17 +3,18 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 const PACKED_CEILING = 4 * 1024 * 1024
 const UNPACKED_CEILING = 16 * 1024 * 1024
-/** What is smaller is left as it is. */
+/** Smaller bodies are not compressed. */
 const SMALL = 1024
 const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-// Its length as it was comes first (uint32): Bun 1.4 takes a stream that is cut short for a whole one. 0: it is as it was.
+// The uncompressed length comes first (uint32), because Bun 1.4 accepts a truncated stream as complete. 0: not
+// compressed.
 const HEAD = 4
 
-/** The most that a packed body may have. */
+/** The size limit of a packed body. */
 export const BODY_CEILING: number = PACKED_CEILING + HEAD
 
-/** Frames, or other bytes, as they are sent and stored: compressed where that is worth it. */
+/** Compresses bytes for storage or sending, if that makes them smaller. */
 export function pack(bytes: Buffer): Buffer {
   if (bytes.length > UNPACKED_CEILING) throw new Error(`${bytes.length} bytes are more than one body may hold`)
   const isSmall = bytes.length <= SMALL
@@ -24,7 +25,7 @@ export function pack(bytes: Buffer): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** What was packed; throws a sentence where it was not, or is larger than it may be. */
+/** Restores the bytes that `pack` was given; throws if they are damaged or too large. */
 export function unpack(packed: Buffer): Buffer {
   if (packed.length < HEAD) throw new Error('a body is cut short')
   if (packed.length > BODY_CEILING) throw new Error(`a body of ${packed.length} bytes is too large`)

@@ -7,7 +7,7 @@ import { SnapshotFault } from './snapshot-head.ts'
 
 const OTHERS_MAY_WRITE = 0o022
 
-/** Whether the directory is there; one that others may write is refused. */
+/** Tells whether the directory exists; throws if others may write to it. */
 export async function isOursAlone(directory: string): Promise<boolean> {
   try {
     refuseOthers(await stat(directory), 'its directory')
@@ -18,7 +18,10 @@ export async function isOursAlone(directory: string): Promise<boolean> {
   }
 }
 
-/** With what it lies in. One by one: of all at once Node 26 says ENOENT, whatever the reason. */
+/**
+ * Creates the directory and its parents. One by one, because Node 26 reports every failure of a recursive mkdir as
+ * ENOENT.
+ */
 export async function makeDirectory(path: string): Promise<void> {
   const made = (): Promise<void> => mkdir(path, { mode: 0o700 })
   try {
@@ -37,7 +40,7 @@ function isMissing(cause: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Windows has neither owners nor modes of this kind. */
+/** Throws if another user owns the file or may write to it. Windows has no such owners and modes. */
 export function refuseOthers({ uid, mode }: Stats, what: string): void {
   const user = process.getuid?.()
   if (user === undefined) return
@@ -45,7 +48,10 @@ export function refuseOthers({ uid, mode }: Stats, what: string): void {
   if ((mode & OTHERS_MAY_WRITE) !== 0) throw new SnapshotFault(`others may write ${what}: chmod go-w`)
 }
 
-/** Never a link, and a pipe that lies there is not waited for; Windows, which has no such flags, takes `undefined` for 0. */
+/**
+ * Opens a file, but no link, and without waiting for the writer of a pipe. Windows has no such flags and treats
+ * `undefined` as 0.
+ */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
@@ -73,7 +79,7 @@ export async function writeAll(file: FileHandle, bytes: Buffer, from: number): P
   }
 }
 
-/** The name lasts when its directory does; Windows cannot be asked for that. */
+/** Makes a new name in the directory durable. Windows does not support this. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(directory, constants.O_RDONLY)

@@ -11,17 +11,17 @@ import {
 } from '../records/row-records.ts'
 import { pack, unpack } from './chunk-body.ts'
 
-/** What is written of the rows between two requests, at most; and how large a chunk becomes, about. */
+/** The number of rows written between two requests, and the approximate size of a chunk. */
 export const SLICE_ROWS = 1000
 const CHUNK_BYTES = 1024 * 1024
 
-/** Rows of both lists, packed. */
+/** Packed row records of both lists. */
 export interface SnapshotChunk {
   readonly body: Buffer
   readonly rows: number
 }
 
-/** A frame of each row, venues before the events that point at them. */
+/** Yields a record of each row, venues before the events that refer to them. */
 export function* allRowRecords(
   { events, venues }: RecordLists,
   names: readonly ListName[] = LISTS,
@@ -30,12 +30,12 @@ export function* allRowRecords(
   if (names.includes('events')) for (const row of events.rows()) yield rowRecordOf(events, row)
 }
 
-/** A frame of what was written or removed since, or is while they are taken. */
+/** Yields records of the rows written or removed since, including during the iteration. */
 export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<RowRecord, void> {
   for (const one of dirtyRows) yield* one.take(Number.POSITIVE_INFINITY)
 }
 
-/** Frames in chunks, written in slices between which requests pass, and rows may change. */
+/** Packs row records into chunks, in slices: requests are answered between them, and rows may change. */
 export async function* chunksOf(
   frames: Iterable<RowRecord>,
   pause: () => Promise<void>,
@@ -53,7 +53,7 @@ export async function* chunksOf(
   if (writer.count > 0) yield chunkOf(writer)
 }
 
-/** A few frames at once. */
+/** Packs a few row records at once. */
 export function lastChunk(frames: Iterable<RowRecord>): SnapshotChunk {
   const writer = new RowRecordWriter()
   for (const frame of frames) writer.add(frame)
@@ -66,7 +66,7 @@ function chunkOf(writer: RowRecordWriter): SnapshotChunk {
   return chunk
 }
 
-/** Writes the rows of a chunk into the lists, in slices between which requests pass. */
+/** Writes the rows of a chunk into the lists, in slices between which requests are answered. */
 export async function applyChunk(
   lists: RecordLists,
   { body, rows }: SnapshotChunk,
@@ -81,7 +81,7 @@ export async function applyChunk(
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)
 }
 
-/** Takes all rows out again. */
+/** Removes all rows. */
 export function emptyLists({ events, venues }: RecordLists): void {
   for (const row of events.rows()) events.remove(row)
   for (const row of venues.rows()) venues.remove(row)

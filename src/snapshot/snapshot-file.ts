@@ -29,14 +29,14 @@ import {
 
 export interface SnapshotFileSettings {
   readonly directory: string
-  /** Which records they are: of another fingerprint nothing is read. */
+  /** Identifies the records; a snapshot with another fingerprint is not read. */
   readonly fingerprint: string
-  /** Of the file, and of what it holds in memory. */
+  /** Limits the file's size, and the memory that its content takes. */
   readonly limits: { readonly memoryBytes: number }
   readonly pause: () => Promise<void>
 }
 
-/** A snapshot that lies in its file. */
+/** A snapshot on disk. */
 export interface StoredSnapshot {
   readonly lists: SnapshotLists
   readonly rows: number
@@ -52,18 +52,18 @@ type Content = readonly [
 ]
 
 const OLDEST_MS = 7 * 24 * 3_600_000
-/** What was being written when its process was killed: nobody writes one for so long. */
+/** After this time, a partial file belongs to a killed process: writing never takes so long. */
 const OLDEST_UNFINISHED_MS = 600_000
-/** While rows go on changing, what is owed is written so many times before the last of it is written at once. */
+/** While rows keep changing, dirty rows are written in up to this many rounds; the rest is written at once. */
 const MOST_ROUNDS = 8
-/** Of rows that all change while they are written there are so many chunks. */
+/** The number of chunks, relative to the rows, if all rows change while they are written. */
 const MOST_TIMES = 4
 const CHUNK_SUM_BYTES = 120
 const MEGABYTE = 1024 * 1024
 
 /**
- * The snapshot in a file: a head (snapshot-head.ts), and the chunks that it names. The last of them hold what changed while the others
- * were written, so rows and cursors are of one moment.
+ * The snapshot in a file: a head (snapshot-head.ts) and the chunks that it lists. The last chunks have the rows that
+ * changed while the others were written, so rows and cursors are of one moment.
  */
 export class SnapshotFile {
   readonly #settings: SnapshotFileSettings
@@ -74,7 +74,10 @@ export class SnapshotFile {
     this.#path = join(settings.directory, `${settings.fingerprint}.snapshot`)
   }
 
-  /** Fills the lists, which are empty; null where there is no snapshot. Where it cannot be used it throws, and they are empty again. */
+  /**
+   * Fills the lists, which must be empty. `null` if there is no snapshot. If it cannot be used, throws and leaves the
+   * lists empty.
+   */
   async read(lists: RecordLists, now: Moment, signal: AbortSignal): Promise<StoredSnapshot | null> {
     if (!(await isOursAlone(this.#settings.directory))) return null
     const file = await openIfThere(this.#path)
@@ -82,7 +85,7 @@ export class SnapshotFile {
     try {
       return await this.#readOpen(file, lists, now, signal)
     } catch (cause) {
-      // Who gave up on it has gone on without it: the rows that are there now are no longer its own.
+      // If the caller gave up, the lists may already have rows from elsewhere.
       if (!signal.aborted) emptyLists(lists)
       throw cause
     } finally {
@@ -128,12 +131,12 @@ export class SnapshotFile {
     return storedAs(head, stats.size)
   }
 
-  /** Puts the rows as they are now in place of what was there; `describe` is asked at the moment that the file shows. */
+  /** Replaces the snapshot with the current rows. Calls `describe` at the moment that the file will show. */
   async write(...content: Content): Promise<StoredSnapshot> {
     const { directory } = this.#settings
     await makeDirectory(directory)
     await isOursAlone(directory)
-    // Before: what others left unfinished may be what fills the disk.
+    // Tidy first: unfinished files of killed processes may be what fills the disk.
     await this.#tidy(content[2]().writtenAtMs)
     const unfinished = `${this.#path}.${randomUUID()}`
     const file = await open(unfinished, 'wx', 0o600)
@@ -174,7 +177,7 @@ export class SnapshotFile {
       for await (const chunk of chunksOf(outboxRowRecords(dirtyRows), pause)) await put(chunk)
     }
     if (owed() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
-    // In one turn: nothing is read between the last rows and the cursors.
+    // In one turn: no read may happen between the last rows and the cursors.
     const last = lastChunk(outboxRowRecords(dirtyRows))
     const described = describe()
     if (last.rows > 0) await put(last)
@@ -183,7 +186,7 @@ export class SnapshotFile {
     return storedAs(head, at)
   }
 
-  /** Takes away what was never finished, and what is of a fingerprint that nobody has used for long. */
+  /** Removes unfinished files, and snapshots of fingerprints that have not been used for long. */
   async #tidy(nowMs: number): Promise<void> {
     const { directory } = this.#settings
     for (const name of await readdir(directory).catch(() => [])) {

@@ -7,21 +7,21 @@ import { fieldsOf } from '../records/row-records.ts'
 export interface ChunkSum {
   readonly bytes: number
   readonly rows: number
-  /** Of its bytes as they are stored, in hexadecimal digits. */
+  /** The SHA-256 of the stored bytes, in hexadecimal. */
   readonly sha256: string
 }
 
-/** What a snapshot in a file says of itself. */
+/** The head of a snapshot file. */
 export interface SnapshotHead {
   readonly format: number
   readonly fingerprint: string
-  /** By the wall clock: for scheduling alone. */
+  /** By the wall clock, for scheduling only. */
   readonly writtenAtMs: number
   readonly lists: SnapshotLists
   readonly chunks: readonly ChunkSum[]
 }
 
-/** Why a snapshot is not used, or cannot be written: the rest of a sentence that begins with it. */
+/** Why a snapshot cannot be used or written: the rest of a sentence that begins with its name. */
 export class SnapshotFault extends Error {}
 
 export const LENGTH_BYTES = 4
@@ -33,7 +33,10 @@ export function sumOf(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest()
 }
 
-/** The head with its length before it and its sum behind, in so many bytes: the chunks are written before all of it is known. */
+/**
+ * Encodes the head, with its length before and its checksum behind it, in exactly `sizeBytes`: the chunks are written
+ * before the head is complete.
+ */
 export function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
   const length = sizeBytes - LENGTH_BYTES - SUM_BYTES
   const text = JSON.stringify(head)
@@ -45,14 +48,14 @@ export function encodeHead(head: SnapshotHead, sizeBytes: number): Buffer {
   return bytes
 }
 
-/** How long a head is, by the first bytes of a file. */
+/** Returns the length of the head from the first bytes of a file. */
 export function headLength(bytes: Buffer): number {
   const length = bytes.readUInt32BE(0)
   if (length > MOST_HEAD_BYTES) throw new SnapshotFault('it does not begin as a snapshot does')
   return length
 }
 
-/** Reads a head, its sum behind it. */
+/** Decodes a head with the checksum behind it. */
 export function decodeHead(bytes: Buffer): SnapshotHead {
   const written = bytes.subarray(0, bytes.length - SUM_BYTES)
   if (!sumOf(written).equals(bytes.subarray(written.length))) throw new SnapshotFault('the sum of its head is wrong')

@@ -1,5 +1,5 @@
-// The room of what outlives a process. A SnapshotKeeper writes the lists to a file now and then, and fills them from it at a start:
-// the next read of changes confirms them, in place of a full read (docs/operations.md, The snapshot).
+// What outlives a process. In: the replica's lists, and reports of its reads. Out: a snapshot file, and lists filled
+// from it at the start, which the next read of changes confirms (docs/operations.md, The snapshot).
 
 import type { Observation, Observe } from '../observe/observation.ts'
 import { codeOf } from '../observe/system-error.ts'
@@ -21,16 +21,16 @@ export interface SnapshotKeeperSettings {
 }
 
 const LONGEST_MS = 60_000
-/** A stop waits no longer for it. */
+/** How long a stop waits for the snapshot. */
 const LAST_MS = 1000
-/** What a row is taken to need where nothing was written yet. */
+/** The estimated time to write a row, before the first snapshot was written. */
 const ROW_MS = 0.005
 const LEAST_EVERY_MS = 10_000
 const CHANGES_EVERY_MS = 300_000
-/** Cursors grow old though no row changes; so do snapshots. */
+/** Cursors expire even if no row changes, and so do snapshots. */
 const CURSORS_EVERY_MS = 3_600_000
 const ANYWAY_EVERY_MS = 24 * 3_600_000
-/** The part of the rows that makes a snapshot worth writing at once. */
+/** The part of the rows whose change is worth a snapshot at once. */
 const MUCH = 1 / 10
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -61,14 +61,14 @@ export class SnapshotKeeper {
     this.#settings = settings
   }
 
-  /** The snapshot that lies there, null where none does. */
+  /** The snapshot on disk; `null` if there is none. */
   standing(): { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null {
     if (this.#stored === null) return null
     const { rows, bytes, writtenAtMs } = this.#stored
     return { rows, bytes, ageMs: Math.max(0, this.#settings.time.now().wallMs - writtenAtMs) }
   }
 
-  /** Fills the lists from the snapshot, where it can be used. Nothing is read of the CRM before that has ended. */
+  /** Fills the lists from the snapshot if it can be used. The CRM is not read until this has ended. */
   async load(): Promise<void> {
     const { replica, observe, time } = this.#settings
     const begunAt = time.now()
@@ -92,7 +92,7 @@ export class SnapshotKeeper {
     })
   }
 
-  /** What changes from now on is noted. */
+  /** Starts to note changed rows. */
   begin(): void {
     const { events, venues } = this.#settings.replica.lists
     this.#dirtyRows = [new DirtyRows(venues), new DirtyRows(events)]
@@ -107,7 +107,7 @@ export class SnapshotKeeper {
     throw new SnapshotFault('reading it takes too long')
   }
 
-  /** Looks, after each read, whether what lies there is still worth starting from. */
+  /** Decides after each read whether a new snapshot is due. */
   note(observation: Observation): void {
     if (observation.kind === 'drift-found') this.#hasDrifted = true
     if (observation.kind === 'read-ended' && this.#isDue()) void this.#write()
@@ -128,7 +128,7 @@ export class SnapshotKeeper {
     return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(lists, this.#stored.lists))
   }
 
-  /** Nothing is read any more: what changed since is written where that is soon done. */
+  /** After the last read, writes what changed since, if that is fast enough. */
   async stop(): Promise<void> {
     const { replica, time } = this.#settings
     const lists = replica.snapshotLists
@@ -145,7 +145,7 @@ export class SnapshotKeeper {
     await withTimeout(time, LAST_MS / 10, this.#writing)
   }
 
-  /** Something can be gone on from, or must not be any longer. */
+  /** Whether a start could continue from the lists, or a snapshot on disk is outdated. */
   #isOfUse({ events, venues }: SnapshotLists): boolean {
     return this.#stored !== null || events.cursor !== null || venues.cursor !== null
   }
@@ -198,7 +198,7 @@ export class SnapshotKeeper {
   }
 }
 
-/** Which lists can go on from a snapshot. */
+/** Describes which lists can continue from a snapshot. */
 function standingOf({ events, venues }: SnapshotLists): string {
   return `${events.cursor !== null} ${venues.cursor !== null}`
 }
@@ -207,7 +207,7 @@ function isSameCursor(left: SnapshotLists, right: SnapshotLists): boolean {
   return left.events.cursor === right.events.cursor && left.venues.cursor === right.venues.cursor
 }
 
-/** The rest of a sentence that begins with the snapshot; what a library or a bug says is told by its name alone. */
+/** Why the snapshot cannot be used: the rest of a sentence. Errors of libraries appear only by name. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof SnapshotFault) return cause.message
   const code = codeOf(cause)
