@@ -3,15 +3,18 @@ import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { idOf, type LogPosition } from './entries.ts'
 import type { Following } from './follower.ts'
 
-/** So long an operator waits for the leader. */
+/** How long an operator waits for the leader. */
 const NO_ANSWER_MS = 10_000
 
-/** That shorter lists are right, said to an instance that does not read: its nonces carry it until a heartbeat names it. */
+/**
+ * Passes an operator's acceptance of shorter lists from a follower to the leader: the follower's nonces carry it until
+ * a heartbeat confirms it.
+ */
 export class Accepting {
   readonly #time: Time
   #waiting = 0
   #lists: readonly string[] = []
-  /** The entries that nonces have named. */
+  /** The log entries that nonces have named. */
   readonly #named = new Set<string>()
   #answered = Promise.withResolvers<readonly string[]>()
 
@@ -19,7 +22,7 @@ export class Accepting {
     this.#time = time
   }
 
-  /** Resolves with the lists that are accepted; null where no leader answers. */
+  /** Returns the accepted lists; `null` if no leader answers. */
   async say(): Promise<readonly string[] | null> {
     this.#waiting++
     const lists = await withTimeout(this.#time, NO_ANSWER_MS, this.#answered.promise)
@@ -27,7 +30,10 @@ export class Accepting {
     return lists === TIMED_OUT ? null : lists
   }
 
-  /** What the next nonce names: the entry that told of what is not believed, which cannot be played again for another loss. */
+  /**
+   * Returns the entry that the next nonce names: the one that reported the shrunk list. Naming it keeps the acceptance
+   * from being replayed for a later loss.
+   */
   entryFor(target: Following | null): LogPosition | null {
     const toldAt = target?.shrunkToldAt ?? null
     if (this.#waiting === 0 || target === null || toldAt === null || target.shrunk.length === 0) return null
@@ -36,14 +42,14 @@ export class Accepting {
     return toldAt
   }
 
-  /** A heartbeat has come. */
+  /** Handles what a heartbeat says about accepted and shrunk lists. */
   told(accepted: readonly string[], shrunk: readonly string[]): void {
     if (this.#waiting === 0) return
     if (accepted.some((id) => this.#named.has(id))) this.answer(this.#lists)
     else if (shrunk.length === 0) this.answer([])
   }
 
-  /** An operator waits for it. */
+  /** Whether an operator is waiting. */
   get isSaid(): boolean {
     return this.#waiting > 0
   }

@@ -1,5 +1,6 @@
-// How instances follow one another. In: a store, and a replica while this instance leads. Out: lists that are those of
-// the leader.
+// How instances follow one another: one reads the CRM and writes the changes to a store, the others follow. In: a store
+// (store.ts), and a replica while this instance leads. Out: the lists to serve, with their age (nonces.ts). No request
+// ever waits for the store, and no two machines' clocks are compared.
 
 import type { Time } from '../time/time.ts'
 import { sleep, withTimeout } from '../time/waiting.ts'
@@ -14,15 +15,15 @@ import { commandLimitMs, Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
-/** A session that lived so long was no failure of its beginning. */
+/** A session that lived this long resets the back-off. */
 const SETTLED_MS = 1000
-/** Whoever may claim has done so by then, and knows whether that is allowed. */
+/** After this many election times, any candidate has claimed, so the store is known to accept writes. */
 const PROVEN_SILENCES = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const REFUSED_MS = 5000
 
-/** One instance among several that share what one of them reads. `served` is what callers get now. */
+/** One instance of a cluster. `served` is what callers get now. */
 export class Cluster {
   isConnected = false
   readonly traffic: Traffic = new Traffic()
@@ -30,12 +31,15 @@ export class Cluster {
   readonly member: Member
   readonly #time: Time
   readonly #ended = new AbortController()
-  /** Even who has last words has said them. */
+  /** Aborts even the leader's last entries. */
   readonly #hurries = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failures = 0
   #session: Session | null = null
-  /** Why the store is lost, as it was told; null while it is not. Nothing is told at first. */
+  /**
+   * The reported reason for the loss of the store; `null` while it is available. Initially blank: nothing has been
+   * reported.
+   */
   #toldLost: string | null = ''
 
   constructor(options: ClusterOptions) {
@@ -56,12 +60,12 @@ export class Cluster {
     return this.member.role
   }
 
-  /** The last entry that was written or taken here; null where nothing is followed. */
+  /** The last entry written or applied here; `null` while nothing is followed. */
   get position(): LogPosition | null {
     return (this.member.publisher ?? this.member.target)?.position ?? null
   }
 
-  /** What the leader has not yet brought into the log. */
+  /** The number of changes that the leader has not yet written to the log. */
   get outbox(): number {
     return this.member.publisher?.owes ?? 0
   }
@@ -70,7 +74,7 @@ export class Cluster {
     this.#running = Promise.all([this.#run(), this.#examine(), this.#tick()])
   }
 
-  /** Whoever reads the CRM for all says that it goes; resolves when nothing runs any more. */
+  /** Stops. A leader first announces that it leaves. Resolves when nothing runs any more. */
   async stop(): Promise<void> {
     this.#ended.abort()
     if (this.member.publisher === null) this.#hurries.abort()
@@ -80,13 +84,13 @@ export class Cluster {
     if (this.isConnected) await withTimeout(this.#time, LAST_WORDS_MS, this.#takeNonceAway())
   }
 
-  /** Nobody counts on who has gone. By another connection: the last one may wait for what comes. */
+  /** Deregisters this instance, on a separate connection: the main one may be blocked in XREAD. */
   async #takeNonceAway(): Promise<void> {
     try {
       const session = await Session.open(this.#options.store, this.#time, LAST_WORDS_MS, new AbortController().signal)
       await session.ask((store) => store.dropNonces([this.instance])).finally(() => session.close())
     } catch {
-      // It goes with those that stand still.
+      // The leader removes the nonce once it has stopped changing.
     }
   }
 
@@ -98,7 +102,7 @@ export class Cluster {
     this.member.isFit = true
   }
 
-  /** What depends on nobody's answer. */
+  /** Does the work that needs no answer from the store. */
   async #tick(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
@@ -125,7 +129,7 @@ export class Cluster {
     }
   }
 
-  /** One session, for as long as it answers. */
+  /** Works on one session until it fails. */
   async #hold(): Promise<void> {
     const { store, settings } = this.#options
     const { signal } = this.#ended
@@ -136,7 +140,7 @@ export class Cluster {
       this.#session = session
       this.#connected(true)
       member.silence.heard()
-      // A leader that ends has last words.
+      // A leader that stops still writes its last entry.
       while (!signal.aborted || member.publisher !== null) {
         const { publisher } = member
         await (publisher === null ? follow(member, session, signal) : lead(member, publisher, session, signal))
@@ -147,7 +151,9 @@ export class Cluster {
     }
   }
 
-  /** Once a change: a store may take each new connection and refuse what is asked then. */
+  /**
+   * Reports that the store is available, once per outage. A store that accepts connections may still refuse commands.
+   */
   #tellFound(): void {
     const { openedAtMs = 0, isProven = false } = this.#session ?? {}
     if (this.#session === null || this.#toldLost === null) return
@@ -160,7 +166,7 @@ export class Cluster {
   #lost(cause: unknown): void {
     if (this.#ended.signal.aborted) return
     const why = cause instanceof Error ? cause.message : 'the connection failed'
-    // The first try after a session is made at once.
+    // The first attempt after a session is made at once.
     if (this.isConnected && this.#failures === 0) return
     this.#connected(false)
     if (why === this.#toldLost) return
@@ -176,8 +182,9 @@ export class Cluster {
   }
 
   /**
-   * At once first; then as `Poller` does, but a try costs nobody a read: the leader, whom all wait for, and who has nothing yet try
-   * again within a heartbeat, the others within a silence. Where an operator has to act there is more time.
+   * The pause before the next connection. The first attempt is immediate. Then, unlike reads of the CRM, attempts are
+   * cheap: a leader, and an instance without data, try within a heartbeat, the others within an election time. If an
+   * operator has to act, the pause is longer.
    */
   #backOffMs(isRefused: boolean): number {
     const { settings, heartbeat } = this.#options

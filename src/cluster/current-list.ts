@@ -4,10 +4,7 @@ import type { RecordList } from '../records/record-list.ts'
 import type { Shrunk } from '../sync/shrink-guard.ts'
 import type { Moment } from '../time/time.ts'
 
-/**
- * One list as it is served now, though another may take its place: who keeps this, or waits for it, has the one that is current
- * each time.
- */
+/** One list as it is served now. Holders of this object follow a cut-over without noticing it. */
 export class CurrentList<Item> implements ToldList<Item> {
   readonly hasOwnAvailability: boolean
   readonly #served: () => ServedList<Item>

@@ -2,8 +2,8 @@ import type { Moment, Time } from '../time/time.ts'
 import type { ServedList, ServedLists } from '../sync/held-lists.ts'
 
 /**
- * What callers get, and when something else may take its place: once that is confirmed as of a moment after the old one last
- * changed, list by list. So nothing goes back, whatever either of them did not know.
+ * Decides when other lists may replace the ones that are served: once each of them is confirmed as of a moment after
+ * its predecessor last changed. So no caller sees a record go back to an older state.
  */
 export class CutOver {
   served: ServedLists
@@ -17,27 +17,30 @@ export class CutOver {
     this.#updatedAt = time.now()
   }
 
-  /** Serves `next` where that may be; whether it is served. */
+  /** Serves `next` if that is allowed. Returns whether it is served. */
   offer(next: ServedLists): boolean {
     this.look()
     if (next === this.served) return true
-    // The same rows, brought up to date by other means.
+    // The same rows, now kept up to date in another way.
     const isSame = next.events.list === this.served.events.list
     if (!isSame && !this.isLater(next)) return false
     const { events, venues } = this.served
     this.served = next
-    // Who waits for what was served until now looks again.
+    // Requests waiting on the old lists must look at the new ones.
     for (const list of [events, venues]) list.help()
     if (!isSame) this.#changes = -1
     return true
   }
 
-  /** Nobody was answered from anything yet. */
+  /** Whether no caller has been answered yet. */
   get isNew(): boolean {
     return !this.#isKnown(this.served.events)
   }
 
-  /** Notes that what is served has changed since the last look: the nearer to the change, the sooner something else may be later. */
+  /**
+   * Notes whether the served lists have changed since the last call. The sooner after a change this is called, the
+   * sooner a cut-over is possible.
+   */
   look(): void {
     const { events, venues } = this.served
     const changes = events.list.changes + venues.list.changes
@@ -52,7 +55,7 @@ export class CutOver {
     return isAhead(events, next.events) && isAhead(venues, next.venues)
   }
 
-  /** Of a list without an age nobody was ever shown anything: any age is later. */
+  /** Whether the list has an age. A list without one was never shown, so any age is later. */
   #isKnown<Item>({ freshness }: ServedList<Item>): boolean {
     return freshness.confirmedAgeMs(this.#updatedAt) !== null
   }

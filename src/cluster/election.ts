@@ -1,7 +1,10 @@
 import type { Moment, Time } from '../time/time.ts'
 import { type LogPosition, compareIds, isSame } from './entries.ts'
 
-/** How often an instance says that it is there, and the leader how old its data is. A reload of the maximum age may change it. */
+/**
+ * The interval at which instances write nonces, and the leader the age of its data. A reload of the maximum age may
+ * change it.
+ */
 export interface Heartbeat {
   readonly ms: number
 }
@@ -11,27 +14,30 @@ export interface SilenceSettings {
   readonly refreshEveryMs: number
 }
 
-/** A leader whose store was emptied under it has written again by then. */
+/** Within this many heartbeats, a leader whose store was emptied has written again. */
 const NEW_BEATS = 2
 
-/** What `cluster.heartbeat` is by default, at most: the leader's may be as long before any was heard. */
+/** The longest default of `cluster.heartbeat`: assumed for the leader until it is known. */
 export const LONGEST_DEFAULT_MS = 500
 
-/** How long nothing new may come before somebody else reads the CRM; at least four heartbeats. */
+/** How long the log may be silent before another instance reads the CRM: at least four heartbeats. */
 export function silenceMs({ maxAgeMs, refreshEveryMs }: SilenceSettings, heartbeatMs: number): number {
   return Math.max(4 * heartbeatMs, Math.min(refreshEveryMs / 2, maxAgeMs / 4))
 }
 
-/** Whether, and how soon, this instance is to read the CRM where nobody does: the candidates in their order, then the others at random. */
+/**
+ * Decides whether and when this instance claims the leadership if no leader is heard: candidates first, in their order,
+ * then the others at random.
+ */
 export class Silence {
   readonly #time: Time
   readonly #settings: SilenceSettings
   readonly #heartbeat: Heartbeat
-  /** That of the leader: its silence is no longer than the longer of both. */
+  /** The leader's heartbeat: the longer of this and our own counts. */
   #leadersHeartbeatMs = LONGEST_DEFAULT_MS
   #heard: Moment
   #part: number
-  /** The leader has said that it goes. */
+  /** The leader has announced that it leaves. */
   #isVacant = false
 
   constructor(time: Time, settings: SilenceSettings, heartbeat: Heartbeat) {
@@ -42,19 +48,19 @@ export class Silence {
     this.#part = time.random()
   }
 
-  /** Something new came, or a session began: what came before that is not known. */
+  /** Restarts the wait: the log moved, or a session began. */
   heard(): void {
     this.#heard = this.#time.now()
     this.#part = this.#time.random()
     this.#isVacant = false
   }
 
-  /** How often the leader writes, null where it does not say. */
+  /** Sets the leader's heartbeat; `null` if its release does not report it. */
   heartbeats(heartbeatMs: number | null): void {
     this.#leadersHeartbeatMs = heartbeatMs ?? LONGEST_DEFAULT_MS
   }
 
-  /** The leader goes: nothing is to be waited for but who is first. */
+  /** Notes that the leader leaves: only the order of the candidates remains to be waited for. */
   vacant(): void {
     this.heard()
     this.#isVacant = true
@@ -69,8 +75,9 @@ export class Silence {
   }
 
   /**
-   * Whether it is this instance's turn. One that was never confirmed comes after all that were. `isNew`: nothing was ever seen
-   * here, neither a log nor a snapshot. A leader that lives writes one with its next heartbeat, and what others hold is of a higher epoch.
+   * Whether it is this instance's turn to claim. An instance that was never confirmed comes last. `isNew`: no log and
+   * no snapshot was ever seen here. A live leader then writes one with its next heartbeat, and claims of others have
+   * higher epochs.
    */
   isOver(instance: string, candidates: readonly string[], isConfirmed: boolean, isNew = false): boolean {
     if (isNew) return this.elapsedMs >= (NEW_BEATS + this.#part) * this.#heartbeat.ms
@@ -81,22 +88,26 @@ export class Silence {
     return this.elapsedMs >= waitsMs
   }
 
-  /** By the monotonic clock: a wall clock that is set, or a machine that slept, is no silence of the leader. */
+  /**
+   * By the monotonic clock, because a wall clock that is set or a machine that slept does not mean that the leader is
+   * silent.
+   */
   get elapsedMs(): number {
     const { monotonicMs } = this.#time.now()
     return monotonicMs - this.#heard.monotonicMs
   }
 }
 
-/** What may be claimed. */
+/** What an instance may claim. */
 export type Claimable =
   | { readonly anew: boolean; readonly after: LogPosition | null }
-  /** Something to read first, or nothing to claim with. */
+  /** Nothing: there are entries to read first, or there is no basis for a claim. */
   | null
 
 /**
- * What whoever stands at `held` may claim of a log that ends with `top`: to go on from it, or to begin anew where it went back or
- * is gone, and with it what only they hold. `isAlone`: they hold more than the log did at that point.
+ * Decides what an instance at position `held` may claim in a log that ends with `top`: continue the log, or start a new
+ * one with its own rows if the log went back or is gone. `isAlone`: the instance has rows of its own that the log
+ * lacks.
  */
 export function claimableAt(top: LogPosition | null, held: LogPosition | null, isAlone: boolean): Claimable {
   if (top === null || isAlone) return { anew: true, after: held }

@@ -6,57 +6,63 @@ import { BODY_CEILING, pack, unpack } from '../snapshot/chunk-body.ts'
 import type { Signing } from './signing.ts'
 import type { StoredEntry } from './store.ts'
 
-/** Where an entry stands in the log, and in whose claimId: an id alone may come again after a store was lost. */
+/**
+ * The position of an entry in the log. The claim id is part of it: after the loss of a store, an epoch and number may
+ * come again.
+ */
 export interface LogPosition {
   readonly epoch: number
   readonly number: number
-  /** 16 hex digits, drawn with each claim. */
+  /** 16 random hex digits, drawn for each claim. */
   readonly claimId: string
 }
 
 export interface Ages {
-  /** Milliseconds, null: never. */
+  /** Milliseconds; `null` if it was never read. */
   readonly details: number | null
   readonly availability: number | null
   readonly audited: number | null
 }
 
-/** What the leader knows of a list besides its rows. */
+/** What the leader reports about a list besides its rows. */
 export interface ListState {
-  /** Null where there is none, or where it is of use to nobody else. */
+  /** `null` if there is none, or if it is useless to other instances. */
   readonly cursor: string | null
-  /** It was read in full once. */
+  /** Whether the list was read in full once. */
   readonly whole: boolean
   readonly served: number
   readonly withheld: number
-  /** How many rows have no place of their own, in the order of the faults. */
+  /** The number of rows without an id of their own, by fault in the order of `FAULTS`. */
   readonly unidentified: readonly number[]
-  /** What the shrink guard does not believe, and for how long it has not; null while the list is believed. */
+  /** What the shrink guard does not believe, and since when; `null` while the list is believed. */
   readonly shrunk: ToldShrunk | null
-  /** How many records have left the web as unreadable since the last full read that was believed. */
+  /** The number of records that left the web as unreadable since the last full read that was believed. */
   readonly lost: number
   readonly accepting: boolean
   readonly lastError: string | null
   /** Whether `lastError` only says that a file may be half-written. */
   readonly waiting: boolean
-  /** How many reads in a row have failed. */
+  /** The number of failed reads in a row. */
   readonly failures: number
   readonly nextTryMs: number
-  /** How long the CRM asked that nobody reads the list; 0 where it did not. */
+  /** How long the CRM asked not to be read, in ms; 0 if it did not. */
   readonly askedMs: number
 }
 
-/** What an entry says. Of another release's kinds nothing is done. */
+/** The content of an entry. Kinds of other releases are skipped. */
 export type Head =
   | {
       readonly kind: 'claim'
       readonly instance: string
       readonly version: string
-      /** Nothing in the log is gone on from; `after` is the last entry that the claimant's own rows include. */
+      /**
+       * Whether the claim starts a new log instead of continuing. `after` is then the last entry that the claimant's
+       * rows include.
+       */
       readonly anew: boolean
       readonly after: LogPosition | null
     }
-  /** `updatedAtMs`: when the CRM says that it changed what this tells, by its own clock; for a metric alone. */
+  /** `updatedAtMs`: the CRM's times of change, by the CRM's clock, for a metric only. */
   | { readonly kind: 'rows'; readonly updatedAtMs: readonly number[] }
   | ({ readonly kind: 'read'; readonly list: ListName } & ListState)
   | {
@@ -67,9 +73,9 @@ export type Head =
       readonly candidates: readonly string[]
       readonly versions: readonly string[]
       readonly refreshEveryMs: number
-      /** How often the leader says so; null where its release does not tell. */
+      /** The leader's heartbeat interval; `null` if its release does not report it. */
       readonly heartbeatMs: number | null
-      /** The entries that told of a list which is not believed, where an operator has accepted it. */
+      /** The entries that reported a shrunk list that an operator has accepted. */
       readonly accepted: readonly string[]
     }
   | { readonly kind: 'leave'; readonly why: string }
@@ -83,13 +89,13 @@ export interface LogEntry {
   readonly body: Buffer
 }
 
-/** An entry that must not be believed; why. */
+/** An entry that must not be believed, and why. */
 export interface RefusedEntry {
   readonly refused: string
 }
 
 export const HEAD_CEILING: number = 64 * 1024
-/** An epoch above it leaves none to claim. */
+/** A higher epoch would leave none to claim. */
 const HIGHEST = Number.MAX_SAFE_INTEGER - 1
 
 export const NO_BODY: Buffer = Buffer.alloc(0)
@@ -103,7 +109,7 @@ export function isSame(left: LogPosition | null, right: LogPosition | null): boo
   return idOf(left) === idOf(right) && left.claimId === right.claimId
 }
 
-/** Below 0 where `left` stands before `right` in a log. */
+/** Compares positions: negative if `left` is before `right` in a log. */
 export function compareIds(
   left: Pick<LogPosition, 'epoch' | 'number'>,
   right: Pick<LogPosition, 'epoch' | 'number'>,
@@ -111,7 +117,7 @@ export function compareIds(
   return left.epoch - right.epoch || left.number - right.number
 }
 
-/** Whether an id in the store stands below a position, be it one of ours or not. */
+/** Whether an id in the store, from us or not, is below a position. */
 export function isBelow(id: string, position: Pick<LogPosition, 'epoch' | 'number'>): boolean {
   const [epoch = 0, number = 0] = id.split('-').map(Number)
   return compareIds({ epoch, number }, position) < 0
@@ -125,7 +131,7 @@ export function encodeEntry({ position, head, body }: LogEntry, signing: Signing
 }
 
 export function decodeEntry({ id, h, b, s }: StoredEntry, signing: Signing): LogEntry | RefusedEntry {
-  // Before it is signed: that of a body without a ceiling takes its time.
+  // Checked before the signature, because verifying an unlimited body would take too long.
   if (b !== null && b.length > BODY_CEILING)
     return { refused: `entry ${id} has a body of ${b.length} bytes, which is too large` }
   if (!signing.believes(s, 'log', id, h, b ?? NO_BODY)) return { refused: `entry ${id} has a wrong signature` }
@@ -193,7 +199,7 @@ export function listStateOf(value: unknown): ListState {
     waiting: given['waiting'] === true,
     failures: given['failures'] === undefined ? 0 : numberAt(given, 'failures'),
     nextTryMs: numberAt(given, 'nextTryMs'),
-    // A release that does not tell may mean either.
+    // A release that does not report `askedMs` may mean either by `nextTryMs`.
     askedMs: numberAt(given, given['askedMs'] === undefined ? 'nextTryMs' : 'askedMs'),
   }
 }

@@ -8,7 +8,10 @@ import { claimableAt } from './election.ts'
 import type { Session } from './session.ts'
 import type { StoredEntry } from './store.ts'
 
-/** A follower's work for a heartbeat: says that it is there, takes what is new, and claims the reading where nobody has it. */
+/**
+ * A follower's work during one heartbeat: writes its nonce, applies new entries, and claims the leadership if no
+ * instance has it.
+ */
 export async function follow(member: Member, session: Session, signal: AbortSignal): Promise<void> {
   const { time, heartbeat } = member.options
   await member.nonce(session)
@@ -30,12 +33,12 @@ export async function follow(member: Member, session: Session, signal: AbortSign
   if (member.publisher === null) await claimIfDue(member, session)
 }
 
-/** Reads what follows, fewer entries at once while that takes long. */
+/** Reads the next entries; fewer at once while that takes long. */
 async function readAfter(member: Member, session: Session, id: string): Promise<readonly StoredEntry[]> {
   const { time, heartbeat } = member.options
   const count = member.entriesAtOnce
   const begunMs = time.now().monotonicMs
-  // One that does not come in time is only known to be too large if it was asked for alone.
+  // An entry that comes late is known to be too large only if it was requested alone.
   member.entriesAtOnce = 1
   const waitMs = heartbeat.ms
   const asked = session.readAfter(id, waitMs, count)
@@ -45,7 +48,10 @@ async function readAfter(member: Member, session: Session, id: string): Promise<
   return entries
 }
 
-/** The log cannot be used: whether anybody leads it is seen by whether it moves. One that nobody leads is replaced. */
+/**
+ * Handles an unusable log: whether an instance leads it shows in whether it moves. A log that no instance leads is
+ * replaced.
+ */
 async function lookAgain(member: Member, session: Session, signal: AbortSignal): Promise<void> {
   const { unusable, silence, target, options } = member
   const why = unusable.why ?? ''
@@ -62,7 +68,7 @@ async function lookAgain(member: Member, session: Session, signal: AbortSignal):
   await claim(member, session, null)
 }
 
-/** Whether to go on with the next one. */
+/** Applies an entry. Returns whether to continue with the next. */
 async function take(member: Member, session: Session, target: Following, stored: StoredEntry): Promise<boolean> {
   if (member.target !== target) return false
   const entry = member.decode(stored)
@@ -73,7 +79,7 @@ async function take(member: Member, session: Session, target: Following, stored:
   const { claimed } = member
   const isOurs = claimed !== null && isSame(entry.position, claimed.position)
   if (isOurs && claimed.anew) {
-    // It was sent, and nothing heard of it.
+    // Our own claim, whose answer was lost.
     member.takeOver(entry.position, true)
     return false
   }
@@ -90,12 +96,12 @@ async function take(member: Member, session: Session, target: Following, stored:
   if (!session.isProven && entry.head.kind === 'heartbeat')
     session.isProven = member.wroteSince(session.openedAtMs, entry)
   if (!isOurs) return true
-  // All before our own claim is held now.
+  // Everything before our own claim has been applied.
   member.takeOver(entry.position, false)
   return false
 }
 
-/** What operators are told of an entry that was taken. */
+/** Reports an applied entry to the operator. */
 function tell({ options, swap, heartbeat }: Member, target: Following, { head }: LogEntry): void {
   if (head.kind === 'rows' && swap.served === target) {
     const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
@@ -114,7 +120,7 @@ async function isInLog(member: Member, session: Session, position: LogPosition):
   return entry !== null && 'position' in entry && isSame(entry.position, position)
 }
 
-/** Nothing can be followed: whether anybody writes is seen by the top alone. */
+/** While nothing can be followed, tells from the last entry alone whether a leader writes. */
 async function watch(member: Member, session: Session): Promise<void> {
   const { stored, entry } = await member.top(session)
   const seen = stored?.id ?? ''
@@ -124,7 +130,7 @@ async function watch(member: Member, session: Session): Promise<void> {
   else if (entry !== null) member.silence.heard()
 }
 
-/** Whether it is for this instance to claim the reading. */
+/** Whether this instance should claim the leadership. */
 function isDue(member: Member): boolean {
   const { instance, silence, options, target, own } = member
   const now = options.time.now()
@@ -138,7 +144,7 @@ function isDue(member: Member): boolean {
 async function claimIfDue(member: Member, session: Session): Promise<void> {
   const { silence, target, claimed } = member
   if (claimed !== null && claimed.anew) {
-    // It was sent, and nothing heard of it.
+    // Our claim may be in the log although its answer was lost.
     const { entry } = await member.top(session)
     if (isSame(entry?.position ?? null, claimed.position)) return member.takeOver(claimed.position, true)
     member.claimed = null
@@ -148,7 +154,7 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   if (stored !== null && top === null) return
   const isAhead = top !== null && target !== null && compareIds(top.position, target.position) > 0
   if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
-    // Somebody writes, and what there is to follow may come yet.
+    // A leader writes, so a snapshot to follow may come.
     member.topSeen = stored?.id ?? ''
     return silence.heard()
   }
@@ -158,7 +164,7 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
 async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
   const { instance, silence, options, target, own } = member
   const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
-  // With a snapshot to begin with there is more to go on from than nothing.
+  // A snapshot is a better start than nothing: do not claim before it was tried.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
   const claimable = claimableAt(top?.position ?? null, held, own !== null)
   if (claimable === null) return

@@ -9,20 +9,20 @@ import { type Moment, type Time, earlierBy, elapsedMs } from '../time/time.ts'
 import type { Ages, ListState } from './entries.ts'
 import type { Heartbeat } from './election.ts'
 
-/** What its leader found is that one's to tell. */
+/** Drift is reported by the leader, not by followers. */
 const NO_DRIFT: ServedList<unknown>['drift'] = { records: 0, byColumn: new Map() }
 
-/** A list that is brought up to date by the log. Operators get what its leader told. */
+/** A list that the log keeps up to date, with the state that its leader reports. */
 export class FollowedList<Item> implements ServedList<Item> {
   readonly list: RecordList<Item>
   readonly freshness: Freshness = new Freshness()
-  /** The store cannot be read: nothing will help soon. */
+  /** The store is unreachable, so waiting does not help. */
   isLost = false
-  /** Its snapshot is complete. */
+  /** The snapshot has been applied completely. */
   isReached = false
   #state: ListState
   #told: Moment
-  /** As of when its leader was last heard of. */
+  /** The moment as of which the leader was last heard. */
   #heardAt: Moment
   readonly #time: Time
   readonly #heartbeat: Heartbeat
@@ -49,7 +49,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     this.#told = this.#time.now()
   }
 
-  /** The leader is heard of as of `noted`, by when the list had these ages. */
+  /** Confirms the list: at `noted`, it had these ages. */
   confirm(noted: Moment, { details, availability, audited }: Ages): void {
     this.#heardAt = noted
     if (details !== null) this.freshness.confirmDetails(earlierBy(noted, details), 0)
@@ -75,7 +75,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isReached && this.#state.whole
   }
 
-  /** When its snapshot was loaded: no row has been as it is for longer. */
+  /** When the snapshot was loaded: no row is known to be older here. */
   get loadedAtMs(): number {
     return this.isLoaded ? (this.#loadedAtMs ??= earliestChange(this.list)) : Number.POSITIVE_INFINITY
   }
@@ -84,7 +84,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.#state.unidentified
   }
 
-  /** What a leader goes on from that begins with these rows. */
+  /** What a leader resumes from if it starts with these rows. */
   get resumeState(): ResumeState {
     const { whole, cursor, unidentified, shrunk, lost, accepting, failures, askedMs } = this.#state
     const { lastFailure } = this
@@ -102,7 +102,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     }
   }
 
-  /** Who waits looks again. */
+  /** Wakes waiting requests. */
   help(): void {
     this.#helped.resolve()
     this.#helped = Promise.withResolvers()
@@ -116,12 +116,12 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLost || (this.#hasFailed && this.nextReadInMs > 0)
   }
 
-  /** The leader's next try of this list. */
+  /** Milliseconds until the leader's next read of this list. */
   get nextReadInMs(): number {
     return this.#leftOf(this.#state.nextTryMs)
   }
 
-  /** What was told in milliseconds from then on. */
+  /** The rest of a time span, in ms, that the leader reported. */
   #leftOf(toldMs: number): number {
     return Math.max(0, toldMs - elapsedMs(this.#told, this.#time.now()))
   }
@@ -138,7 +138,7 @@ export class FollowedList<Item> implements ServedList<Item> {
     return this.isLoaded && this.freshness.isConfirmedSince(moment)
   }
 
-  /** No request makes the leader read: it waits for the next heartbeat that helps. */
+  /** A request cannot make the leader read; it waits for the next heartbeat that helps. */
   readOnce(): Promise<void> {
     return this.#helped.promise
   }

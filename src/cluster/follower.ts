@@ -34,29 +34,29 @@ export interface FollowingOptions {
   readonly time: Time
   readonly nonces: OwnNonces
   readonly heartbeat: Heartbeat
-  /** Where it goes on from. */
+  /** The position to continue from. */
   readonly position: LogPosition
-  /** Nothing is served before this entry. */
+  /** Nothing is served before this entry has been applied. */
   readonly until: LogPosition
   readonly states?: Readonly<Record<ListName, ListState>>
 }
 
-/** Both lists as the log says, entry by entry; what it does not follow it never guesses. */
+/** Both lists as the log describes them. Applies entry by entry, and stops at a gap. */
 export class Following implements ServedLists {
   readonly events: FollowedList<EventRecord>
   readonly venues: FollowedList<VenueRecord>
   readonly lists: RecordLists
   position: LogPosition
-  /** The last entry that told of a list that shrank, or said so beside the snapshot. */
+  /** The last entry, or the snapshot, that reported a shrunk list. */
   shrunkToldAt: LogPosition | null
-  /** Why the last entry could not be taken. */
+  /** Why the last entry could not be applied. */
   gap: string = MISSING
-  /** When the last heartbeat came that resumeState our nonce. */
+  /** When the last heartbeat with our nonce arrived. */
   heartbeatAt: Moment
   readonly #until: LogPosition
   readonly #time: Time
   readonly #nonces: OwnNonces
-  /** Something was taken for which it is worth while to look again. */
+  /** Whether an applied entry may let waiting requests go on. */
   #hasNews = false
 
   constructor(options: FollowingOptions) {
@@ -89,19 +89,25 @@ export class Following implements ServedLists {
     }
   }
 
-  /** Who waits looks again, now that all is taken that came at once: behind the word that a read failed may stand a heartbeat that helps. */
+  /**
+   * Wakes waiting callers once the whole batch has been applied: a failed read may be followed by a heartbeat that
+   * helps.
+   */
   help(): void {
     if (this.#hasNews) for (const list of [this.events, this.venues]) list.help()
     this.#hasNews = false
   }
 
-  /** Takes the entry, in one turn; false where something may be missing between it and what is held. `isInLog`: whether an entry still is. */
+  /**
+   * Applies an entry, in one turn. Returns false if entries may be missing before it. `isInLog` tells whether a
+   * position is still in the log.
+   */
   async take(entry: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
-    // Nothing goes back.
+    // Never go back.
     if (compareIds(entry.position, this.position) <= 0) return true
     if (!(await this.#follows(entry, isInLog))) return false
     const { head } = entry
-    // The rows that a list had when its first read ended are in a snapshot alone.
+    // The rows that a list had at the end of its first read are only in a snapshot.
     if (head.kind === 'read' && head.whole && !this[head.list].state.whole) return false
     if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
       return false
@@ -124,7 +130,7 @@ export class Following implements ServedLists {
     return this.isNext(position)
   }
 
-  /** A claim that goes on from nothing in the log goes on from what is held here, to the entry. */
+  /** Whether a claim that starts a new log includes exactly the rows held here. */
   isGoneOnFrom(after: LogPosition | null): boolean {
     return isSame(after, this.position)
   }
@@ -139,7 +145,7 @@ export class Following implements ServedLists {
     this.events.isReached = this.venues.isReached = true
   }
 
-  /** Null if they cannot be read: then none of them is written. */
+  /** Decodes all row records of an entry; `null` if any is unreadable, so that none is written. */
   #rowRecordsIn({ head, body }: LogEntry): readonly RowRecord[] | null {
     try {
       return head.kind === 'rows' ? wholeRowRecords(this.lists, body) : []
@@ -148,7 +154,7 @@ export class Following implements ServedLists {
     }
   }
 
-  /** With broken rows: nobody who begins before the entry gets past it. */
+  /** Whether an entry has unreadable rows. An instance that starts before it cannot get past it. */
   get isBroken(): boolean {
     return this.gap === BROKEN
   }

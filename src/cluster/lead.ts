@@ -5,10 +5,12 @@ import type { LogStanding, Publisher } from './publisher.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
-/** What came within so long goes in one entry. */
+/** Changes within this time are sent in one entry. */
 const COALESCED_MS = 2
 
-/** The leader's work on one session, until it reads no longer; whoever comes back to the log looks first who wrote to it. */
+/**
+ * The leader's work on one session, until it resigns. After a reconnection, it first checks who has written to the log.
+ */
 export async function lead(member: Member, publisher: Publisher, session: Session, signal: AbortSignal): Promise<void> {
   const { time, heartbeat } = member.options
   const found = await standing(member, publisher, session, signal)
@@ -37,7 +39,7 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
   }
 }
 
-/** How the log stands. One that cannot be read or written is dropped, once it is certain that nobody else leads it. */
+/** Checks the state of the log. An unusable log is dropped once it is certain that no other instance leads it. */
 async function standing(
   member: Member,
   publisher: Publisher,
@@ -74,14 +76,14 @@ async function sendHeartbeat(member: Member, publisher: Publisher, session: Sess
   const { time, settings } = member.options
   await member.nonce(session)
   member.heartbeat = await publisher.heartbeat(session)
-  // In one turn: what changes once a snapshot is begun is told of.
+  // In one turn: changes after the start of a snapshot are reported in the log.
   if (publisher.outbox.followLoaded()) member.snapshots?.want()
   member.snapshots?.tick(session)
   const now = time.now()
   const isRested = now.monotonicMs >= member.restsUntilMs
   const hasOthers = publisher.nonces.fit(member.instance, 1).length > 0
   if (publisher.failsForMs(now) < settings.maxAgeMs / 2 || !isRested || !hasOthers) return
-  // Once a maximum age at most: the CRM is tried as often as by one.
+  // Resign at most once per maximum age, so that the CRM gets as many attempts as from one instance.
   member.restsUntilMs = now.monotonicMs + settings.maxAgeMs
   await publisher.leave(session, 'it cannot read the CRM')
   member.resign('the CRM cannot be read from here')

@@ -15,15 +15,15 @@ import { type Manifest, sizeOf } from './store-snapshot.ts'
 import { CutOver } from './cut-over.ts'
 import { UnusableLog } from './unusable-log.ts'
 
-/** So many entries are read at once, at most: a body may have 4 MB. */
+/** The number of entries read at once: a body may have 4 MB. */
 export const MOST_ENTRIES = 16
-/** One late answer may be that of a store which was stopped meanwhile. */
+/** A single late answer may come from a store that was suspended. */
 const LEAST_LATE = 2
 const MENDED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
 const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
 
-/** What one instance is to the others, and how it becomes something else. */
+/** The state of one instance in the cluster, and its transitions. */
 export class Member {
   readonly instance: string
   readonly options: ClusterOptions
@@ -31,24 +31,24 @@ export class Member {
   readonly resync: Resync
   readonly swap: CutOver
   isFit = false
-  /** What follows the log, be it served or not yet; null while a snapshot is looked for. */
+  /** Follows the log, whether or not its lists are served yet; `null` while a snapshot is looked for. */
   target: Following | null = null
-  /** What reads the CRM here, for all or for this instance alone. */
+  /** Reads the CRM here, as leader or standalone. */
   own: OwnReading | null = null
   publisher: Publisher | null = null
   snapshots: SnapshotMaker | null = null
-  /** What was claimed, and is not known to be in the log. */
+  /** A claim that was sent and is not known to be in the log. */
   claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
-  /** By the monotonic clock: it has just left. */
+  /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
   restsUntilMs: number = Number.NEGATIVE_INFINITY
   readonly unusable: UnusableLog
-  /** Where an entry that cannot be read follows, though somebody leads the log. */
+  /** The position after which an entry is unreadable although an instance leads the log. */
   unreadAt: string | null = null
-  /** Of entries so many are read at once, fewer while that takes long. */
+  /** The number of entries read at once; reduced while reading takes long. */
   entriesAtOnce: number = MOST_ENTRIES
   /** The id of the last entry that was seen while nothing was followed. */
   topSeen = ''
-  /** The last one that was taken or written here. */
+  /** The last heartbeat that was applied or written here. */
   heartbeat: HeartbeatEntry | null = null
   readonly accepting: Accepting
   readonly #time: Time
@@ -56,7 +56,7 @@ export class Member {
   #highestEpoch = 0
   #markedAt: Moment | null = null
   #heartbeatAt: Moment
-  /** Why the last entry that was read is not believed. */
+  /** Why the last entry is not believed. */
   #refused: string | null = null
   /** Why the snapshot could not be written. */
   #snapshotFailure: string | null = null
@@ -92,13 +92,13 @@ export class Member {
     return this.target?.isReached === true ? 'follower' : 'waiting'
   }
 
-  /** One above all that were ever seen. */
+  /** Returns a position with an epoch above all that were ever seen. */
   nextClaim(top: LogPosition | null): LogPosition {
     this.#highestEpoch = Math.max(this.#highestEpoch, top?.epoch ?? 0) + 1
     return { epoch: this.#highestEpoch, number: 0, claimId: drawName(this.options.draw) }
   }
 
-  /** An entry of this log was read here since the start. */
+  /** Whether an entry of this log was read here since the start. */
   get hasSeenLog(): boolean {
     return this.#highestEpoch > 0
   }
@@ -107,7 +107,7 @@ export class Member {
     return this.heartbeat?.candidates ?? []
   }
 
-  /** The entry, null where it must not be believed: said once until another is. */
+  /** Decodes an entry; `null` if it must not be believed, which is reported once until another one is believed. */
   decode(stored: StoredEntry): LogEntry | null {
     const entry = decodeEntry(stored, this.options.signing)
     if ('refused' in entry) {
@@ -122,7 +122,7 @@ export class Member {
     return entry
   }
 
-  /** Writes a fresh nonce where the last one is a heartbeat old, or was written on another connection. */
+  /** Writes a fresh nonce if the last one is a heartbeat old, or was written on another connection. */
   async nonce(session: Session, isNew = false): Promise<void> {
     const { version } = this.options
     const heartbeatMs = this.options.heartbeat.ms
@@ -132,13 +132,13 @@ export class Member {
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
-    // A leader drops what lies there instead; without one nobody needs the nonce.
+    // A leader drops a foreign key; without a leader the nonce is not needed.
     await session.ask((store) => store.writeNonce(this.instance, nonce)).catch(onlyForeign)
   }
 
   /**
-   * The last entry of the log, and what it says if it is believed. What keeps it from being read is noted.
-   * @param isOdd something else is wrong with the log
+   * Returns the last entry of the log, decoded if it is believed. Notes what keeps it from being read.
+   * @param isOdd whether something else is wrong with the log
    */
   async top(
     session: Session,
@@ -157,7 +157,7 @@ export class Member {
     return { stored, entry }
   }
 
-  /** Entries that are being read; if they cannot be, that is noted. */
+  /** Awaits entries that are being read, and notes a failure. */
   async reading<Read>(asked: Promise<Read>, isOdd = false): Promise<Read> {
     return asked.catch((cause: unknown) => {
       this.unusable.failed(cause, isOdd ? 1 : LEAST_LATE, (other) => this.#isTopUnread(other))
@@ -174,7 +174,7 @@ export class Member {
     }
   }
 
-  /** The log takes nothing above the last entry that it shows. */
+  /** Notes that the log accepts nothing above the last entry that it shows. */
   isStuckAt(position: LogPosition, lastId: string): void {
     const why = `the log takes no entry ${idOf(position)} above its last one, ${lastId}: a later one was written and deleted (XADD, XDEL)`
     this.unusable.found(why, async (session) => {
@@ -184,7 +184,7 @@ export class Member {
     })
   }
 
-  /** Nobody leads the log that is of no use. */
+  /** Drops an unusable log that no instance leads. */
   async dropLog(session: Session): Promise<void> {
     const why = this.unusable.why ?? ''
     await session.ask((store) => store.drop('log'))
@@ -193,12 +193,12 @@ export class Member {
     this.options.tell({ kind: 'log-replaced', why })
   }
 
-  /** The heartbeat carries a nonce that was written since then, by the monotonic clock. */
+  /** Whether a heartbeat carries a nonce that was written since then, in monotonic ms. */
   wroteSince(sinceMs: number, { body }: LogEntry): boolean {
     return (this.#nonces.notedIn(body)?.monotonicMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
   }
 
-  /** An entry was taken. */
+  /** Updates the election after an applied entry. */
   follow(target: Following, { head }: LogEntry): void {
     if (target.heartbeatAt.monotonicMs > this.#heartbeatAt.monotonicMs) this.#heartbeatAt = target.heartbeatAt
     if (head.kind !== 'heartbeat') return
@@ -206,7 +206,7 @@ export class Member {
     this.accepting.told(head.accepted, target.shrunk)
   }
 
-  /** An operator says that the shorter lists are right; returns those that were held back, null where no leader answered. */
+  /** Accepts the shorter lists for an operator. Returns the lists that were held back; `null` if no leader answers. */
   async accept(): Promise<readonly string[] | null> {
     return this.own === null ? this.accepting.say() : this.#acceptHere(this.own)
   }
@@ -223,7 +223,7 @@ export class Member {
     return own
   }
 
-  /** What was followed can be followed no longer. */
+  /** Stops following: the log cannot be followed further from here. */
   lose(target: Following, why: string): void {
     this.swap.look()
     if (this.target === target) this.target = null
@@ -240,7 +240,7 @@ export class Member {
     return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
 
-  /** The claim is followed up: all before it is held. */
+  /** Becomes leader: the claim is in the log, and everything before it has been applied. */
   takeOver(position: LogPosition, anew: boolean): void {
     const { options, instance } = this
     const { time, signing, tell } = options
@@ -266,12 +266,12 @@ export class Member {
     tell({ kind: 'became-leader', epoch: position.epoch, anew })
   }
 
-  /** The claim was accepted: what it goes on from is read before anything else. */
+  /** Notes an accepted claim. Everything before it is read first. */
   won({ position, anew }: { readonly position: LogPosition; readonly anew: boolean }): void {
     if (anew) this.takeOver(position, true)
   }
 
-  /** What is wrong with what the store holds, and what becomes of it; null if nothing is. */
+  /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
   get trouble(): string | null {
     const { unusable, publisher, role, resync } = this
     if (unusable.why !== null) return `${unusable.why}; ${MENDED}`
@@ -287,7 +287,7 @@ export class Member {
     return this.target?.isReached === true ? this.target : null
   }
 
-  /** Makes snapshots where none is made yet, beginning with the one in the store. */
+  /** Starts to make snapshots, unless that has started, with the snapshot in the store as predecessor. */
   async findSnapshot(session: Session): Promise<void> {
     if (this.snapshots !== null) return
     const manifest = await this.resync.read(session)
@@ -296,7 +296,7 @@ export class Member {
     this.makeBases(last)
   }
 
-  /** Begins with the snapshot that the log still leads on from; with none where those in the store do not. */
+  /** Starts to make snapshots. `last` is the snapshot from which the log still continues; `null` if none is usable. */
   makeBases(last: Manifest | null): void {
     const { publisher } = this
     if (publisher === null) return
@@ -307,7 +307,7 @@ export class Member {
       this.options.tell({ kind: 'snapshot-written', ...sizeOf(manifest) })
     }
     const failed = (cause: unknown): void => {
-      // What is wrong with the connection is told of that.
+      // The session reports failures of the connection.
       if (!(cause instanceof StoreFailure) || cause.fault === 'lost' || cause.message === this.#snapshotFailure) return
       this.#snapshotFailure = cause.message
       this.options.tell({ kind: 'snapshot-failed', why: cause.message })
@@ -315,7 +315,7 @@ export class Member {
     this.snapshots = new SnapshotMaker({ ...this.options, publisher, made, failed }, last)
   }
 
-  /** Another reads from now on. What was read here goes on being served until the other's is known to be later. */
+  /** Stops leading. Its rows are served until those of the new leader are known to be later. */
   resign(why: string): void {
     this.own?.end()
     this.snapshots?.end()
@@ -325,7 +325,10 @@ export class Member {
     this.options.tell({ kind: 'lost-leadership', why })
   }
 
-  /** Nobody was heard of for half the maxAge: those that the leader named then, or all, read for themselves; who holds nothing yet, and has no store, soon. */
+  /**
+   * Starts reading the CRM alone after half the maximum age without a heartbeat, if this instance is a candidate;
+   * sooner if it holds no data and the store is unreachable.
+   */
   goAloneIfDue(isConnected: boolean): void {
     const { own, isFit, instance } = this
     const { settings, readersWhenLost, tell, time } = this.options
@@ -336,19 +339,19 @@ export class Member {
     if (elapsedMs(this.#heartbeatAt, now) < (hasNothing ? this.silence.lengthMs : settings.maxAgeMs / 2)) return
     this.#readFrom()
     this.target = null
-    // What is read here lacks what stands in the log before a claim that goes on from it.
+    // The rows read here lack the entries before a claim that continues the log.
     if (this.claimed?.anew === false) this.claimed = null
     this.resync.begin(false)
     this.offer()
     tell({ kind: 'reads-alone' })
   }
 
-  /** Serves what is brought up to date now, once that may be. */
+  /** Offers the lists that are kept up to date for serving. */
   offer(): void {
     const { own, publisher, target, swap } = this
     if (publisher === null && target !== null && this.#reached !== null) {
       if (!swap.offer(target) || own === null) return
-      // The log is followed again: nothing is read for this instance alone.
+      // The log is followed again, so this instance need not read the CRM.
       own.end()
       this.own = null
     } else if (own !== null) swap.offer(own.replica)

@@ -5,10 +5,10 @@ import { type LogPosition, logPositionOf, numberAt, textAt, textOrNullAt } from 
 import type { Heartbeat } from './election.ts'
 import type { Signing } from './signing.ts'
 
-/** As many random bytes as asked for, that nobody can guess. */
+/** Returns random bytes that nobody can guess. */
 export type Draw = (bytes: number) => Uint8Array
 
-/** 8 random bytes as 16 hex digits. */
+/** Returns 8 random bytes as 16 hex digits. */
 export function drawName(draw: Draw): string {
   return Buffer.from(draw(8)).toString('hex')
 }
@@ -16,30 +16,34 @@ export function drawName(draw: Draw): string {
 /** What an instance writes beside its number. */
 export interface NonceNotes {
   readonly version: string
-  /** It could read the CRM. */
+  /** Whether it could read the CRM. */
   readonly isFit: boolean
   readonly needsSnapshot: boolean
-  /** How often it writes one. */
+  /** Its heartbeat interval. */
   readonly heartbeatMs: number
-  /** The entry that told of a list which is not believed and which an operator accepts; null where none does. */
+  /** The entry that reported the shrunk list which an operator accepts; `null` if none does. */
   readonly accepts: LogPosition | null
 }
 
 const MOST_OWN = 100
-/** Of more than so many none is read. */
+/** If there are more nonces, none is read. */
 export const MOST_MARKS = 10_000
-/** So many are looked at in a heartbeat that were not believed by then: a signature each. */
+/** The number of unverified nonces that are checked per heartbeat; each costs a signature. */
 const MOST_LOOKS = 1000
-/** Ours have some 300. */
+/** Our own nonces have about 300 characters. */
 const MOST_CHARACTERS = 4096
 const STANDS_STILL_MS = 30_000
-/** Whose nonce did not move for so long, and four heartbeats, theirs and the leader's, is taken to be gone. */
+/**
+ * An instance counts as gone after this time without a new nonce, or after four heartbeats, its own or the leader's, if
+ * that is longer.
+ */
 const LEAST_LIVING_MS = 2000
 const PAIR_BYTES = 16
 
 /**
- * The numbers that this instance wrote, and when: a heartbeat that carries one was made after that moment of our own clocks, so what
- * it calls `age` old is at most that much older than the moment. Whatever is slow in between makes it look older, never younger.
+ * The nonces of this instance, with the time at which each was made. A heartbeat that carries one was written after
+ * that time, so data that it calls `age` old is at most that much older than the time. Delays make data look older,
+ * never younger.
  */
 export class OwnNonces {
   readonly instance: string
@@ -55,7 +59,7 @@ export class OwnNonces {
     this.#signing = signing
   }
 
-  /** A fresh nonce; the clocks are looked at before it can be written. */
+  /** Returns a fresh nonce. Its time is taken before it can be written. */
   next(notes: NonceNotes): string {
     const number = drawName(this.#draw)
     this.#noted.set(number, this.#time.now())
@@ -65,7 +69,7 @@ export class OwnNonces {
     return JSON.stringify({ nonce, s: this.#signing.sign('nonces', this.instance, nonce) })
   }
 
-  /** When the number was noted that a heartbeat's body carries of us, null where it carries none of the last hundred. */
+  /** Returns when the nonce of ours in a heartbeat's body was made; `null` if the body has none of our last hundred. */
   notedIn(body: Buffer): Moment | null {
     for (let at = 0; at + PAIR_BYTES <= body.length; at += PAIR_BYTES) {
       if (body.toString('hex', at, at + 8) !== this.instance) continue
@@ -78,18 +82,18 @@ export class OwnNonces {
 interface SeenNonce extends NonceNotes {
   readonly text: string
   readonly number: string
-  /** When it was first seen to be what it is. */
+  /** When the nonce last changed. */
   readonly movedAt: Moment
 }
 
-/** All instances' nonces as the leader sees them, those that were there first at the front. */
+/** All instances' nonces as the leader sees them, the oldest instances first. */
 export class SeenNonces {
-  /** How many are not believed, or not looked at yet. */
+  /** The number of nonces that are not believed, or not checked yet. */
   strange = 0
   readonly #seen = new Map<string, SeenNonce>()
-  /** What is not believed, and since when it is what it is. */
+  /** Nonces that are not believed, with the time since when they are unchanged. */
   readonly #strange = new Map<string, Pick<SeenNonce, 'text' | 'movedAt'>>()
-  /** Those of `#seen` that moved within the last heartbeats. */
+  /** The members of `#seen` that changed within the last heartbeats. */
   #living: readonly (readonly [string, SeenNonce])[] = []
   readonly #signing: Signing
   readonly #time: Time
@@ -113,20 +117,18 @@ export class SeenNonces {
     return this.#living.some(([, { needsSnapshot }]) => needsSnapshot)
   }
 
-  /** The entries that told of a list which got too short to be believed, where operators have said that it is right. */
+  /** The entries that reported shrunk lists which operators have accepted. */
   get accepts(): readonly LogPosition[] {
     return [...this.#seen.values()].flatMap(({ accepts }) => accepts ?? [])
   }
 
-  /** The instances that could read the CRM but `leader`: those that were there the longest. */
+  /** Returns the instances except `leader` that could read the CRM, the oldest first. */
   fit(leader: string, most: number): readonly string[] {
     const fit = this.#living.filter(([instance, { isFit }]) => isFit && instance !== leader)
     return fit.slice(0, Math.max(0, most)).map(([instance]) => instance)
   }
 
-  /**
-   * Takes in what was read; returns the instances whose nonces are to be dropped, since they stood still.
-   */
+  /** Takes in the nonces that were read. Returns the instances whose nonces no longer change and should be dropped. */
   take(nonces: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#time.now()
     const dropped: string[] = []
@@ -158,7 +160,7 @@ export class SeenNonces {
       this.#strange.set(instance, { text: isTooMuch ? '' : text, movedAt: now })
     }
     this.strange = nonces.size - this.#seen.size
-    // By the monotonic clock: a wall clock that is set is no silence of theirs.
+    // By the monotonic clock: a wall clock that is set does not mean that they are silent.
     this.#living = [...this.#seen].filter(([, { movedAt, heartbeatMs }]) => {
       const longestMs = Math.max(LEAST_LIVING_MS, 4 * Math.max(heartbeatMs, this.#heartbeat.ms))
       return now.monotonicMs - movedAt.monotonicMs <= longestMs
@@ -166,7 +168,7 @@ export class SeenNonces {
     return dropped
   }
 
-  /** What a heartbeat carries: each instance and its number. */
+  /** Encodes each instance with its number, for a heartbeat's body. */
   pairs(): Buffer {
     return Buffer.from([...this.#seen].map(([instance, { number }]) => instance + number).join(''), 'hex')
   }
@@ -185,7 +187,7 @@ export class SeenNonces {
         version: textAt(fields, 'version'),
         isFit: fields['isFit'] === true,
         needsSnapshot: fields['needsSnapshot'] === true,
-        // Another release may not tell.
+        // Another release may not report it.
         heartbeatMs: fields['heartbeatMs'] === undefined ? 0 : numberAt(fields, 'heartbeatMs'),
         accepts: logPositionOf(fields['accepts']),
       }

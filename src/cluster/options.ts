@@ -7,7 +7,7 @@ import type { Heartbeat } from './election.ts'
 import type { Signing } from './signing.ts'
 import type { Store } from './store.ts'
 
-/** What an operator is told, once a change. */
+/** What the cluster reports to the operator, once per change. */
 export type ClusterNews =
   | { readonly kind: 'became-leader'; readonly epoch: number; readonly anew: boolean }
   | { readonly kind: 'lost-leadership'; readonly why: string }
@@ -22,11 +22,11 @@ export type ClusterNews =
   | { readonly kind: 'nonces-refused'; readonly why: string }
   /** The log cannot be read, verified or written. */
   | { readonly kind: 'log-unusable'; readonly why: string }
-  /** Nobody led it, and it was dropped here. */
+  /** This instance dropped a log that no instance led. */
   | { readonly kind: 'log-replaced'; readonly why: string }
   | { readonly kind: 'max-age-too-short'; readonly why: string }
   | { readonly kind: 'accepted'; readonly lists: readonly ListName[] }
-  /** What follows the log shows these changes, each so long after the CRM says that it was made. */
+  /** The delays, in ms, from changes in the CRM until this follower serves them. */
   | { readonly kind: 'published'; readonly delaysMs: readonly number[] }
 
 export interface ClusterOptions extends ReplicaMaker {
@@ -35,9 +35,9 @@ export interface ClusterOptions extends ReplicaMaker {
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
   readonly heartbeat: Heartbeat
-  /** The leader counts; infinite: all. */
+  /** Includes the leader; infinite means all. */
   readonly readersWhenLost: number
-  /** Of Marquee. */
+  /** The version of Marquee. */
   readonly version: string
   readonly time: Time
   readonly draw: Draw

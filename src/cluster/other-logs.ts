@@ -1,9 +1,9 @@
 import type { Time } from '../time/time.ts'
 import { sleep, TIMED_OUT, withTimeout } from '../time/waiting.ts'
 
-/** A connection by which logs under the same name can be found. */
+/** A connection that lists the logs under the same name. */
 export interface OtherLogsConnection {
-  /** By name, the id of the last entry. */
+  /** Returns the id of the last entry of each log, by log name. */
   otherLogs(): Promise<ReadonlyMap<string, string>>
   destroy(): void
 }
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 10_000
 const LIMIT_MS = 5000
 const LOOK_HEARTBEATS = 2
 
-/** The logs under the same name that somebody leads: those whose last entry is another after two heartbeats. */
+/** Returns the logs under the same name that have a leader: their last entry changes within two heartbeats. */
 export async function otherLogsInUse(
   connection: OtherLogsConnection,
   time: Time,
@@ -26,7 +26,7 @@ export async function otherLogsInUse(
   return [...after].flatMap(([name, top]) => (before.has(name) && before.get(name) !== top ? [name] : [])).toSorted()
 }
 
-/** Why a log with such a name is another one than `own`. */
+/** Explains why a log with this name is not `own`. */
 export function whyOtherLog(name: string, own: string): string {
   const [fingerprint] = own.split('-')
   return name.split('-')[0] === fingerprint
@@ -38,11 +38,11 @@ export interface OtherLogsOptions {
   readonly connect: () => Promise<OtherLogsConnection>
   readonly time: Time
   readonly heartbeatMs: () => number
-  /** Called if they are others than before. */
+  /** Called when the list changes. */
   readonly tell: (names: readonly string[]) => void
 }
 
-/** Looks for other logs now and then, on a connection of its own: whatever lies there holds nothing else up. */
+/** Looks for other logs at intervals, on a separate connection that delays nothing else. */
 export class OtherLogs {
   names: readonly string[] = []
   readonly #options: OtherLogsOptions
@@ -63,7 +63,7 @@ export class OtherLogs {
     }
   }
 
-  /** Null if the store does not say. */
+  /** Returns the names of the other logs; `null` if the store does not answer. */
   async #look(signal: AbortSignal): Promise<readonly string[] | null> {
     const { connect, time, heartbeatMs } = this.#options
     const connecting = connect()

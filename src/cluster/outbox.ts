@@ -10,21 +10,23 @@ import { stateOf } from './list-states.ts'
 
 const ENTRY_ROWS = 1000
 const ENTRY_BYTES = 1024 * 1024
-/** Of changes that cannot be told for long, so many times are kept. */
+/** The number of times of change kept while they cannot be sent. */
 const MOST_TIMES = 10 * ENTRY_ROWS
 
-/** What reads of the CRM changed and the log does not tell yet, in an order in which nobody shows an event without its venue. */
+/**
+ * Changes from reads of the CRM that the log does not have yet, ordered so that no event is shown without its venue.
+ */
 export class Outbox {
   readonly #replica: Replica
   readonly #dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly #time: Time
   readonly #states = new Set<ListName>(LISTS)
-  /** Lists of which only a cursor or a count is new: told with the next heartbeat. */
+  /** Lists of which only a cursor or a count is new: these wait for the next heartbeat. */
   readonly #withHeartbeat = new Set<ListName>()
-  /** What was last told of a list that somebody acts on. */
+  /** The last reported state of each list that others act on. */
   readonly #told = new Map<ListName, string>()
   readonly #writer = new RowRecordWriter()
-  /** When the CRM says that it changed what is owed. */
+  /** The CRM's times of change of the rows to be sent. */
   #updatedAtMs: number[] = []
   #wake: () => void = () => {}
 
@@ -39,7 +41,10 @@ export class Outbox {
     return LISTS.reduce((sum, name) => sum + (this.#dirtyRows[name]?.size ?? 0), this.#states.size)
   }
 
-  /** From when a list was read in full, what changes is told; what it had by then is for a snapshot. True where that is new. */
+  /**
+   * Starts to collect changes of a list once it was read in full; earlier rows go into a snapshot. Returns whether a
+   * list is new.
+   */
   followLoaded(): boolean {
     let isNew = false
     for (const name of LISTS) {
@@ -52,7 +57,7 @@ export class Outbox {
     return isNew
   }
 
-  /** Calls back when something is owed. */
+  /** Calls back once when there is something to send. */
   onOwed(wake: () => void): void {
     this.#wake = wake
   }
@@ -67,36 +72,39 @@ export class Outbox {
     }
   }
 
-  /** Where rows change all the time, telling each cursor at once would double the entries; one that is behind is only read on from. */
+  /**
+   * While rows change all the time, sending each cursor at once would double the entries. An old cursor is harmless:
+   * reads continue from it.
+   */
   #ended(list: ListName): void {
     const { isNews, text } = this.#newsOf(list)
     if (isNews || text !== this.#told.get(list)) this.tell(list)
     else this.#withHeartbeat.add(list)
   }
 
-  /** What waited for the heartbeat is owed before it. */
+  /** Queues what waited for the heartbeat, to be sent before it. */
   tellWaiting(): void {
     for (const list of this.#withHeartbeat) this.#states.add(list)
   }
 
-  /** What is known of a list beside its rows is owed. */
+  /** Queues the state of a list. */
   tell(list: ListName): void {
     this.#states.add(list)
     this.#wake()
   }
 
-  /** What was sent is not in the log that there is now. */
+  /** Queues an entry again that is missing from the present log. */
   again({ head, body }: LogEntry): void {
     if (head.kind === 'rows') for (const { list, id } of readRowRecords(body)) this.#dirtyRows[list]?.putBack(id)
   }
 
-  /** Takes what is to be told next; null where nothing is owed. */
+  /** Takes the next content to send; `null` if there is none. */
   next(): Pick<LogEntry, 'head' | 'body'> | null {
     const body = this.#rows()
     if (body !== null) return { head: { kind: 'rows', updatedAtMs: this.#updatedAtMs.splice(0, ENTRY_ROWS) }, body }
-    // Of rows that changed several times, and were told once.
+    // Left over from rows that changed several times and were sent once.
     this.#updatedAtMs = []
-    // A cursor follows the rows that it covers.
+    // A cursor is sent after the rows that it covers.
     for (const list of this.#states) {
       this.#states.delete(list)
       this.#withHeartbeat.delete(list)
@@ -107,13 +115,16 @@ export class Outbox {
     return null
   }
 
-  /** What followers and their callers act on; a read that fails again is news too, since the next try is another. */
+  /** What followers and their callers act on. A repeated failure is news too, because the next attempt changes. */
   #newsOf(list: ListName): { readonly isNews: boolean; readonly text: string } {
     const { whole, shrunk, accepting, lastError } = stateOf(this.#replica, list, this.#time.now())
     return { isNews: lastError !== null, text: JSON.stringify([whole, shrunk !== null, accepting, lastError]) }
   }
 
-  /** Venues that are there, events, venues that are gone: the later ones only where nothing before them is left. */
+  /**
+   * Takes rows in this order: venues that exist, events, venues that are gone. The next group only follows when the
+   * previous one is empty.
+   */
   #rows(): Buffer | null {
     const { venues, events } = this.#dirtyRows
     const writer = this.#writer
@@ -123,7 +134,7 @@ export class Outbox {
   }
 }
 
-/** Adds what is owed; false where the entry is full. */
+/** Adds dirty rows to the entry. Returns false if the entry is full. */
 function fill(writer: RowRecordWriter, dirtyRows: DirtyRows | undefined, which: 'shown' | 'gone' | 'all'): boolean {
   for (const frame of dirtyRows?.take(ENTRY_ROWS, which) ?? []) {
     writer.add(frame)

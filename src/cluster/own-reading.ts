@@ -9,7 +9,9 @@ import type { Following } from './follower.ts'
 
 export interface ReplicaMaker {
   readonly newLists: () => RecordLists
-  /** Reads the CRM into these lists, from what was known of them, and tells what it observes. */
+  /**
+   * Creates a replica that reads the CRM into these lists, resumes from a known state, and reports its observations.
+   */
   readonly newReplica: (
     lists: RecordLists,
     resumeState: Readonly<Record<ListName, ResumeState>> | null,
@@ -17,12 +19,15 @@ export interface ReplicaMaker {
   ) => Replica
 }
 
-/** Reads the CRM here, going on from what was followed: for all, or for this instance alone. What it changes is owed to the log. */
+/**
+ * Reads the CRM here, as leader or standalone, starting from the lists that were followed. Collects the changes for the
+ * log.
+ */
 export class OwnReading {
   readonly replica: Replica
-  /** What it changed since `after`, of the lists that were read in full by then. */
+  /** The rows changed since `after`, of the lists that were read in full by then. */
   readonly dirtyRows: Partial<Record<ListName, DirtyRows>> = {}
-  /** The last entry of a log that its rows include. */
+  /** The last entry of a log that these rows include. */
   readonly after: LogPosition | null
   onTold: (observation: Observation) => void = () => {}
 
@@ -38,7 +43,7 @@ export class OwnReading {
     this.replica.start()
   }
 
-  /** Begins no further read; what one under way changes still, nobody is told. */
+  /** Starts no further read. Changes of a read under way are no longer reported. */
   end(): void {
     for (const dirtyRows of Object.values(this.dirtyRows)) dirtyRows.end()
     void this.replica.stop()

@@ -13,7 +13,7 @@ import { Outbox } from './outbox.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
-/** How the log stands to whoever last wrote to it. */
+/** The state of the log as seen by the instance that wrote to it last. */
 export type LogStanding = 'goes-on' | 'deposed' | 'anew'
 
 export interface PublisherOptions extends Pick<
@@ -22,20 +22,20 @@ export interface PublisherOptions extends Pick<
 > {
   readonly instance: string
   readonly replica: Replica
-  /** The claim that was accepted. */
+  /** The position of the accepted claim. */
   readonly position: LogPosition
   readonly dirtyRows: Partial<Record<ListName, DirtyRows>>
   readonly nonces: SeenNonces
-  /** Where the log may be cut to make room; null where nowhere. */
+  /** The position before which the log may be trimmed to make room; `null` if it may not. */
   readonly trimsBefore: () => LogPosition | null
-  /** The log is as long as it may get: rows wait for the snapshot. */
+  /** Whether the log has its maximum length, so that rows wait for the snapshot. */
   readonly isLogFull: () => boolean
 }
 
-/** So many nonces are dropped by one command. */
+/** The number of nonces dropped by one command. */
 const DROPPED_AT_ONCE = 2000
 
-/** Writes to the log what reads of the CRM changed, and says how old all is that is in it. */
+/** The leader's writer: appends changes to the log, and heartbeats with the age of everything in it. */
 export class Publisher {
   readonly replica: Replica
   readonly nonces: SeenNonces
@@ -43,11 +43,11 @@ export class Publisher {
   /** The last entry that is known to be in the log. */
   position: LogPosition
   sentBytes = 0
-  /** What the log refused; null once it is known why. */
+  /** The position that the log refused; `null` once the reason is known. */
   refused: LogPosition | null = null
   readonly #options: PublisherOptions
   readonly #begun: Moment
-  /** The entry that first told of what the shrink guard does not believe of a list now. */
+  /** The entries that first reported each list's present shrinkage. */
   #shrunkToldAt: Partial<Record<ListName, LogPosition>> = {}
   /** Sent, and not known to be in the log. */
   #pending: LogEntry | null = null
@@ -55,7 +55,7 @@ export class Publisher {
   /** Why the nonces are to be dropped at the next heartbeat. */
   #marksLate: string | null = null
   #marksDropped: string | null = null
-  /** That nonces are not believed was said. */
+  /** Whether unbelieved nonces were reported. */
   #hasToldRefused = false
 
   constructor(options: PublisherOptions) {
@@ -67,12 +67,12 @@ export class Publisher {
     this.#begun = options.time.now()
   }
 
-  /** How much is not known to be in the log. */
+  /** The number of changes that are not known to be in the log. */
   get owes(): number {
     return this.outbox.count + (this.#pending === null ? 0 : 1)
   }
 
-  /** How a log with this last entry stands, which another may have written: what we sent and heard nothing of may be there too. */
+  /** Compares the log's last entry with what was written here. An entry whose answer was lost may be in the log. */
   standingOf(top: LogPosition | null): LogStanding {
     if (top === null) return 'anew'
     const sent = this.#pending
@@ -85,7 +85,7 @@ export class Publisher {
     return top.epoch > this.position.epoch || (top.epoch === this.position.epoch && !isOurs) ? 'deposed' : 'anew'
   }
 
-  /** Begins another claimId, which goes on from nothing that is in the log. */
+  /** Claims a new log that continues nothing in the store. */
   async claimAnew(session: Session, position: LogPosition): Promise<void> {
     if (this.#pending !== null) this.outbox.again(this.#pending)
     for (const name of LISTS) this.outbox.tell(name)
@@ -95,12 +95,15 @@ export class Publisher {
     await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
   }
 
-  /** Resolves when nothing is owed, with the entry that is the last one then. */
+  /** Resolves when everything has been sent, with the last entry. */
   drained(): Promise<LogPosition> {
     return this.#drained.promise
   }
 
-  /** Sends all that is owed, and says whether that is done. One append is in flight at a time; what is written meanwhile is owed again. */
+  /**
+   * Sends the outbox. Returns whether it is empty. One append is in flight at a time; rows written meanwhile are queued
+   * again.
+   */
   async sendOutbox(session: Session): Promise<boolean> {
     for (;;) {
       if (this.#pending === null && this.#options.isLogFull()) return this.outbox.count === 0
@@ -122,7 +125,7 @@ export class Publisher {
     return entry
   }
 
-  /** Says how old all is that is in the log by then, to whom a nonce tells when they wrote it. */
+  /** Writes how old everything in the log is, for each instance by its own nonce. */
   async heartbeat(session: Session): Promise<HeartbeatEntry> {
     const nonces = await this.#readNonces(session)
     const dropped = nonces === null ? [] : this.nonces.take(nonces)
@@ -132,7 +135,7 @@ export class Publisher {
     const pairs = this.nonces.pairs()
     const accepted = this.#accept()
     this.outbox.tellWaiting()
-    // A heartbeat follows what it vouches for.
+    // Rows come before the heartbeat that covers them.
     const isAllTold = await this.sendOutbox(session)
     const head: HeartbeatEntry = {
       kind: 'heartbeat',
@@ -152,7 +155,10 @@ export class Publisher {
     return head
   }
 
-  /** Null if they were of no use, and all are dropped: those that live write others within a heartbeat. */
+  /**
+   * Reads the nonces; `null` if they are unusable and were all dropped. Live instances write new ones within a
+   * heartbeat.
+   */
   async #readNonces(session: Session): Promise<ReadonlyMap<string, string> | null> {
     const why = this.#marksLate
     this.#marksLate = null
@@ -175,7 +181,7 @@ export class Publisher {
     return null
   }
 
-  /** Which nonces are not believed; null where all are. */
+  /** Describes the nonces that are not believed; `null` if all are believed. */
   get refusedNonces(): string | null {
     if (this.#marksDropped !== null) return this.#marksDropped
     const { strange } = this.nonces
@@ -190,12 +196,14 @@ export class Publisher {
   }
 
   note(observation: Observation): void {
-    // Another loss is not the one that was told of.
+    // A later loss is not the one that was reported.
     for (const list of LISTS) if (this.replica[list].shrunk === null) delete this.#shrunkToldAt[list]
     this.outbox.note(observation)
   }
 
-  /** Accepts the losses that a nonce names, if they are the ones that are not believed; returns the entries that told of them. */
+  /**
+   * Accepts the shrunk lists that a nonce names, if they are the present ones. Returns the entries that reported them.
+   */
   #accept(): readonly string[] {
     return this.nonces.accepts.flatMap((toldAt) => {
       const held = LISTS.filter((list) => {
@@ -212,7 +220,7 @@ export class Publisher {
     })
   }
 
-  /** The last words: another may go on from here. */
+  /** Announces that the leader leaves, so that another can continue. */
   async leave(session: Session, why: string): Promise<void> {
     this.outbox.tellWaiting()
     await this.sendOutbox(session)
@@ -238,7 +246,7 @@ export class Publisher {
       return session.append(stored, mayCreate)
     })
     if (appended === 'refused') this.refused = entry.position
-    // Who wrote instead is looked at on another connection.
+    // Another connection will show who wrote instead.
     if (appended !== 'added') throw new StoreFailure('lost', 'another has written to the log, or it is gone')
     this.sentBytes += stored.h.length + (stored.b?.length ?? 0)
     this.#arrived(entry)
@@ -249,7 +257,7 @@ export class Publisher {
     this.#pending = null
   }
 
-  /** How long reads of the CRM have failed here. */
+  /** How long reads of the CRM have failed here, in ms. */
   failsForMs(now: Moment): number {
     return failsForMs(this.replica, elapsedMs(this.#begun, now), now)
   }

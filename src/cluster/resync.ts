@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 import { loadChunks, type Manifest, readManifest, sizeOf } from './store-snapshot.ts'
 
-/** Room is made for no more rows than limits.memory could hold, whatever a manifest says. */
+/** Limits the room that is reserved for rows to what `limits.memory` could hold, whatever a manifest says. */
 const LEAST_ROW_BYTES = 64
 
 export interface ResyncOptions extends Pick<
@@ -16,25 +16,25 @@ export interface ResyncOptions extends Pick<
 > {
   readonly nonces: OwnNonces
   readonly ignored: (why: string) => void
-  /** Entries that are being read: what keeps them from that is noted. */
+  /** Awaits entries that are being read, and notes failures. */
   readonly reading: <Read>(asked: Promise<Read>) => Promise<Read>
 }
 
-/** Begins to follow with the snapshot in the store; where there is none of use, says so in the next nonce. */
+/** Starts to follow from the snapshot in the store. If none is usable, the next nonce asks for one. */
 export class Resync {
   needsSnapshot = false
-  /** Why the one in the store is of no use. */
+  /** Why the snapshot in the store is not usable. */
   why: string | null = null
-  /** There is none in the store, of whatever use. */
+  /** Whether the store has no snapshot at all. */
   foundNone = false
-  /** The one in the store, and since when it is known here. */
+  /** The snapshot in the store, and since when it is known here. */
   known: { readonly rows: number; readonly bytes: number; readonly atMs: number } | null = null
   readonly #options: ResyncOptions
   #notBeforeMs = Number.NEGATIVE_INFINITY
-  /** The snapshot that was tried last, and led nowhere. */
+  /** The snapshot that was tried last and could not be followed from. */
   #useless = ''
   #tried = ''
-  /** The manifest did not come in time, on the session before this one. */
+  /** Why the manifest did not arrive in time on the previous session. */
   #late: string | null = null
   #lost = ''
 
@@ -42,9 +42,12 @@ export class Resync {
     this.#options = options
   }
 
-  /** What was followed is no longer. Where callers still get answers there is time: a hundred followers are a hundred snapshots to send. */
+  /**
+   * Starts a resync. If callers still get answers, it may wait: a hundred followers would load a hundred snapshots at
+   * once.
+   */
   begin(canAnswer: boolean): void {
-    // Begun with it twice, and lost: what is wrong may be in the log behind it.
+    // The same snapshot failed twice, so the fault may be in the log behind it.
     if (this.#tried !== '' && this.#tried === this.#lost) {
       this.#useless = this.#tried
       this.needsSnapshot = true
@@ -54,7 +57,7 @@ export class Resync {
     this.#notBeforeMs = this.#options.time.now().monotonicMs + partMs
   }
 
-  /** The snapshot that was loaded last does not lead to the end of the log. */
+  /** Notes that the last loaded snapshot does not lead to the end of the log. */
   reject(why: string): void {
     this.#useless = this.#tried
     this.needsSnapshot = true
@@ -66,7 +69,10 @@ export class Resync {
     this.known = { ...sizeOf(manifest), atMs: this.#options.time.now().monotonicMs }
   }
 
-  /** What is known of the snapshot in the store, or why that is of no use: it may be too large to be read, and is made again then. */
+  /**
+   * Returns the manifest of the snapshot in the store, or why it is not usable: one that is too large to be read is
+   * made again.
+   */
   async read(session: Session): Promise<Manifest | string | null> {
     const late = this.#late
     this.#late = null

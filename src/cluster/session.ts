@@ -3,20 +3,23 @@ import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type Appended, type Store, type StoreConnection, type StoredEntry, StoreFailure } from './store.ts'
 import { Traffic } from './traffic.ts'
 
-/** The least and the longest that a command to the store may take. */
+/** The range of the time limit of a command. */
 const COMMAND_MS = { least: 1000, most: 5000 } as const
 
-/** How long a command to the store may take with such a maximum age. */
+/** The time limit of a command to the store, for a maximum age. */
 export function commandLimitMs({ maxAgeMs }: { readonly maxAgeMs: number }): number {
   return Math.min(COMMAND_MS.most, Math.max(COMMAND_MS.least, maxAgeMs / 4))
 }
 
 /**
- * One connection to the store, with a limit on every command. At the first failure it is over: what is true of the store is then
- * learned on another. What a command brings late is never used.
+ * One connection to the store, with a time limit for every command. It ends at its first failure: the state of the
+ * store is then read again on another connection. Late results are never used.
  */
 export class Session {
-  /** An entry was written, or a nonce came back in a heartbeat: a store that only takes the connection, or a nonce, is of no use yet. */
+  /**
+   * Whether an entry was written, or a nonce came back in a heartbeat. A store that only accepts connections or nonces
+   * is not usable yet.
+   */
   isProven = false
   readonly openedAtMs: number
   readonly limitMs: number
@@ -48,7 +51,10 @@ export class Session {
     throw new StoreFailure('late', tooLate(limitMs))
   }
 
-  /** The answer to one command, which may wait for so long. A full store and a key of another type fail nothing but the command. */
+  /**
+   * Runs one command, which may wait for `waitMs`. A full store and a key of another type fail only the command, not
+   * the session.
+   */
   async ask<Value>(command: (store: StoreConnection) => Promise<Value>, waitMs = 0): Promise<Value> {
     const limitMs = this.limitMs + waitMs
     try {
@@ -83,7 +89,7 @@ export class Session {
     this.#traffic.bytes.written += bytes.length
   }
 
-  /** Null if there is none: what another application wrote under its name is none. */
+  /** Reads a blob; `null` if there is none. Data of other applications counts as none. */
   async getBlob(name: string): Promise<Uint8Array | null> {
     const bytes = await this.ask((store) => store.getBlob(name)).catch((cause: unknown) => {
       if (cause instanceof StoreFailure && cause.fault === 'foreign') return null

@@ -9,7 +9,7 @@ import type { Session } from './session.ts'
 import { dropSnapshotsBut, isThere, type Manifest, setManifest, sizeOf, writeChunks } from './store-snapshot.ts'
 
 const LEAST_LOG_BYTES = 4 * 1024 * 1024
-/** While a snapshot is made, or must not be made yet, the log may get so many times as long. */
+/** While a snapshot is made, or must not be made yet, the log may grow to this multiple. */
 const MOST_TIMES = 2
 const LEAST_PAUSE_MS = 10_000
 const KEPT_MS = 30_000
@@ -21,7 +21,10 @@ export interface SnapshotMakerOptions extends Pick<ClusterOptions, 'time' | 'sig
   readonly failed: (cause: unknown) => void
 }
 
-/** Makes the snapshot that others begin with, where one is wanted, beside the heartbeats; and cuts the log before the last but one. */
+/**
+ * Makes the snapshot that new followers start from, between heartbeats, and trims the log before the snapshot before
+ * it.
+ */
 export class SnapshotMaker {
   readonly #options: SnapshotMakerOptions
   #last: Manifest | null
@@ -29,19 +32,22 @@ export class SnapshotMaker {
   #madeAt: Moment | null = null
   readonly #begun: Moment
   #bytesAt = 0
-  /** What the log may not grow beyond meanwhile waits for the snapshot, but not what the snapshot itself waits for. */
+  /**
+   * Which step of the snapshot runs. During 'rows' a full log must wait; during 'log' it must not, because the snapshot
+   * itself waits for the log.
+   */
   #isMaking: 'rows' | 'log' | null = null
   #isWanted: boolean
-  /** How many lists the last one that was begun has: one more is not waited with. */
+  /** The number of lists in the last snapshot; a further list is not delayed. */
   #lists = 0
   #lookedAt: Moment
   #isEnded = false
-  /** When the last one took the place of the one before, which some may still be loading. */
+  /** When the last snapshot replaced its predecessor, which instances may still be loading. */
   #switchedAt: Moment | null = null
-  /** The one that is being written. */
+  /** The position of the snapshot that is being written. */
   #making: LogPosition | undefined
 
-  /** `last`: the one in the store that the log still begins with, null where there is none. */
+  /** `last`: the snapshot in the store from which the log still starts; `null` if there is none. */
   constructor(options: SnapshotMakerOptions, last: Manifest | null) {
     this.#options = options
     this.#last = last
@@ -49,12 +55,12 @@ export class SnapshotMaker {
     this.#begun = this.#lookedAt = options.time.now()
   }
 
-  /** The log before it is of no use to anybody. */
+  /** The position before which no instance needs the log. */
   get trimsBefore(): LogPosition | null {
     return (this.#before ?? this.#last)?.from ?? null
   }
 
-  /** The log is as long as it may get before there is another snapshot. */
+  /** Whether the log has its maximum length until there is another snapshot. */
   get isLogFull(): boolean {
     return this.#isMaking !== 'log' && this.#logBytes > MOST_TIMES * this.#mostBytes
   }
@@ -75,13 +81,13 @@ export class SnapshotMaker {
     this.#isEnded = true
   }
 
-  /** Begins to make one where it is due. */
+  /** Starts a snapshot if one is due. */
   tick(session: Session): void {
     const { time, publisher } = this.#options
     const now = time.now()
     const loaded = LISTS.filter((name) => publisher.replica[name].reader.isLoaded)
     const hasWaited = elapsedMs(this.#begun, now) > LEAST_PAUSE_MS
-    // Whatever is wrong with the session, its next command tells.
+    // The session's next command reports its failures.
     if (elapsedMs(this.#lookedAt, now) > LOOK_EVERY_MS) this.#look(session, now).catch(() => {})
     if (this.#switchedAt !== null && elapsedMs(this.#switchedAt, now) > KEPT_MS) {
       this.#switchedAt = this.#before = null
@@ -102,7 +108,7 @@ export class SnapshotMaker {
       })
   }
 
-  /** The one in the store may have been thrown away, in part or in whole. */
+  /** Checks whether the snapshot in the store is complete: the store may have evicted parts of it. */
   async #look(session: Session, now: Moment): Promise<void> {
     this.#lookedAt = now
     const last = this.#last
@@ -110,7 +116,7 @@ export class SnapshotMaker {
     await this.#tidy(session)
   }
 
-  /** Removes what former leaders left, and what nobody loads any more. */
+  /** Removes what former leaders left, and what no instance loads any more. */
   async #tidy(session: Session): Promise<void> {
     const ofUse = () => [this.#making, this.#last?.from, this.#before?.from]
     await dropSnapshotsBut(session, ofUse, this.#options.signing)
@@ -124,7 +130,7 @@ export class SnapshotMaker {
     return this.#isWanted || publisher.nonces.needsSnapshot || isLong || sinceMs > settings.fullReadEveryMs
   }
 
-  /** Of the lists that were read in full by now: what there is of another is of no use to anybody. */
+  /** Makes a snapshot of the lists that were read in full by now; partial lists are useless to others. */
   async #make(session: Session, loaded: readonly ListName[]): Promise<void> {
     const { publisher, signing, time, pause, made } = this.#options
     const from = publisher.position

@@ -13,7 +13,10 @@ import { StoreFailure } from './store.ts'
 
 const MANIFEST = 'snapshot'
 
-/** What a snapshot is made of: all rows, fuzzy, to which the log is applied from `from`. It is a state that there was only from `to` on. */
+/**
+ * A snapshot consists of rows taken while they change, and the log to apply from `from`. It is a consistent state only
+ * from `to` on.
+ */
 export interface Manifest {
   readonly from: LogPosition
   readonly to: LogPosition
@@ -30,7 +33,7 @@ function chunkNames({ from, chunks }: Manifest): readonly string[] {
   return chunks.map((_, index) => chunkName(idOf(from), index))
 }
 
-/** Whether all of the snapshot is in the store: it may throw away what it has no room for. */
+/** Whether the whole snapshot is in the store, which may have evicted parts. */
 export async function isThere(session: Session, manifest: Manifest): Promise<boolean> {
   const names = [MANIFEST, ...chunkNames(manifest)]
   return (await session.ask((store) => store.countBlobs(names))) === names.length
@@ -40,14 +43,14 @@ function chunkName(snapshot: string, index: number): string {
   return `${MANIFEST}:${snapshot}:${index}`
 }
 
-/** Of more snapshots than so many, or more chunks, none was entered by an instance. */
+/** If more snapshots or chunks are entered, they are not from an instance. */
 const MOST_SNAPSHOTS = 1000
 const MOST_CHUNKS = 100_000
 const DROPPED_AT_ONCE = 1000
 
 /**
- * Removes the chunks of all snapshots that were entered, but of those that are still of use and the one that the manifest names.
- * @param ofUse asked once it is known what was entered: one that is begun meanwhile is not among those
+ * Removes the chunks of all entered snapshots, except those still in use and the one that the manifest names.
+ * @param ofUse called after the entries were read, so that a snapshot begun meanwhile is not removed
  */
 export async function dropSnapshotsBut(
   session: Session,
@@ -77,7 +80,10 @@ function ifForeign(cause: unknown): null {
   throw cause
 }
 
-/** Enters the snapshot before its first chunk, and each chunk before it is written: who takes over knows what to remove. */
+/**
+ * Enters the snapshot before its first chunk, and each chunk before it is written, so that a successor knows what to
+ * remove.
+ */
 async function enter(session: Session, from: LogPosition, chunks: number): Promise<void> {
   const note = (): Promise<void> => session.ask((store) => store.noteSnapshot(idOf(from), chunks))
   await note().catch(async (cause: unknown) => {
@@ -87,7 +93,7 @@ async function enter(session: Session, from: LogPosition, chunks: number): Promi
   })
 }
 
-/** Writes rows as chunks. Whose rows they are goes on changing: the log tells how. */
+/** Writes rows as chunks. The rows may change meanwhile; the log has the changes. */
 export async function writeChunks(
   session: Session,
   from: LogPosition,
@@ -96,7 +102,7 @@ export async function writeChunks(
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
   for await (const { body, rows } of chunksOf(frames, pause)) {
-    // In this order, without a wait between.
+    // In this order, without waiting in between.
     const entered = enter(session, from, chunks.length + 1)
     await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])
     chunks.push({ bytes: body.length, rows, sha256: hash('sha256', body) })
@@ -110,7 +116,7 @@ export async function setManifest(session: Session, manifest: Manifest, signing:
   await session.putBlob(MANIFEST, Buffer.from(sealed))
 }
 
-/** The manifest in the store; why it is of no use, or null where there is none. */
+/** Reads the manifest in the store. Returns a text if it is not usable; `null` if there is none. */
 export async function readManifest(session: Session, signing: Signing): Promise<Manifest | string | null> {
   const bytes = await session.getBlob(MANIFEST)
   if (bytes === null) return null
@@ -136,7 +142,7 @@ export async function readManifest(session: Session, signing: Signing): Promise<
   }
 }
 
-/** Loads the rows of a snapshot into empty lists; why that cannot be, or null where it is done. */
+/** Loads the rows of a snapshot into empty lists. Returns why that failed; `null` on success. */
 export async function loadChunks(
   session: Session,
   { from, chunks }: Manifest,
@@ -146,7 +152,7 @@ export async function loadChunks(
   for (const [index, { rows, sha256 }] of chunks.entries()) {
     const bytes = await session.getBlob(chunkName(idOf(from), index))
     if (bytes === null) return 'a chunk of the snapshot is missing'
-    // The manifest is signed, and names the digest of each chunk.
+    // The signed manifest has the digest of each chunk.
     if (hash('sha256', bytes) !== sha256) return 'a chunk of the snapshot is another'
     try {
       await applyChunk(lists, { body: Buffer.from(bytes), rows }, limits.nowMs, limits.between)

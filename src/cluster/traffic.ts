@@ -5,19 +5,19 @@ export type Direction = 'written' | 'read'
 const KINDS = ['claim', 'rows', 'read', 'heartbeat', 'leave'] as const
 const DIRECTIONS: readonly Direction[] = ['written', 'read']
 
-/** What went to the store and came back, counted. */
+/** Counts what is written to the store and read from it. */
 export class Traffic {
   readonly entries: readonly { readonly kind: string; readonly direction: Direction; count: number }[] = KINDS.flatMap(
     (kind) => DIRECTIONS.map((direction) => ({ kind, direction, count: 0 })),
   )
   readonly bytes: Record<Direction, number> = { written: 0, read: 0 }
-  /** Claims that were seen, each an epoch of its own. */
+  /** The number of claims seen; each has its own epoch. */
   epochs = 0
   #topTerm = 0
 
   count({ id, h, b }: StoredEntry, direction: Direction): void {
     this.bytes[direction] += h.length + (b?.length ?? 0)
-    // As it is written (entries.ts): nothing else is read of a head that nobody has verified.
+    // The kind is at a fixed position (entries.ts): nothing else of an unverified head is read.
     const kind = /^\{"kind":"(\w{1,9})"/.exec(h)?.[1] ?? ''
     const counted = this.entries.find((one) => one.kind === kind && one.direction === direction)
     if (counted === undefined) return

@@ -3,20 +3,20 @@ import { sleep } from '../time/waiting.ts'
 import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
-/** What becomes of a log that cannot be used: somebody leads it, nobody can tell yet, or nobody does. */
+/** What happens to an unusable log: an instance leads it, that is not known yet, or no instance leads it. */
 export type LogFate = 'led' | 'waits' | 'abandoned'
 
-/** Whether what makes the log unusable is still so, asked once before the log is dropped. */
+/** Checks once more, before the log is dropped, whether it is still unusable. */
 type IsStill = (session: Session) => Promise<boolean>
 
 const LEAST_LOOKS = 3
 
 /**
- * A log that cannot be read, verified or written. Nobody leads it if nothing was added to it for an election's time and three
- * looks, on one session that answers meanwhile. A log that somebody leads is never dropped.
+ * A log that cannot be read, verified or written. No instance leads it if nothing was added during an election time and
+ * three checks, on one session that answers meanwhile. A log that an instance leads is never dropped.
  */
 export class UnusableLog {
-  /** Null if the log can be used, as far as is known. */
+  /** `null` if the log is usable, as far as is known. */
   why: string | null = null
   readonly #time: Time
   readonly #open: () => Promise<Session>
@@ -46,7 +46,7 @@ export class UnusableLog {
   }
 
   /**
-   * Entries could not be read.
+   * Notes that entries could not be read.
    * @param leastLate how often that must have taken too long
    */
   failed(cause: unknown, leastLate: number, isStill: IsStill): void {
@@ -57,19 +57,19 @@ export class UnusableLog {
     }
   }
 
-  /** An entry was read, and is believed. */
+  /** Notes that an entry was read and believed. */
   read(): void {
     this.#late = 0
     this.#told = null
   }
 
-  /** It can be used again, or there is another one. */
+  /** Notes that the log is usable again, or replaced. */
   clear(): void {
     this.why = null
     this.#late = 0
   }
 
-  /** @param mayDrop whether it is this instance's turn to replace the log; only then is it read again to be sure */
+  /** @param mayDrop whether it is this instance's turn to replace the log; only then is it read again to make sure */
   async look(session: Session, waitMs: number, mayDrop: boolean, signal: AbortSignal): Promise<LogFate> {
     if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     await session.ask((store) => store.ping())
@@ -83,14 +83,14 @@ export class UnusableLog {
     if (this.#looks < LEAST_LOOKS || monotonicMs - this.#sinceMs < this.#electionMs() || !mayDrop) return 'waits'
     const asked = { isStill: this.#isStillSo(), isDone: false }
     void asked.isStill.then(() => (asked.isDone = true))
-    // Reading may take long, and another may have replaced the log by then.
+    // Reading may take long, and another instance may have replaced the log by then.
     do {
       if (await this.#moves(session, waitMs, signal)) return this.#isLed()
     } while (!asked.isDone && !signal.aborted)
     return (await asked.isStill) ? 'abandoned' : this.#isLed()
   }
 
-  /** On a connection of its own: the one on which nobody was seen to write has to go on answering. */
+  /** Uses a separate connection, because the one on which the silence was observed must keep answering. */
   async #isStillSo(): Promise<boolean> {
     const session = await this.#open().catch(() => null)
     if (session === null) return false

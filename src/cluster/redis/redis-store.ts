@@ -5,7 +5,7 @@ import { StoreFailure } from '../store.ts'
 import { bufferOf, entriesOf, listOf, namedIn, type RawReply, storeFailureOf, strange, textIn } from './replies.ts'
 import { readTrusted } from './trusted.ts'
 
-/** A text that nothing shows; its source may replace it. */
+/** A secret URL whose source may replace it. */
 export interface StoreAddress {
   reveal(): string
   refresh(): Promise<{ readonly ok: true; readonly secret: StoreAddress } | { readonly ok: false }>
@@ -14,28 +14,28 @@ export interface StoreAddress {
 export interface RedisSettings {
   /** `rediss://user:password@host:6379/0`, the primary. */
   readonly url: StoreAddress
-  /** Whether one that was read again may be used. */
+  /** Whether a URL that was read again may be used. */
   readonly mayUse?: (url: StoreAddress) => boolean
-  /** The file of the certificates to trust, PEM; null: those of the system. */
+  /** The PEM file of certificates to trust; `null` means the system's. */
   readonly ca: string | null
-  /** Tells several Marquees in one store apart. */
+  /** Separates several Marquees in one store. */
   readonly name: string
-  /** Only tries what it may do: what it cannot take away again goes of itself in a minute, and no log is named for it. */
+  /** Whether to test the rights only: what cannot be removed expires within a minute, and no log is listed for it. */
   readonly isProbe?: boolean
   /** A clock that is never set. */
   readonly nowMs?: () => number
 }
 
-/** What is left behind goes of itself a day after a leader last wrote: hygiene, nothing relies on it. */
+/** Leftovers expire a day after a leader last wrote. Nothing relies on it. */
 const EXPIRES_MS = 24 * 3_600_000
 const PROBE_EXPIRES_MS = 60_000
-/** Of how long keys are kept, so much may pass before that is renewed. */
+/** The expiry is renewed after this part of it. */
 const RENEWED_PART = 1 / 24
-/** Of a hash so many fields are asked for at once. */
+/** The number of fields requested at once from a hash. */
 const SCAN_FIELDS = '1000'
 
 const LOG_NAME = /^[\da-f]{12}(?:-[\da-f]{8})?$/
-/** More than so many other logs are not looked at. */
+/** If there are more other logs, the rest is not examined. */
 const MOST_OTHERS = 50
 
 const UNUSABLE =
@@ -44,8 +44,8 @@ const UNUSABLE =
 type Command = (parts: readonly (string | Buffer)[]) => Promise<RawReply>
 
 /**
- * Redis or Valkey from 6.2 on. The client neither reconnects, queues nor sends again: all three would tell of a store that is
- * no longer there, or write twice. It keeps no time either (a server that says nothing hangs it for ever): the session does.
+ * Redis or Valkey 6.2 or later. The client must not reconnect, queue or repeat commands: it would hide the loss of the
+ * store, or write twice. It has no time limits either, so the session sets them.
  */
 export class RedisStore implements Store {
   readonly #settings: RedisSettings
@@ -62,7 +62,7 @@ export class RedisStore implements Store {
     try {
       return await this.#open()
     } catch (cause) {
-      // The password may have been replaced by another since, and the store have moved.
+      // The password or the address may have changed.
       const read = await this.#url.refresh()
       if (!read.ok || read.secret === this.#url) throw storeFailureOf(cause)
       const { mayUse = () => true } = this.#settings
@@ -82,11 +82,11 @@ export class RedisStore implements Store {
       RESP: 2,
       socket: { reconnectStrategy: false, connectTimeout: 0, ...tls },
       disableOfflineQueue: true,
-      // Neither is among the rights that an operator has to give.
+      // Operators need not grant the rights for these commands.
       disableClientInfo: true,
       maintNotifications: 'disabled',
     })
-    // Told by the commands that fail for it; an error that nobody listens for would end the process.
+    // Failing commands report the error; without a listener it would end the process.
     client.on('error', () => {})
     const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
     const connection = new RedisConnection(
@@ -98,7 +98,7 @@ export class RedisStore implements Store {
     )
     try {
       await client.connect()
-      // A server that hangs, and one of another kind, take connections too.
+      // A server that hangs, or of another kind, also accepts connections.
       await connection.greet()
     } catch (cause) {
       connection.destroy()
@@ -136,7 +136,7 @@ export class RedisConnection implements StoreConnection {
     this.#isProbe = isProbe
     this.#nowMs = nowMs
     this.#expiresMs = String(isProbe ? PROBE_EXPIRES_MS : EXPIRES_MS)
-    // The braces keep all of it in one slot of a cluster.
+    // The braces keep all keys in one slot of a Redis Cluster.
     this.#prefix = `${name}:{${logName}}`
     this.#log = `${this.#prefix}:log`
     this.#nonces = `${this.#prefix}:nonces`
@@ -155,12 +155,13 @@ export class RedisConnection implements StoreConnection {
       if (added === null) return 'no-log'
       if (textIn(added) !== id) throw strange()
     } catch (cause) {
-      // XADD says so of an id that is not above the top: it is how exactly one of many claims is accepted.
+      // XADD reports this for an id that is not above the last one. It ensures that exactly one of several claims
+      // succeeds.
       if (cause instanceof StoreFailure && /equal or smaller/.test(cause.message)) return 'refused'
       throw cause
     }
     const nowMs = this.#nowMs()
-    // By time: the heartbeats of a leader may be minutes apart.
+    // By time, because a leader's heartbeats may be minutes apart.
     if (nowMs - this.#renewedAtMs >= EXPIRES_MS * RENEWED_PART) {
       await this.#renew()
       this.#renewedAtMs = nowMs
@@ -172,13 +173,13 @@ export class RedisConnection implements StoreConnection {
     const expire = (key: string): Promise<RawReply> => this.#command('PEXPIRE', key, this.#expiresMs)
     for (const key of [this.#log, this.#nonces]) await expire(key)
     if (this.#isProbe) return
-    // For `check` alone; in a cluster it may lie elsewhere.
+    // For `check` only; in a Redis Cluster it may be on another node.
     const scopes = `${this.#name}:scopes`
     await Promise.all([this.#command('HSET', scopes, this.#logName, '1'), expire(scopes)]).catch(() => {})
   }
 
   async readAfter(id: string, waitMs: number, count: number): Promise<readonly StoredEntry[]> {
-    // 0 would be for ever.
+    // 0 would block for ever.
     const block = waitMs > 0 ? ['BLOCK', String(Math.ceil(waitMs))] : []
     const streams = await this.#command('XREAD', 'COUNT', String(count), ...block, 'STREAMS', this.#log, id)
     const [stream] = listOf(streams)
@@ -253,7 +254,7 @@ export class RedisConnection implements StoreConnection {
     if (names.length > 0) await this.#command('HDEL', this.#snapshots, ...names)
   }
 
-  /** Of a hash with more fields than `most` no more are read than show that. */
+  /** Reads a hash; `null` if it has more than `most` fields. */
   async #fieldsOf(key: string, most: number): Promise<ReadonlyMap<string, string> | null> {
     const found = new Map<string, string>()
     let cursor = '0'
@@ -266,7 +267,7 @@ export class RedisConnection implements StoreConnection {
     return found.size > most ? null : found
   }
 
-  /** All keys of this log but the chunks of a snapshot, as far as the rights go. */
+  /** Removes all keys of this log except chunks of snapshots, as far as the rights allow. */
   async cleanUp(fields: readonly string[]): Promise<void> {
     await this.dropNonces(fields).catch(() => {})
     await this.dropBlobs(['log', 'nonces', 'snapshots', 'snapshot']).catch(() => {})
@@ -280,18 +281,18 @@ export class RedisConnection implements StoreConnection {
     return namedIn(await this.#command('INFO', 'replication')).get('role') === 'master'
   }
 
-  /** What the server says of itself, by name. */
+  /** Returns the server's INFO, by name. */
   async info(): Promise<ReadonlyMap<string, string>> {
     return namedIn(await this.#command('INFO'))
   }
 
-  /** The logs besides this one that are under the same name, with the id of the last entry of each. */
+  /** Returns the other logs under the same name, with the id of each one's last entry. */
   async otherLogs(): Promise<ReadonlyMap<string, string>> {
     const fields = listOf(await this.#command('HGETALL', `${this.#name}:scopes`)).map(textIn)
     const named = fields.filter((name, at) => at % 2 === 0 && name !== this.#logName && LOG_NAME.test(name))
     const tops = new Map<string, string>()
     for (const name of named.slice(0, MOST_OTHERS)) {
-      // In a cluster it may lie elsewhere, and anything may lie there.
+      // In a Redis Cluster the key may be on another node, and it may be of any type.
       const top = await this.#lastOf(`${this.#name}:{${name}}:log`).catch(() => null)
       if (top !== null) tops.set(name, top.id)
     }

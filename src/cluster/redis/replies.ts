@@ -4,7 +4,7 @@ import { codeOf, whyNotReached } from '../../observe/system-error.ts'
 import { HEAD_CEILING } from '../entries.ts'
 import { type StoredEntry, StoreFailure } from '../store.ts'
 
-/** A raw reply, its texts as bytes. */
+/** A raw reply; its texts are bytes. */
 export type RawReply = Buffer | number | string | null | undefined | readonly RawReply[]
 
 export function listOf(reply: RawReply): readonly RawReply[] {
@@ -19,7 +19,7 @@ export function textIn(reply: RawReply): string {
   return Buffer.isBuffer(reply) ? reply.toString() : String(reply ?? '')
 }
 
-/** Of lines `name:value` each value by its name. */
+/** Parses lines `name:value`. */
 export function namedIn(reply: RawReply): ReadonlyMap<string, string> {
   const found = textIn(reply).matchAll(/^([^:\r\n]+):(.*?)\r?$/gm)
   return new Map(Array.from(found, ([, name = '', value = '']) => [name, value]))
@@ -29,7 +29,10 @@ function bytesIn(reply: RawReply): number {
   return Buffer.isBuffer(reply) ? reply.length : textIn(reply).length
 }
 
-/** An entry with other fields than ours, or a head that is too large, is one that has no head: what reads it refuses it. */
+/**
+ * Parses entries. An entry with foreign fields, or with a head that is too large, gets no head, so that readers refuse
+ * it.
+ */
 export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   return listOf(reply).map((entry) => {
     const [id, given] = listOf(entry)
@@ -49,20 +52,20 @@ export function entriesOf(reply: RawReply): readonly StoredEntry[] {
   })
 }
 
-/** The replies of a server that does not let us do what we ask: trying again does not help, an operator does. */
+/** Errors that repeating a command does not help: an operator has to act. */
 const REFUSALS = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'READONLY', 'ERR invalid password']
-/** Those of one that has no room, in memory or on its disk. */
+/** Errors of a server without room, in memory or on its disk. */
 const FULL = ['OOM', 'MISCONF']
 
 export function strange(): StoreFailure {
   return new StoreFailure('lost', 'what answers for the store is neither Redis nor Valkey')
 }
 
-/** @param key the one that was asked for */
+/** @param key the key that was requested */
 export function storeFailureOf(cause: unknown, key = ''): StoreFailure {
   if (cause instanceof StoreFailure) return cause
   if (!(cause instanceof Error)) return new StoreFailure('lost', 'the connection failed')
-  // What was sent may be repeated in it, the password too.
+  // The message may repeat what was sent, including the password.
   const message = cause.message
     .replaceAll(/\s+/g, ' ')
     .replace(/,? with args beginning with.*/, '')
@@ -89,7 +92,7 @@ function whyLost(cause: Error): string {
   }
   if (cause instanceof SocketClosedUnexpectedlyError || cause instanceof ClientClosedError)
     return 'the store closed the connection'
-  // What its errors are called, all of which have the name Error.
+  // The class names the error; all its errors have the name Error.
   return `the connection to the store failed (${code ?? cause.constructor.name})`
 }
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { codeOf } from '../../observe/system-error.ts'
 import { StoreFailure } from '../store.ts'
 
-/** The certificates of `cluster.ca`; Bun takes a text without one for none, and Node for a broken one. */
+/** Reads the certificates of `cluster.ca`. Bun ignores a text without a certificate, and Node reports it as broken. */
 export async function readTrusted(path: string): Promise<string> {
   let text: string
   try {
@@ -18,7 +18,7 @@ export async function readTrusted(path: string): Promise<string> {
   throw new StoreFailure('refused', 'cluster.ca holds no certificate: it must be a PEM file')
 }
 
-/** Whether it begins with a certificate that can be read. */
+/** Whether the text begins with a readable certificate. */
 function isPem(text: string): boolean {
   try {
     return new X509Certificate(text).subject !== ''
