@@ -12,7 +12,7 @@ import {
   MAX_AGE_MS,
   LONGEST_FAULT_MS,
   MISSING,
-  SILENCE_MS,
+  ELECTION_TIMEOUT_MS,
   soakFleet,
   WATCHED,
 } from '../test/cluster/fleet-soak.ts'
@@ -90,7 +90,7 @@ refusal is the longest time without any other answer.
 ${table(head, rows)}
 This table shows the fourth process: the time from its start until it answered 200 for the last of ${events} events, and until the fault was over.
 The goal of 1 s applies if a leader and the store are available. If nobody leads, another instance has to take over first, after an election time of
-${SILENCE_MS / 1000} s with these settings. If the store is lost or full, the process waits for it as long, and then reads the whole CRM itself, unless the store
+${ELECTION_TIMEOUT_MS / 1000} s with these settings. If the store is lost or full, the process waits for it as long, and then reads the whole CRM itself, unless the store
 is back sooner.
 
 ${table(['while', 'runtime', 'ready after s', 'over after s'], starts)}`

@@ -33,14 +33,14 @@ export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeSt
   readonly keepsIndexes: () => boolean
 }
 
-const LEAST_BEAT_MS = 50
+const LEAST_HEARTBEAT_MS = 50
 /** How often a start looks whether there is something to answer from: ever less often, since it may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
 
 /** How often an instance with these settings says that it is there. */
 export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { readonly maxAgeMs: number }): number {
-  return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_BEAT_MS, maxAgeMs / 20))
+  return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
 }
 
 /** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */

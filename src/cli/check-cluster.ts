@@ -6,7 +6,7 @@ import { systemTime } from '../time/time.ts'
 import { TIMED_OUT, withTimeout } from '../time/waiting.ts'
 import { type RedisConnection, RedisStore } from '../cluster/redis/redis-store.ts'
 import { decodeEntry } from '../cluster/entries.ts'
-import { MOST_MARKS } from '../cluster/nonces.ts'
+import { MOST_NONCES } from '../cluster/nonces.ts'
 import { otherLogsInUse, whyOtherLog } from '../cluster/other-logs.ts'
 import { logNameOf, Signing } from '../cluster/signing.ts'
 import { heartbeatOf, type ClusterSettings } from '../app/cluster-member.ts'
@@ -75,12 +75,12 @@ export async function checkCluster(
 /** What instances would find wrong with the log, or with the nonces beside it; null if nothing is. */
 async function logTrouble(connection: RedisConnection, signing: Signing, usedMs: number): Promise<string | null> {
   const look = async () => {
-    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_MARKS)]
+    const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_NONCES)]
     return { top, nonces, moved: JSON.stringify([...(nonces ?? [])]) }
   }
   const before = await look()
   if (before.nonces === null)
-    return `there are more than ${MOST_MARKS} nonces of instances; the leader drops them. ${SEE}`
+    return `there are more than ${MOST_NONCES} nonces of instances; the leader drops them. ${SEE}`
   const entry = before.top === null ? null : decodeEntry(before.top, signing)
   if (entry !== null && 'refused' in entry) return `${entry.refused}. ${SEE}`
   if (before.nonces.size === 0) return null

@@ -18,7 +18,7 @@ import { Traffic } from './traffic.ts'
 /** A session that lived this long resets the back-off. */
 const SETTLED_MS = 1000
 /** After this many election times, any candidate has claimed, so the store is known to accept writes. */
-const PROVEN_SILENCES = 4
+const PROVEN_TIMEOUTS = 4
 const EXAMINE_AGAIN_MS = 10_000
 const LAST_WORDS_MS = 1000
 const REFUSED_MS = 5000
@@ -53,7 +53,7 @@ export class Cluster {
   }
 
   get served(): ServedLists {
-    return this.member.swap.served
+    return this.member.cutOver.served
   }
 
   get role(): Role {
@@ -67,7 +67,7 @@ export class Cluster {
 
   /** The number of changes that the leader has not yet written to the log. */
   get outbox(): number {
-    return this.member.publisher?.owes ?? 0
+    return this.member.publisher?.unsent ?? 0
   }
 
   start(): void {
@@ -139,7 +139,7 @@ export class Cluster {
       await member.nonce(session, true)
       this.#session = session
       this.#connected(true)
-      member.silence.heard()
+      member.election.heard()
       // A leader that stops still writes its last entry.
       while (!signal.aborted || member.publisher !== null) {
         const { publisher } = member
@@ -158,7 +158,7 @@ export class Cluster {
     const { openedAtMs = 0, isProven = false } = this.#session ?? {}
     if (this.#session === null || this.#toldLost === null) return
     const heldMs = this.#time.now().monotonicMs - openedAtMs
-    if (!isProven && heldMs < PROVEN_SILENCES * this.member.silence.lengthMs) return
+    if (!isProven && heldMs < PROVEN_TIMEOUTS * this.member.election.lengthMs) return
     this.#toldLost = null
     this.#options.tell({ kind: 'store-found' })
   }
@@ -188,8 +188,8 @@ export class Cluster {
    */
   #backOffMs(isRefused: boolean): number {
     const { settings, heartbeat } = this.#options
-    const { publisher, silence, swap } = this.member
-    const soonMs = publisher !== null || swap.isNew ? heartbeat.ms : silence.lengthMs
+    const { publisher, election, cutOver } = this.member
+    const soonMs = publisher !== null || cutOver.isNew ? heartbeat.ms : election.lengthMs
     const ceilingMs = isRefused ? Math.max(soonMs, Math.min(REFUSED_MS, settings.maxAgeMs / 4)) : soonMs
     const failures = this.#failures++
     return failures === 0 ? 0 : this.#time.random() * Math.min(2 ** Math.min(failures - 1, 20) * 1000, ceilingMs)

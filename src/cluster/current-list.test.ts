@@ -44,13 +44,13 @@ function followed(
 }
 
 it('answers who waited for a list as soon as another that may be answered from has taken its place', async () => {
-  const swap = new CutOver(followed(false), systemTime)
-  const current = new CurrentList(() => swap.served.events, false)
+  const cutOver = new CutOver(followed(false), systemTime)
+  const current = new CurrentList(() => cutOver.served.events, false)
   const admissions = new Admissions(BOUNDS, LIMITS, systemTime)
   const admitted = admissions.wait([current], systemTime.now())
   const next = followed(true)
   next.events.confirm(systemTime.now(), { details: 0, availability: 0, audited: 0 })
-  expect(swap.offer(next)).toBe(true)
+  expect(cutOver.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })
 
@@ -75,22 +75,22 @@ it('answers who waits for a read that hangs as soon as another list may be answe
     observe: () => {},
     pause: () => Promise.resolve(),
   })
-  const swap = new CutOver(replica, time)
-  const current = new CurrentList(() => swap.served.events, false)
+  const cutOver = new CutOver(replica, time)
+  const current = new CurrentList(() => cutOver.served.events, false)
   const admitted = new Admissions(BOUNDS, LIMITS, time).wait([current], time.now())
   const next = followed(true, time)
   next.events.confirm(time.now(), { details: 0, availability: 0, audited: 0 })
-  expect(swap.offer(next)).toBe(true)
+  expect(cutOver.offer(next)).toBe(true)
   expect((await admitted).ok).toBe(true)
 })
 
 it('tells of the list that is served what its leader told', () => {
-  const swap = new CutOver(followed(false), systemTime)
-  const current = new CurrentList(() => swap.served.events, true)
+  const cutOver = new CutOver(followed(false), systemTime)
+  const current = new CurrentList(() => cutOver.served.events, true)
   expect([current.isLoaded, current.loadedAtMs, current.lastFailure]).toEqual([false, Number.POSITIVE_INFINITY, null])
   const next = followed(true)
   next.events.tell({ ...WHOLE, unidentified: [0, 2, 1], lastError: 'the CRM is down' })
-  swap.offer(next)
+  cutOver.offer(next)
   expect([current.isLoaded, current.shrunk, current.hasOwnAvailability]).toEqual([true, null, true])
   expect(Array.from(current.unidentifiedCounts)).toEqual([0, 2, 1])
   expect(current.lastFailure).toEqual({ kind: 'unreachable', message: 'the CRM is down' })

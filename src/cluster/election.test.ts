@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import type { Time } from '../time/time.ts'
-import { claimableAt, Silence, silenceMs } from './election.ts'
+import { claimableAt, ElectionTimer, electionTimeoutMs } from './election.ts'
 
 const at = (epoch: number, number: number, claimId = 'r'): { epoch: number; number: number; claimId: string } => ({
   epoch,
@@ -10,23 +10,23 @@ const at = (epoch: number, number: number, claimId = 'r'): { epoch: number; numb
 
 describe('a silence (instances: Who reads the CRM)', () => {
   it('is half a refresh or a quarter of the maximum age, and four heartbeats at least', () => {
-    expect(silenceMs({ maxAgeMs: 30_000, refreshEveryMs: 5000 }, 500)).toBe(2500)
-    expect(silenceMs({ maxAgeMs: 4000, refreshEveryMs: 5000 }, 200)).toBe(1000)
-    expect(silenceMs({ maxAgeMs: 1000, refreshEveryMs: 100 }, 50)).toBe(200)
+    expect(electionTimeoutMs({ maxAgeMs: 30_000, refreshEveryMs: 5000 }, 500)).toBe(2500)
+    expect(electionTimeoutMs({ maxAgeMs: 4000, refreshEveryMs: 5000 }, 200)).toBe(1000)
+    expect(electionTimeoutMs({ maxAgeMs: 1000, refreshEveryMs: 100 }, 50)).toBe(200)
   })
 
-  function silence(random: number): { time: { ms: number }; silence: Silence } {
+  function silence(random: number): { time: { ms: number }; election: ElectionTimer } {
     const time = { ms: 0 }
     const clock: Time = {
       now: () => ({ monotonicMs: time.ms, wallMs: 0 }),
       after: () => () => {},
       random: () => random,
     }
-    return { time, silence: new Silence(clock, { maxAgeMs: 30_000, refreshEveryMs: 5000 }, { ms: 500 }) }
+    return { time, election: new ElectionTimer(clock, { maxAgeMs: 30_000, refreshEveryMs: 5000 }, { ms: 500 }) }
   }
 
   it('is over for the candidates first, a heartbeat apart, then for others at random', () => {
-    const { time, silence: one } = silence(0.5)
+    const { time, election: one } = silence(0.5)
     const turns = ['a', 'b', 'c'].map((name) => {
       for (time.ms = 0; !one.isOver(name, ['a', 'b'], true);) time.ms += 50
       return time.ms
@@ -36,7 +36,7 @@ describe('a silence (instances: Who reads the CRM)', () => {
 
   it("is four of the leader's heartbeats where those are longer, and of the longest default before one was heard", () => {
     const clock: Time = { now: () => ({ monotonicMs: 0, wallMs: 0 }), after: () => () => {}, random: () => 0 }
-    const one = new Silence(clock, { maxAgeMs: 1500, refreshEveryMs: 500 }, { ms: 75 })
+    const one = new ElectionTimer(clock, { maxAgeMs: 1500, refreshEveryMs: 500 }, { ms: 75 })
     expect(one.lengthMs).toBe(2000)
     one.heartbeats(300)
     expect(one.lengthMs).toBe(1200)
@@ -51,7 +51,7 @@ describe('a silence (instances: Who reads the CRM)', () => {
       [0, 1000],
       [0.5, 1250],
     ] as const) {
-      const { time, silence: one } = silence(random)
+      const { time, election: one } = silence(random)
       time.ms = overMs - 1
       expect(one.isOver('a', [], false, true)).toBeFalse()
       time.ms = overMs
@@ -60,7 +60,7 @@ describe('a silence (instances: Who reads the CRM)', () => {
   })
 
   it('begins again with whatever is heard, and is not waited for where the leader has said that it goes', () => {
-    const { time, silence: one } = silence(0)
+    const { time, election: one } = silence(0)
     time.ms = 2499
     one.heard()
     time.ms = 4998

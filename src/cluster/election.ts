@@ -9,19 +9,19 @@ export interface Heartbeat {
   readonly ms: number
 }
 
-export interface SilenceSettings {
+export interface ElectionSettings {
   readonly maxAgeMs: number
   readonly refreshEveryMs: number
 }
 
 /** Within this many heartbeats, a leader whose store was emptied has written again. */
-const NEW_BEATS = 2
+const NEW_HEARTBEATS = 2
 
 /** The longest default of `cluster.heartbeat`: assumed for the leader until it is known. */
 export const LONGEST_DEFAULT_MS = 500
 
 /** How long the log may be silent before another instance reads the CRM: at least four heartbeats. */
-export function silenceMs({ maxAgeMs, refreshEveryMs }: SilenceSettings, heartbeatMs: number): number {
+export function electionTimeoutMs({ maxAgeMs, refreshEveryMs }: ElectionSettings, heartbeatMs: number): number {
   return Math.max(4 * heartbeatMs, Math.min(refreshEveryMs / 2, maxAgeMs / 4))
 }
 
@@ -29,9 +29,9 @@ export function silenceMs({ maxAgeMs, refreshEveryMs }: SilenceSettings, heartbe
  * Decides whether and when this instance claims the leadership if no leader is heard: candidates first, in their order,
  * then the others at random.
  */
-export class Silence {
+export class ElectionTimer {
   readonly #time: Time
-  readonly #settings: SilenceSettings
+  readonly #settings: ElectionSettings
   readonly #heartbeat: Heartbeat
   /** The leader's heartbeat: the longer of this and our own counts. */
   #leadersHeartbeatMs = LONGEST_DEFAULT_MS
@@ -40,7 +40,7 @@ export class Silence {
   /** The leader has announced that it leaves. */
   #isVacant = false
 
-  constructor(time: Time, settings: SilenceSettings, heartbeat: Heartbeat) {
+  constructor(time: Time, settings: ElectionSettings, heartbeat: Heartbeat) {
     this.#time = time
     this.#settings = settings
     this.#heartbeat = heartbeat
@@ -67,7 +67,7 @@ export class Silence {
   }
 
   get lengthMs(): number {
-    return silenceMs(this.#settings, this.#longerHeartbeatMs)
+    return electionTimeoutMs(this.#settings, this.#longerHeartbeatMs)
   }
 
   get #longerHeartbeatMs(): number {
@@ -80,7 +80,7 @@ export class Silence {
    * higher epochs.
    */
   isOver(instance: string, candidates: readonly string[], isConfirmed: boolean, isNew = false): boolean {
-    if (isNew) return this.elapsedMs >= (NEW_BEATS + this.#part) * this.#heartbeat.ms
+    if (isNew) return this.elapsedMs >= (NEW_HEARTBEATS + this.#part) * this.#heartbeat.ms
     const place = candidates.indexOf(instance)
     const turns = place === -1 ? candidates.length + (isConfirmed ? 0 : 4) : place
     const randomMs = place === -1 ? this.#part * this.lengthMs : 0

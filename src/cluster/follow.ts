@@ -53,12 +53,12 @@ async function readAfter(member: Member, session: Session, id: string): Promise<
  * replaced.
  */
 async function lookAgain(member: Member, session: Session, signal: AbortSignal): Promise<void> {
-  const { unusable, silence, target, options } = member
+  const { unusable, election, target, options } = member
   const why = unusable.why ?? ''
   const fate = await unusable.look(session, options.heartbeat.ms, isDue(member), signal)
   member.offer()
   if (fate === 'led') {
-    silence.heard()
+    election.heard()
     const at = target === null ? null : idOf(target.position)
     if (target !== null && at === member.unreadAt) member.lose(target, why)
     member.unreadAt = at
@@ -85,8 +85,8 @@ async function take(member: Member, session: Session, target: Following, stored:
   }
   const isTaken = await target.take(entry, (position) => isInLog(member, session, position))
   if (member.target !== target) return false
-  if (entry.head.kind === 'leave') member.silence.vacant()
-  else member.silence.heard()
+  if (entry.head.kind === 'leave') member.election.vacant()
+  else member.election.heard()
   if (!isTaken) {
     member.lose(target, target.gap)
     return false
@@ -102,8 +102,8 @@ async function take(member: Member, session: Session, target: Following, stored:
 }
 
 /** Reports an applied entry to the operator. */
-function tell({ options, swap, heartbeat }: Member, target: Following, { head }: LogEntry): void {
-  if (head.kind === 'rows' && swap.served === target) {
+function tell({ options, cutOver, heartbeat }: Member, target: Following, { head }: LogEntry): void {
+  if (head.kind === 'rows' && cutOver.served === target) {
     const delaysMs = delaysOf(head.updatedAtMs, options.time.now().wallMs)
     if (delaysMs.length > 0) options.tell({ kind: 'published', delaysMs })
   }
@@ -126,23 +126,23 @@ async function watch(member: Member, session: Session): Promise<void> {
   const seen = stored?.id ?? ''
   if (seen === member.topSeen) return
   member.topSeen = seen
-  if (entry?.head.kind === 'leave') member.silence.vacant()
-  else if (entry !== null) member.silence.heard()
+  if (entry?.head.kind === 'leave') member.election.vacant()
+  else if (entry !== null) member.election.heard()
 }
 
 /** Whether this instance should claim the leadership. */
 function isDue(member: Member): boolean {
-  const { instance, silence, options, target, own } = member
+  const { instance, election, options, target, own } = member
   const now = options.time.now()
   if (!member.isFit || now.monotonicMs < member.restsUntilMs) return false
   const isConfirmed = ((target ?? own?.replica)?.events.ageMs(now) ?? null) !== null
   const holdsNothing = target === null && own === null
   const isNew = holdsNothing && !member.hasSeenLog && member.topSeen === '' && member.resync.foundNone
-  return silence.isOver(instance, member.candidates, isConfirmed, isNew)
+  return election.isOver(instance, member.candidates, isConfirmed, isNew)
 }
 
 async function claimIfDue(member: Member, session: Session): Promise<void> {
-  const { silence, target, claimed } = member
+  const { election, target, claimed } = member
   if (claimed !== null && claimed.anew) {
     // Our claim may be in the log although its answer was lost.
     const { entry } = await member.top(session)
@@ -156,13 +156,13 @@ async function claimIfDue(member: Member, session: Session): Promise<void> {
   if (isAhead || (target === null && (stored?.id ?? '') !== member.topSeen)) {
     // A leader writes, so a snapshot to follow may come.
     member.topSeen = stored?.id ?? ''
-    return silence.heard()
+    return election.heard()
   }
   await claim(member, session, top)
 }
 
 async function claim(member: Member, session: Session, top: LogEntry | null): Promise<void> {
-  const { instance, silence, options, target, own } = member
+  const { instance, election, options, target, own } = member
   const held = own === null ? (target?.isReached === true ? target.position : null) : own.after
   // A snapshot is a better start than nothing: do not claim before it was tried.
   if (held === null && own === null && top !== null && !member.resync.needsSnapshot) return
@@ -173,7 +173,7 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   const head = { kind: 'claim', instance, version, ...claimable } as const
   member.claimed = { position, anew: claimable.anew }
   const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claimable.anew)
-  silence.heard()
+  election.heard()
   if (appended === 'added') return member.won({ position, anew: claimable.anew })
   member.claimed = null
   if (appended !== 'refused') return

@@ -112,12 +112,12 @@ export class Following implements ServedLists {
     if (!this.isReached && compareIds(entry.position, this.#until) >= 0 && !isSame(entry.position, this.#until)) {
       return false
     }
-    const frames = this.#rowRecordsIn(entry)
-    if (frames === null) {
+    const rowRecords = this.#rowRecordsIn(entry)
+    if (rowRecords === null) {
       this.gap = BROKEN
       return false
     }
-    this.#apply(entry, frames)
+    this.#apply(entry, rowRecords)
     this.position = entry.position
     this.#reach()
     return true
@@ -159,11 +159,11 @@ export class Following implements ServedLists {
     return this.gap === BROKEN
   }
 
-  #apply({ position, head, body }: LogEntry, frames: readonly RowRecord[]): void {
+  #apply({ position, head, body }: LogEntry, rowRecords: readonly RowRecord[]): void {
     switch (head.kind) {
       case 'rows': {
         const nowMs = this.#time.now().monotonicMs
-        for (const frame of frames) applyRowRecord(this.lists, frame, nowMs)
+        for (const rowRecord of rowRecords) applyRowRecord(this.lists, rowRecord, nowMs)
         return
       }
       case 'read':

@@ -17,7 +17,7 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
   if (found === 'deposed') return member.resign('another has claimed the reading')
   if (found === 'anew') {
     await publisher.claimAnew(session, member.nextClaim(null))
-    member.makeBases(null)
+    member.makeSnapshots(null)
   }
   await member.findSnapshot(session)
   for (let heartbeatAt = { monotonicMs: Number.NEGATIVE_INFINITY }; ;) {
@@ -32,10 +32,10 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
       if (member.publisher !== publisher) return
     } else await publisher.sendOutbox(session)
     const leftMs = Math.max(0, heartbeatAt.monotonicMs + heartbeat.ms - time.now().monotonicMs)
-    const owed = new Promise<void>((resolve) => {
-      publisher.outbox.onOwed(() => time.after(COALESCED_MS, resolve))
+    const unsent = new Promise<void>((resolve) => {
+      publisher.outbox.onUnsent(() => time.after(COALESCED_MS, resolve))
     })
-    await withTimeout(time, publisher.owes > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, owed, signal)
+    await withTimeout(time, publisher.unsent > 0 ? Math.min(COALESCED_MS, leftMs) : leftMs, unsent, signal)
   }
 }
 

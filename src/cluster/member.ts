@@ -8,7 +8,7 @@ import type { Role, ClusterOptions } from './options.ts'
 import { OwnReading } from './own-reading.ts'
 import { Publisher } from './publisher.ts'
 import { Resync } from './resync.ts'
-import { Silence } from './election.ts'
+import { ElectionTimer } from './election.ts'
 import { commandLimitMs, Session } from './session.ts'
 import { type StoredEntry, StoreFailure } from './store.ts'
 import { type Manifest, sizeOf } from './store-snapshot.ts'
@@ -19,7 +19,7 @@ import { UnusableLog } from './unusable-log.ts'
 export const MOST_ENTRIES = 16
 /** A single late answer may come from a store that was suspended. */
 const LEAST_LATE = 2
-const MENDED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
+const REPLACED = 'it is replaced once it is certain that nobody leads it: see who else writes to the store'
 const NOBODY = 'there is nothing in the store to begin with, and no instance leads yet'
 const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
 
@@ -27,9 +27,9 @@ const NOWHERE: LogPosition = { epoch: 0, number: 0, claimId: '' }
 export class Member {
   readonly instance: string
   readonly options: ClusterOptions
-  readonly silence: Silence
+  readonly election: ElectionTimer
   readonly resync: Resync
-  readonly swap: CutOver
+  readonly cutOver: CutOver
   isFit = false
   /** Follows the log, whether or not its lists are served yet; `null` while a snapshot is looked for. */
   target: Following | null = null
@@ -54,7 +54,7 @@ export class Member {
   readonly #time: Time
   readonly #nonces: OwnNonces
   #highestEpoch = 0
-  #markedAt: Moment | null = null
+  #nonceAt: Moment | null = null
   #heartbeatAt: Moment
   /** Why the last entry is not believed. */
   #refused: string | null = null
@@ -70,17 +70,17 @@ export class Member {
     this.#heartbeatAt = this.#begun = time.now()
     this.instance = drawName(draw)
     const nonces = (this.#nonces = new OwnNonces(this.instance, draw, time, signing))
-    this.silence = new Silence(time, settings, heartbeat)
+    this.election = new ElectionTimer(time, settings, heartbeat)
     this.unusable = new UnusableLog(
       time,
       () => Session.open(options.store, time, commandLimitMs(settings), new AbortController().signal),
-      () => this.silence.lengthMs,
+      () => this.election.lengthMs,
       (why) => tell({ kind: 'log-unusable', why }),
     )
     const ignored = (why: string): void => tell({ kind: 'snapshot-ignored', why })
     this.resync = new Resync({ ...options, nonces, ignored, reading: (asked) => this.reading(asked) })
     const until = { ...NOWHERE, number: 1 }
-    this.swap = new CutOver(
+    this.cutOver = new CutOver(
       new Following({ lists: newLists(), time, nonces, heartbeat, position: NOWHERE, until }),
       time,
     )
@@ -117,7 +117,7 @@ export class Member {
     }
     this.#refused = null
     this.unusable.read()
-    if (entry.head.kind === 'heartbeat') this.silence.heartbeats(entry.head.heartbeatMs)
+    if (entry.head.kind === 'heartbeat') this.election.heartbeats(entry.head.heartbeatMs)
     this.#highestEpoch = Math.max(this.#highestEpoch, entry.position.epoch)
     return entry
   }
@@ -127,8 +127,8 @@ export class Member {
     const { version } = this.options
     const heartbeatMs = this.options.heartbeat.ms
     const now = this.#time.now()
-    if (!isNew && this.#markedAt !== null && elapsedMs(this.#markedAt, now) < heartbeatMs) return
-    this.#markedAt = now
+    if (!isNew && this.#nonceAt !== null && elapsedMs(this.#nonceAt, now) < heartbeatMs) return
+    this.#nonceAt = now
     const accepts = this.accepting.entryFor(this.#reached)
     const notes = { version, isFit: this.isFit, needsSnapshot: this.resync.needsSnapshot, heartbeatMs, accepts }
     const nonce = this.#nonces.next(notes)
@@ -225,7 +225,7 @@ export class Member {
 
   /** Stops following: the log cannot be followed further from here. */
   lose(target: Following, why: string): void {
-    this.swap.look()
+    this.cutOver.look()
     if (this.target === target) this.target = null
     this.claimed = null
     if (!target.isReached) return this.resync.reject(why)
@@ -235,7 +235,7 @@ export class Member {
   }
 
   #canAnswer(): boolean {
-    const { events, venues } = this.swap.served
+    const { events, venues } = this.cutOver.served
     const now = this.#time.now()
     return [events, venues].every((list) => (list.ageMs(now) ?? Infinity) <= this.options.settings.maxAgeMs)
   }
@@ -261,7 +261,7 @@ export class Member {
     this.unusable.clear()
     this.#refused = null
     this.resync.needsSnapshot = false
-    if (anew) this.makeBases(null)
+    if (anew) this.makeSnapshots(null)
     this.offer()
     tell({ kind: 'became-leader', epoch: position.epoch, anew })
   }
@@ -274,12 +274,12 @@ export class Member {
   /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
   get trouble(): string | null {
     const { unusable, publisher, role, resync } = this
-    if (unusable.why !== null) return `${unusable.why}; ${MENDED}`
+    if (unusable.why !== null) return `${unusable.why}; ${REPLACED}`
     if (this.#refused !== null) return `${this.#refused}: see who else writes to the store`
     if (publisher !== null) return this.#snapshotFailure ?? publisher.refusedNonces
     if (role !== 'waiting') return null
     if (resync.why !== null) return `${resync.why}; the leader was asked for another`
-    if (elapsedMs(this.#begun, this.#time.now()) < this.silence.lengthMs) return null
+    if (elapsedMs(this.#begun, this.#time.now()) < this.election.lengthMs) return null
     return this.isFit ? NOBODY : `${NOBODY}, and this one cannot read the CRM`
   }
 
@@ -293,11 +293,11 @@ export class Member {
     const manifest = await this.resync.read(session)
     const last = typeof manifest === 'string' ? null : manifest
     if (last !== null) this.resync.knows(last)
-    this.makeBases(last)
+    this.makeSnapshots(last)
   }
 
   /** Starts to make snapshots. `last` is the snapshot from which the log still continues; `null` if none is usable. */
-  makeBases(last: Manifest | null): void {
+  makeSnapshots(last: Manifest | null): void {
     const { publisher } = this
     if (publisher === null) return
     this.snapshots?.end()
@@ -335,8 +335,8 @@ export class Member {
     const now = time.now()
     if (own !== null || !isFit || now.monotonicMs < this.restsUntilMs) return
     if (readersWhenLost !== Number.POSITIVE_INFINITY && !this.candidates.includes(instance)) return
-    const hasNothing = !isConnected && this.swap.isNew
-    if (elapsedMs(this.#heartbeatAt, now) < (hasNothing ? this.silence.lengthMs : settings.maxAgeMs / 2)) return
+    const hasNothing = !isConnected && this.cutOver.isNew
+    if (elapsedMs(this.#heartbeatAt, now) < (hasNothing ? this.election.lengthMs : settings.maxAgeMs / 2)) return
     this.#readFrom()
     this.target = null
     // The rows read here lack the entries before a claim that continues the log.
@@ -348,13 +348,13 @@ export class Member {
 
   /** Offers the lists that are kept up to date for serving. */
   offer(): void {
-    const { own, publisher, target, swap } = this
+    const { own, publisher, target, cutOver } = this
     if (publisher === null && target !== null && this.#reached !== null) {
-      if (!swap.offer(target) || own === null) return
+      if (!cutOver.offer(target) || own === null) return
       // The log is followed again, so this instance need not read the CRM.
       own.end()
       this.own = null
-    } else if (own !== null) swap.offer(own.replica)
+    } else if (own !== null) cutOver.offer(own.replica)
   }
 }
 

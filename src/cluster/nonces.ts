@@ -27,7 +27,7 @@ export interface NonceNotes {
 
 const MOST_OWN = 100
 /** If there are more nonces, none is read. */
-export const MOST_MARKS = 10_000
+export const MOST_NONCES = 10_000
 /** The number of unverified nonces that are checked per heartbeat; each costs a signature. */
 const MOST_LOOKS = 1000
 /** Our own nonces have about 300 characters. */

@@ -58,7 +58,7 @@ export class Outbox {
   }
 
   /** Calls back once when there is something to send. */
-  onOwed(wake: () => void): void {
+  onUnsent(wake: () => void): void {
     this.#wake = wake
   }
 
@@ -136,8 +136,8 @@ export class Outbox {
 
 /** Adds dirty rows to the entry. Returns false if the entry is full. */
 function fill(writer: RowRecordWriter, dirtyRows: DirtyRows | undefined, which: 'shown' | 'gone' | 'all'): boolean {
-  for (const frame of dirtyRows?.take(ENTRY_ROWS, which) ?? []) {
-    writer.add(frame)
+  for (const rowRecord of dirtyRows?.take(ENTRY_ROWS, which) ?? []) {
+    writer.add(rowRecord)
     if (writer.count >= ENTRY_ROWS || writer.sizeBytes >= ENTRY_BYTES) return false
   }
   return true

@@ -6,7 +6,7 @@ import type { Replica } from '../sync/replica.ts'
 import { elapsedMs, type Moment } from '../time/time.ts'
 import type { HeartbeatEntry, LogEntry, Head, LogPosition } from './entries.ts'
 import { compareIds, encodeEntry, idOf, isSame, NO_BODY } from './entries.ts'
-import { MOST_MARKS, type SeenNonces } from './nonces.ts'
+import { MOST_NONCES, type SeenNonces } from './nonces.ts'
 import { agesOf, failsForMs, UNKNOWN_AGES } from './list-states.ts'
 import type { ClusterOptions } from './options.ts'
 import { Outbox } from './outbox.ts'
@@ -53,7 +53,7 @@ export class Publisher {
   #pending: LogEntry | null = null
   #drained = Promise.withResolvers<LogPosition>()
   /** Why the nonces are to be dropped at the next heartbeat. */
-  #marksLate: string | null = null
+  #noncesLate: string | null = null
   #marksDropped: string | null = null
   /** Whether unbelieved nonces were reported. */
   #hasToldRefused = false
@@ -68,7 +68,7 @@ export class Publisher {
   }
 
   /** The number of changes that are not known to be in the log. */
-  get owes(): number {
+  get unsent(): number {
     return this.outbox.count + (this.#pending === null ? 0 : 1)
   }
 
@@ -107,7 +107,7 @@ export class Publisher {
   async sendOutbox(session: Session): Promise<boolean> {
     for (;;) {
       if (this.#pending === null && this.#options.isLogFull()) return this.outbox.count === 0
-      this.#pending ??= this.#nextOwed()
+      this.#pending ??= this.#nextUnsent()
       if (this.#pending === null) {
         this.#drained.resolve(this.position)
         this.#drained = Promise.withResolvers()
@@ -117,7 +117,7 @@ export class Publisher {
     }
   }
 
-  #nextOwed(): LogEntry | null {
+  #nextUnsent(): LogEntry | null {
     const next = this.outbox.next()
     if (next === null) return null
     const entry = this.#entryOf(next.head, next.body)
@@ -160,22 +160,23 @@ export class Publisher {
    * heartbeat.
    */
   async #readNonces(session: Session): Promise<ReadonlyMap<string, string> | null> {
-    const why = this.#marksLate
-    this.#marksLate = null
-    const read = (): Promise<ReadonlyMap<string, string> | null> => session.ask((store) => store.readNonces(MOST_MARKS))
+    const why = this.#noncesLate
+    this.#noncesLate = null
+    const read = (): Promise<ReadonlyMap<string, string> | null> =>
+      session.ask((store) => store.readNonces(MOST_NONCES))
     const nonces =
       why !== null
         ? why
         : await read().catch((cause: unknown) => {
             if (!(cause instanceof StoreFailure)) throw cause
             if (cause.fault === 'foreign') return cause.message
-            if (cause.fault === 'late') this.#marksLate = `the nonces of instances could not be read: ${cause.message}`
+            if (cause.fault === 'late') this.#noncesLate = `the nonces of instances could not be read: ${cause.message}`
             throw cause
           })
     const isOfUse = nonces !== null && typeof nonces !== 'string'
     this.#marksDropped = isOfUse
       ? null
-      : `${nonces ?? `there are more than ${MOST_MARKS} nonces of instances`}; all are dropped`
+      : `${nonces ?? `there are more than ${MOST_NONCES} nonces of instances`}; all are dropped`
     if (isOfUse) return nonces
     await session.ask((store) => store.drop('nonces'))
     return null

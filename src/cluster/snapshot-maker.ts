@@ -142,8 +142,8 @@ export class SnapshotMaker {
     this.#isWanted = false
     this.#madeAt = now
     this.#making = from
-    const frames = allRowRecords({ events: events.list, venues: venues.list }, loaded)
-    const chunks = await writeChunks(session, from, frames, pause)
+    const rowRecords = allRowRecords({ events: events.list, venues: venues.list }, loaded)
+    const chunks = await writeChunks(session, from, rowRecords, pause)
     this.#isMaking = 'log'
     const to = await publisher.drained()
     if (this.#isEnded) return

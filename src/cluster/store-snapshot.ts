@@ -97,11 +97,11 @@ async function enter(session: Session, from: LogPosition, chunks: number): Promi
 export async function writeChunks(
   session: Session,
   from: LogPosition,
-  frames: Iterable<RowRecord>,
+  rowRecords: Iterable<RowRecord>,
   pause: () => Promise<void>,
 ): Promise<readonly ChunkSum[]> {
   const chunks: ChunkSum[] = []
-  for await (const { body, rows } of chunksOf(frames, pause)) {
+  for await (const { body, rows } of chunksOf(rowRecords, pause)) {
     // In this order, without waiting in between.
     const entered = enter(session, from, chunks.length + 1)
     await Promise.all([entered, session.putBlob(chunkName(idOf(from), chunks.length), body)])

@@ -37,13 +37,13 @@ export function* outboxRowRecords(dirtyRows: readonly DirtyRows[]): Generator<Ro
 
 /** Packs row records into chunks, in slices: requests are answered between them, and rows may change. */
 export async function* chunksOf(
-  frames: Iterable<RowRecord>,
+  rowRecords: Iterable<RowRecord>,
   pause: () => Promise<void>,
 ): AsyncGenerator<SnapshotChunk, void> {
   const writer = new RowRecordWriter()
   let sincePause = 0
-  for (const frame of frames) {
-    writer.add(frame)
+  for (const rowRecord of rowRecords) {
+    writer.add(rowRecord)
     const isFull = writer.sizeBytes >= CHUNK_BYTES
     if (isFull) yield chunkOf(writer)
     if (++sincePause < SLICE_ROWS && !isFull) continue
@@ -54,9 +54,9 @@ export async function* chunksOf(
 }
 
 /** Packs a few row records at once. */
-export function lastChunk(frames: Iterable<RowRecord>): SnapshotChunk {
+export function lastChunk(rowRecords: Iterable<RowRecord>): SnapshotChunk {
   const writer = new RowRecordWriter()
-  for (const frame of frames) writer.add(frame)
+  for (const rowRecord of rowRecords) writer.add(rowRecord)
   return chunkOf(writer)
 }
 
@@ -74,8 +74,8 @@ export async function applyChunk(
   pause: () => Promise<void>,
 ): Promise<void> {
   let applied = 0
-  for (const frame of readRowRecords(unpack(body))) {
-    applyRowRecord(lists, frame, nowMs)
+  for (const rowRecord of readRowRecords(unpack(body))) {
+    applyRowRecord(lists, rowRecord, nowMs)
     if (++applied % SLICE_ROWS === 0) await pause()
   }
   if (applied !== rows) throw new Error(`it has ${applied} rows in a chunk of ${rows}`)

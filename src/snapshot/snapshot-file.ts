@@ -170,13 +170,13 @@ export class SnapshotFile {
       await writeAll(file, body, at)
       at += body.length
     }
-    const owed = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
+    const dirty = (): number => dirtyRows.reduce((sum, one) => sum + one.size, 0)
     for (const one of dirtyRows) one.clear()
     for await (const chunk of chunksOf(allRowRecords(lists), pause)) await put(chunk)
-    for (let round = 0; round < MOST_ROUNDS && owed() > SLICE_ROWS; round++) {
+    for (let round = 0; round < MOST_ROUNDS && dirty() > SLICE_ROWS; round++) {
       for await (const chunk of chunksOf(outboxRowRecords(dirtyRows), pause)) await put(chunk)
     }
-    if (owed() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
+    if (dirty() > SLICE_ROWS) throw new SnapshotFault('rows change faster than they are written')
     // In one turn: no read may happen between the last rows and the cursors.
     const last = lastChunk(outboxRowRecords(dirtyRows))
     const described = describe()

@@ -123,8 +123,8 @@ export class SnapshotKeeper {
     if (sinceMs < (this.#failure === null ? LEAST_EVERY_MS : CHANGES_EVERY_MS)) return false
     if (this.#stored === null || this.#failure !== null || this.#hasDrifted) return true
     if (standingOf(lists) !== standingOf(this.#stored.lists)) return true
-    const owed = this.#owed()
-    if (owed > 0 && (sinceMs >= CHANGES_EVERY_MS || owed >= this.#rows * MUCH)) return true
+    const dirty = this.#dirty()
+    if (dirty > 0 && (sinceMs >= CHANGES_EVERY_MS || dirty >= this.#rows * MUCH)) return true
     return sinceMs >= ANYWAY_EVERY_MS || (sinceMs >= CURSORS_EVERY_MS && !isSameCursor(lists, this.#stored.lists))
   }
 
@@ -137,7 +137,7 @@ export class SnapshotKeeper {
       this.#writing === null &&
       lists !== null &&
       this.#isOfUse(lists) &&
-      (this.#owed() > 0 || this.#stored === null || !isSameCursor(lists, this.#stored.lists)) &&
+      (this.#dirty() > 0 || this.#stored === null || !isSameCursor(lists, this.#stored.lists)) &&
       (this.#tookMs ?? this.#rows * ROW_MS) < LAST_MS
     if (isWorthIt) void this.#write()
     if (this.#writing === null || (await withTimeout(time, LAST_MS, this.#writing)) !== TIMED_OUT) return
@@ -155,7 +155,7 @@ export class SnapshotKeeper {
     return events.size + venues.size
   }
 
-  #owed(): number {
+  #dirty(): number {
     return this.#dirtyRows.reduce((sum, { size }) => sum + size, 0)
   }
 

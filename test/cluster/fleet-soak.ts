@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silenceMs } from '../../src/cluster/election.ts'
+import { electionTimeoutMs } from '../../src/cluster/election.ts'
 import { Chance } from '../model/chance.ts'
 import { changeRows } from '../postgres/change-rows.ts'
 import { History } from '../postgres/history.ts'
@@ -20,7 +20,10 @@ import { SoakFaults } from './soak-faults.ts'
 export const MAX_AGE_MS = 10_000
 const REFRESH_EVERY_MS = 1000
 /** How long nothing may come before another reads, or a newcomer does without the store. */
-export const SILENCE_MS: number = silenceMs({ maxAgeMs: MAX_AGE_MS, refreshEveryMs: REFRESH_EVERY_MS }, MAX_AGE_MS / 20)
+export const ELECTION_TIMEOUT_MS: number = electionTimeoutMs(
+  { maxAgeMs: MAX_AGE_MS, refreshEveryMs: REFRESH_EVERY_MS },
+  MAX_AGE_MS / 20,
+)
 /** Longer than the maximum age. */
 export const LONGEST_FAULT_MS = 13_000
 export const ASK_EVERY_MS = 15

@@ -65,7 +65,7 @@ describe('a process that is started amid faults (instances: Goals)', () => {
       await must(
         fleet,
         () => third.cluster.role === 'standalone',
-        third.cluster.member.silence.lengthMs + token.heartbeatMs,
+        third.cluster.member.election.lengthMs + token.heartbeatMs,
       )
       expect(second.cluster.role).toBe('follower')
       await must(fleet, () => fleet.answers(third), MAX_AGE_MS / 3)
