@@ -1,4 +1,6 @@
 const LONGEST = 64
+/** A CRM may name more, and to compare them all would take seconds. */
+const MOST_NAMES = 5000
 
 /**
  * Returns the name that was most likely meant: equal except for case, or with few typing errors; `null` if none is
@@ -9,7 +11,9 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
   const wanted = given.toLowerCase()
   let best: string | null = null
   let bestSlips = Math.max(1, Math.floor(given.length / 3)) + 1
+  let looked = 0
   for (const name of names) {
+    if (++looked > MOST_NAMES) break
     if (Math.abs(name.length - given.length) >= bestSlips) continue
     const slips = slipsBetween(wanted, name.toLowerCase())
     if (slips < bestSlips) {

@@ -15,9 +15,10 @@ import {
 } from '../../sync/port.ts'
 import type { Time } from '../../time/time.ts'
 import { sleep } from '../../time/waiting.ts'
+import type { Rest } from '../kit/slices.ts'
 import type { CellObject } from '../mapping/cell.ts'
 import { type PageAnswer, type PageReader, LONGEST_WAIT_MS } from './page-reader.ts'
-import { type RowChange, streamPages } from './page-stream.ts'
+import { type RowChange, STEP, streamPages } from './page-stream.ts'
 import { CHANGE_TIME } from './table-rows.ts'
 import { type FullReadPace, type NoTracking, type Tracking, isUntracked } from './tracking.ts'
 
@@ -212,11 +213,15 @@ export class EntitySource<Item> implements Source<Item> {
     const { table } = reader
     const prefer = [pageSize(reader.pageRows * SMALL_ROWS)]
     const first = await reader.first(table.availabilityColumns, prefer, signal)
-    const changesOf = (rows: readonly CellObject[]): readonly RowChange<Item>[] =>
-      rows.flatMap((row) => {
+    const changesOf = async (rows: readonly CellObject[], rest: Rest): Promise<readonly RowChange<Item>[]> => {
+      const changes: RowChange<Item>[] = []
+      for (const [index, row] of rows.entries()) {
+        if (index % STEP === 0) await rest()
         const change = table.mapAvailability(row)
-        return change === null ? [] : [{ row, change }]
-      })
+        if (change !== null) changes.push({ row, change })
+      }
+      return changes
+    }
     const ended = yield* streamPages(first, { reader, prefer, signal, changesOf })
     return ended.ok ? { ...ENDED, cursor: null } : ended
   }

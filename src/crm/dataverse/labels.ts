@@ -28,6 +28,8 @@ const LONGEST_PAUSE_MS = 900_000
 const MOST_MISSING = 1000
 /** Option numbers are Int32. */
 const LONGEST_CODE = 11
+/** The codes of several choices, of which a column has a few hundred at most. */
+const LONGEST_CODES = 16_384
 
 /**
  * The labels that people see for the codes in some columns of one table. A code without a known label is looked up at
@@ -163,6 +165,7 @@ function codesOf(cell: Cell): readonly string[] {
     const digits = sourceDigits(cell)
     return digits === null ? [] : [digits]
   }
+  if (cell.length > LONGEST_CODES) return [cell]
   return cell
     .split(',')
     .map((code) => code.trim())

@@ -2,7 +2,8 @@ import { nearestName } from '../../config/nearest-name.ts'
 import { type Failure, failureOf } from '../../sync/port.ts'
 import { type Cell, type CellObject, isList, isObject, sourceDigits } from '../mapping/cell.ts'
 import type { MappedColumn } from '../mapping/list-setting.ts'
-import { parseShallow } from '../mapping/parse-shallow.ts'
+import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { type Rest, inSlices } from '../kit/slices.ts'
 import type { DataverseClient } from './client.ts'
 import { parsePageBody } from './page-body.ts'
 
@@ -71,8 +72,9 @@ export async function readLabels(
       isSaid &&= got.body.message !== ''
       continue
     }
-    const parsed = got.kind === 'text' ? parseShallow(got.text) : null
-    const words = parsed?.ok === true ? labelsOf(parsed.cell, language) : null
+    const rest = inSlices()
+    const parsed = got.kind === 'text' ? await parseShallowInSlices(got.text, rest) : null
+    const words = parsed?.ok === true ? await labelsOf(parsed.cell, language, rest) : null
     if (words !== null) return { words, type }
     return failureOf('broken', `the definition of the column ${column} of ${table} is invalid`)
   }
@@ -86,13 +88,16 @@ function isName(cell: Cell): cell is string {
 }
 
 /** Returns the labels by code; `null` if the definition has no options and so is not a choice column. */
-function labelsOf(definition: Cell, language: number): ReadonlyMap<string, string> | null {
+async function labelsOf(definition: Cell, language: number, rest: Rest): Promise<ReadonlyMap<string, string> | null> {
   if (!isObject(definition)) return null
   const labels = new Map<string, string>()
   const sets = [definition['GlobalOptionSet'] ?? null, definition['OptionSet'] ?? null].filter(isObject)
   for (const set of sets) {
     const { Options = null, TrueOption = null, FalseOption = null } = set
-    for (const option of isList(Options) ? Options : []) addLabel(labels, option, null, language)
+    for (const [index, option] of (isList(Options) ? Options : []).entries()) {
+      if (index % STEP === 0) await rest()
+      addLabel(labels, option, null, language)
+    }
     addLabel(labels, TrueOption, 'true', language)
     addLabel(labels, FalseOption, 'false', language)
   }
@@ -115,6 +120,8 @@ function labelText(label: Cell, language: number): string | null {
   return typeof found?.['Label'] === 'string' ? found['Label'] : null
 }
 
+/** Options between two looks at the clock. */
+const STEP = 64
 const MOST_PAGES = 20
 
 /** Reads all rows of a short list, for example of metadata, following a limited number of pages. */
@@ -128,7 +135,7 @@ export async function readRows(
   for (let pages = 0; next !== null && pages < MOST_PAGES; pages++) {
     const got = await client.get(next, [], signal)
     if (got.kind === 'error') return got.failure
-    const page = got.kind === 'text' ? parsePageBody(got.text) : 'is empty'
+    const page = got.kind === 'text' ? await parsePageBody(got.text) : 'is empty'
     if (typeof page === 'string') return failureOf('broken', `the answer ${page}`)
     if (page.rows === null) return failureOf('broken', 'the answer has no value')
     // Not a spread: a page may have more rows than a call can have arguments.

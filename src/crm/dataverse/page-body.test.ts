@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import type { Cell } from '../mapping/cell.ts'
 import { parseCell } from '../mapping/parse-cell.ts'
 import { parsePageBody, splitPage } from './page-body.ts'
 
@@ -21,38 +22,41 @@ describe('a page', () => {
           .map(([name, cell]) => `${JSON.stringify(name)}:${cell}`)
           .join(',')}}`,
     )
-    fc.assert(
-      fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), text, (rows, link) => {
+    return fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 5 }), text, async (rows, link) => {
         const page = `{"@odata.context":${JSON.stringify(link)},"value":[${rows.join(',')}],"@odata.nextLink":${JSON.stringify(link)}}`
         const whole = parseCell(page)
-        const split = splitPage(page)
+        const split = await splitPage(page)
         expect(whole.ok).toBe(true)
-        if (split !== null && whole.ok) expect(split as unknown).toEqual(whole.cell)
+        if (split !== null && split !== 'too-many-rows' && whole.ok) {
+          const joined: Cell = { ...split.envelope, value: split.rows }
+          expect(joined).toEqual(whole.cell)
+        }
       }),
       { numRuns: 2000 },
     )
   })
 
-  it('as Dataverse writes it is never read the slow way', () => {
+  it('as Dataverse writes it is never read the slow way', async () => {
     expect(
-      splitPage('{"@odata.context":"x","value":[{"a":"},{","b":20000.0000},{"a":"}]"}],"@odata.nextLink":"n"}'),
+      await splitPage('{"@odata.context":"x","value":[{"a":"},{","b":20000.0000},{"a":"}]"}],"@odata.nextLink":"n"}'),
     ).not.toBeNull()
   })
 
-  it('costs linear time where its texts look like the ends of rows', () => {
+  it('costs linear time where its texts look like the ends of rows', async () => {
     const hostile = JSON.stringify({ value: [{ text: '},{'.repeat(300_000) }] })
     const began = performance.now()
-    expect(parsePageBody(hostile)).toMatchObject({ isDelta: false })
+    expect(await parsePageBody(hostile)).toMatchObject({ isDelta: false })
     expect(performance.now() - began).toBeLessThan(1000)
   })
 
-  it('that is none says why', () => {
-    expect(parsePageBody('<html>')).toContain('HTML')
-    expect(parsePageBody('{"value":[{"a":1},{"a"')).toContain('cut short')
-    expect(parsePageBody('{"value":[1]}')).toContain('not an object')
-    expect(parsePageBody('{"value":{}}')).toContain('no list')
-    expect(parsePageBody('{"value":[],"@odata.nextLink":5}')).toContain('link')
-    expect(parsePageBody('[]')).toContain('not a JSON object')
+  it('that is none says why', async () => {
+    expect(await parsePageBody('<html>')).toContain('HTML')
+    expect(await parsePageBody('{"value":[{"a":1},{"a"')).toContain('cut short')
+    expect(await parsePageBody('{"value":[1]}')).toContain('not an object')
+    expect(await parsePageBody('{"value":{}}')).toContain('no list')
+    expect(await parsePageBody('{"value":[],"@odata.nextLink":5}')).toContain('link')
+    expect(await parsePageBody('[]')).toContain('not a JSON object')
   })
 })
 
@@ -61,15 +65,15 @@ it.each([
   ['objects', `{"value":[${'{"a":'.repeat(3_000_000)}`],
   ['after a row', `{"value":[{"a":1},${'['.repeat(15_000_000)}`],
   ['beside the rows', `{"value":[{"a":1}],"b":${'['.repeat(15_000_000)}`],
-])('refuses an answer that is nested too deep before it takes long: %s', (_, text) => {
+])('refuses an answer that is nested too deep before it takes long: %s', async (_, text) => {
   const began = performance.now()
-  expect(parsePageBody(text)).toBe('is nested too deep')
+  expect(await parsePageBody(text)).toStartWith('is nested deeper')
   expect(performance.now() - began).toBeLessThan(500)
 })
 
-it('takes brackets within texts for what they are', () => {
+it('takes brackets within texts for what they are', async () => {
   const name = '[{'.repeat(40_000)
-  expect(parsePageBody(`{ "value": [{ "a": ${JSON.stringify(`${name}\\"`)} }] }`)).toMatchObject({
+  expect(await parsePageBody(`{ "value": [{ "a": ${JSON.stringify(`${name}\\"`)} }] }`)).toMatchObject({
     rows: [{ a: `${name}\\"` }],
   })
 })

@@ -1,5 +1,7 @@
 import { type Cell, type CellObject, isList, isObject } from '../mapping/cell.ts'
-import { parseShallow } from '../mapping/parse-shallow.ts'
+import { parseCell } from '../mapping/parse-cell.ts'
+import { parseShallowInSlices } from '../mapping/parse-shallow.ts'
+import { type Rest, inSlices } from '../kit/slices.ts'
 
 /** The parsed body of a page. */
 export interface PageBody {
@@ -11,19 +13,21 @@ export interface PageBody {
   readonly deltaLink: string | null
 }
 
-/** Parses a page, or explains why it cannot be read, as the rest of a sentence. */
-export function parsePageBody(text: string): PageBody | string {
-  const split = splitPage(text)
-  const parsed = split === null ? parseShallow(text) : ({ ok: true, cell: split } as const)
+/** Parses a page in slices between which requests are answered, or explains why it cannot be read, as the rest of a sentence. */
+export async function parsePageBody(text: string, rest: Rest = inSlices()): Promise<PageBody | string> {
+  const split = await splitPage(text, rest)
+  if (split === 'too-many-rows') return TOO_MANY_ROWS
+  const parsed = split === null ? await parseShallowInSlices(text, rest) : ({ ok: true, cell: split.envelope } as const)
   if (!parsed.ok) {
     if (/^\s*</.test(text)) return 'is HTML or XML, not JSON: does a proxy answer in place of the CRM?'
-    return parsed.reason === 'depth' ? 'is nested too deep' : 'is not JSON, or was cut short'
+    return parsed.reason === 'depth' ? TOO_DEEP : 'is not JSON, or was cut short'
   }
   const body = parsed.cell
   if (!isObject(body)) return 'is not a JSON object'
   if (Object.hasOwn(body, 'error')) return 'holds an error though its status is a success'
-  const { value = null } = body
+  const value = split?.rows ?? body['value'] ?? null
   if (value !== null && !isList(value)) return 'has no list of rows as its value'
+  if (value !== null && value.length > MOST_ROWS) return TOO_MANY_ROWS
   const rows = value?.filter(isObject) ?? null
   if (rows?.length !== value?.length) return 'has a row that is not an object'
   const nextLink = linkOf(body, '@odata.nextLink')
@@ -42,51 +46,85 @@ const START = '"value":['
 /** Matches where a row may end. The same characters can occur inside a row's texts. */
 const END = /\}(?:,\{|\])/g
 const MOST_TRIES = 8
+/** Marquee asks for 1,000 rows a page, for 5,000 with three columns; Dataverse sends 5,000 at most. */
+const MOST_ROWS = 100_000
+const TOO_DEEP = 'is nested deeper, or has larger objects or longer texts, than any that Dataverse writes'
+const TOO_MANY_ROWS = `has more than ${MOST_ROWS} rows`
+/** Longer rows are parsed in slices. */
+const LONG = 32_768
+/** Characters of rows between two looks at the clock. */
+const STEP = 16_384
+
+/** A page whose rows were parsed one by one. */
+interface SplitPage {
+  /** The page, with an empty list as its `value`. */
+  readonly envelope: CellObject
+  readonly rows: readonly Cell[]
+}
 
 /**
  * Parses a page row by row: keeping the digits of numbers costs a fraction of what it costs for the page as a whole.
  * Returns `null` if the page is not written as Dataverse writes it, which may still be valid JSON.
  */
-export function splitPage(text: string): Cell | null {
+export async function splitPage(text: string, rest: Rest = inSlices()): Promise<SplitPage | 'too-many-rows' | null> {
   const at = text.indexOf(START)
   if (at === -1) return null
   const rows: Cell[] = []
   let from = at + START.length
+  let looked = from
   if (text.charCodeAt(from) !== OPEN_OBJECT) return null
   for (;;) {
-    const row = rowFrom(text, from)
+    const found = rowFrom(text, from, rest)
+    const row = found instanceof Promise ? await found : found
     if (row === null) return null
     rows.push(row.cell)
-    if (row.isLast) return withRows(text.slice(0, at + START.length) + text.slice(row.next), rows)
+    if (rows.length > MOST_ROWS) return 'too-many-rows'
+    if (row.isLast) return withRows(text.slice(0, at + START.length) + text.slice(row.next), rows, rest)
     from = row.next
+    if (from - looked < STEP) continue
+    looked = from
+    const resting = rest()
+    if (resting !== null) await resting
   }
 }
 
 const OPEN_OBJECT = 0x7b
 
+interface FoundRow {
+  readonly cell: Cell
+  readonly next: number
+  readonly isLast: boolean
+}
+
 /**
  * Parses the row that begins at `from`. The first end at which it parses is right: no JSON object is the beginning of
  * another.
  */
-function rowFrom(
-  text: string,
-  from: number,
-): { readonly cell: Cell; readonly next: number; readonly isLast: boolean } | null {
-  END.lastIndex = from
+function rowFrom(text: string, from: number, rest: Rest): FoundRow | null | Promise<FoundRow | null> {
+  let searched = from
   // Limited: a text with a thousand lookalikes of row ends must not be parsed a thousand times.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
+    END.lastIndex = searched
     const match = END.exec(text)
     if (match === null) return null
+    searched = END.lastIndex
+    const end = match.index + 1
     const isLast = match[0] === '}]'
-    const parsed = parseShallow(text.slice(from, match.index + 1))
-    if (parsed.ok) return { cell: parsed.cell, next: match.index + (isLast ? 1 : 2), isLast }
+    const next = isLast ? end : end + 1
+    const row = text.slice(from, end)
+    if (row.length > LONG) {
+      // A long row has one try: if it ends elsewhere, the page as a whole is parsed.
+      return parseShallowInSlices(row, rest).then((long) => (long.ok ? { cell: long.cell, next, isLast } : null))
+    }
+    const parsed = parseCell(row)
+    if (parsed.ok) return { cell: parsed.cell, next, isLast }
   }
   return null
 }
 
-function withRows(rest: string, rows: readonly Cell[]): Cell | null {
-  const envelope = parseShallow(rest)
+async function withRows(text: string, rows: readonly Cell[], rest: Rest): Promise<SplitPage | null> {
+  const envelope = await parseShallowInSlices(text, rest)
   if (!envelope.ok || !isObject(envelope.cell)) return null
   const { value = null } = envelope.cell
-  return isList(value) && value.length === 0 ? { ...envelope.cell, value: rows } : null
+  return isList(value) && value.length === 0 ? { envelope: envelope.cell, rows } : null
 }

@@ -62,7 +62,7 @@ export class PageReader<Item> {
     if (got.kind === 'nothing') {
       return { kind: 'page', page: { rows: null, isDelta: true, nextLink: null, deltaLink: null }, begunAt }
     }
-    const page = parsePageBody(got.text)
+    const page = await parsePageBody(got.text)
     if (typeof page === 'string') return this.#broken(`the answer ${page}`)
     const fault = page.nextLink === null ? null : this.client.linkFault(page.nextLink)
     if (fault !== null) return this.#broken(`the answer ${fault}`)

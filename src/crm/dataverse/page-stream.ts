@@ -1,6 +1,7 @@
 import { type Guid, parseGuid } from '../../domain/guid.ts'
 import { type Change, type Failed, type PageStream, PAGE_ROWS, failed } from '../../sync/port.ts'
 import type { CellObject } from '../mapping/cell.ts'
+import { type Rest, inSlices } from '../kit/slices.ts'
 import type { EntityTable } from './entity-table.ts'
 import type { PageAnswer, PageReader } from './page-reader.ts'
 
@@ -14,18 +15,22 @@ export interface StreamOptions<Item> {
   /** Whether to wait out short outages between pages. */
   readonly isPatient?: boolean
   /** Turns rows into changes, by default whole rows; returns `null` if a row cannot be understood. */
-  readonly changesOf?: (rows: readonly CellObject[]) => readonly RowChange<Item>[] | null
+  readonly changesOf?: ChangesOf<Item>
 }
+
+type ChangesOf<Item> = (rows: readonly CellObject[], rest: Rest) => Promise<readonly RowChange<Item>[] | null>
 
 export type StreamEnd = { readonly ok: true; readonly deltaLink: string | null; readonly requests: number } | Failed
 
+/** Rows between two looks at the clock. */
+export const STEP = 32
 // Ends reads of more than twenty million rows.
 const MOST_PAGES = 20_000
 
 /** Streams pages from the first one on, in batches that the replica applies between two requests. */
 export async function* streamPages<Item>(first: PageAnswer, options: StreamOptions<Item>): PageStream<Item, StreamEnd> {
   const { reader, prefer, signal, valueMayBeMissing = false, isPatient = false } = options
-  const { changesOf = (rows): readonly RowChange<Item>[] | null => rowChanges(rows, reader.table) } = options
+  const { changesOf = (rows, rest): ReturnType<ChangesOf<Item>> => rowChanges(rows, rest, reader.table) } = options
   const { from } = reader.table
   // Detects links that form a cycle of any length (Brent's algorithm): the kept link is replaced after twice as many
   // pages.
@@ -36,9 +41,13 @@ export async function* streamPages<Item>(first: PageAnswer, options: StreamOptio
     const { page, begunAt } = answer
     if (page.rows === null && !valueMayBeMissing) return failed('broken', `${from}: the answer has no value`)
     const rows = page.rows ?? []
-    const unprepared = await reader.table.rows.prepare(rows, begunAt, signal)
-    if (unprepared !== null) return { ok: false, failure: unprepared }
-    const changes = changesOf(rows)
+    const rest = inSlices()
+    for (const slice of slices(rows)) {
+      const unprepared = await reader.table.rows.prepare(slice, begunAt, signal)
+      if (unprepared !== null) return { ok: false, failure: unprepared }
+      await rest()
+    }
+    const changes = await changesOf(rows, rest)
     if (changes === null) return failed('broken', `${from}: a deleted entry names no row`)
     for (const slice of slices(changes)) {
       yield {
@@ -67,10 +76,15 @@ export interface RowChange<Item> {
  * Returns the changes that rows report, each id once: if a row occurs twice, the later one counts. `null` if a deletion
  * names no row.
  */
-function rowChanges<Item>(rows: readonly CellObject[], table: EntityTable<Item>): readonly RowChange<Item>[] | null {
+async function rowChanges<Item>(
+  rows: readonly CellObject[],
+  rest: Rest,
+  table: EntityTable<Item>,
+): ReturnType<ChangesOf<Item>> {
   const byId = new Map<Guid, RowChange<Item>>()
   const withoutId: RowChange<Item>[] = []
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    if (index % STEP === 0) await rest()
     const change = isDeleted(row) ? deletionOf(row) : table.mapRow(row, () => placeOf(row, table), versionOf(row))
     if (change === null) return null
     if (change.kind === 'deleted') table.unlabelled.note(change.id, [])

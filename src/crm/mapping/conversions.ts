@@ -97,7 +97,8 @@ export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
   if (typeof cell !== 'string') return toLinks(cell)
   if (isBlank(cell)) return NO_LINKS
   const parsed = parseShallow(cell)
-  return parsed.ok ? toLinks(parsed.cell) : new Misfit(`JSON, ${LINKS_EXPECTED}`, cell)
+  if (parsed.ok) return toLinks(parsed.cell)
+  return new Misfit(parsed.reason === 'length' ? 'links of at most 1 MB' : `JSON, ${LINKS_EXPECTED}`, cell)
 }
 
 function toLink(cell: Cell): Link | null {

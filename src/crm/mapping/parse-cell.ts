@@ -1,5 +1,5 @@
 import type { Cell } from './cell.ts'
-import { JsonFault, numberCell, readJson } from './read-json.ts'
+import { type JsonBounds, JsonFault, numberCell, readJson } from './read-json.ts'
 
 export type ParsedCell =
   | { readonly ok: true; readonly cell: Cell }
@@ -28,14 +28,15 @@ export function parseCell(text: string): ParsedCell {
 
 /**
  * As `parseCell`, for texts of any length and shape: pauses between parts.
- * @param wanted members of large objects to keep beyond the first 200
+ * @param wanted members of large objects to keep beyond the first 200; `null` keeps all
  */
 export async function parseLargeCell(
   text: string,
-  wanted: ReadonlySet<string>,
+  wanted: ReadonlySet<string> | null,
   rest: () => Promise<unknown> | null,
+  bounds?: JsonBounds,
 ): Promise<ParsedCell> {
-  const reading = readJson(text, wanted)
+  const reading = readJson(text, wanted, bounds)
   for (;;) {
     const step = stepOf(reading)
     if (step !== null) return step
@@ -44,8 +45,9 @@ export async function parseLargeCell(
   }
 }
 
-function parseAtOnce(text: string): ParsedCell {
-  const reading = readJson(text, null)
+/** As `parseCell`, without JSON.parse. */
+export function parseAtOnce(text: string, bounds?: JsonBounds): ParsedCell {
+  const reading = readJson(text, null, bounds)
   let step = stepOf(reading)
   while (step === null) step = stepOf(reading)
   return step

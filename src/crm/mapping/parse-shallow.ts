@@ -1,42 +1,20 @@
-import { type ParsedCell, parseCell } from './parse-cell.ts'
+import type { JsonBounds } from './read-json.ts'
+import { type ParsedCell, parseAtOnce, parseCell, parseLargeCell } from './parse-cell.ts'
 
-/** No CRM answer is nested this deeply. */
-const DEEPEST = 64
-/** In texts up to this length, deep nesting costs too little to matter. */
+/** More than any CRM answer has. An object of a million members is slow to build, and a text of 15 MB to copy. */
+const BOUNDS: JsonBounds = { depth: 64, members: 16_384, textLength: 4 * 1_048_576 }
+/** Texts up to this length are parsed without a pause, and deep nesting in them costs too little to matter. */
 const SHORT = 65_536
+/** The longest text that is parsed at once, which takes up to 50 ms. Dataverse keeps no longer text in a column. */
+const LONGEST = 1_048_576
 
-/**
- * Parses JSON from an untrusted source, of any length. Deep nesting is refused first, as parsing it would take seconds.
- */
-export function parseShallow(text: string): ParsedCell {
-  return text.length > SHORT && isDeep(text) ? { ok: false, reason: 'depth' } : parseCell(text)
+/** Parses JSON from an untrusted source at once. What exceeds a bound is refused where it does so. */
+export function parseShallow(text: string): ParsedCell | { readonly ok: false; readonly reason: 'length' } {
+  if (text.length > LONGEST) return { ok: false, reason: 'length' }
+  return text.length > SHORT ? parseAtOnce(text, BOUNDS) : parseCell(text)
 }
 
-function isDeep(text: string): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfText(text, at)
-    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth++
-    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--
-    if (depth > DEEPEST) return true
-  }
-  return false
+/** As `parseShallow`, for texts of any length: pauses between parts. */
+export async function parseShallowInSlices(text: string, rest: () => Promise<unknown> | null): Promise<ParsedCell> {
+  return text.length > SHORT ? parseLargeCell(text, null, rest, BOUNDS) : parseCell(text)
 }
-
-/** The position of the quote that closes a text; the text's length if it is not closed. */
-function endOfText(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) return at
-    if (code === BACKSLASH) at++
-  }
-  return text.length
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const CLOSE_OBJECT = 0x7d
-const OPEN_OBJECT = 0x7b

@@ -19,16 +19,36 @@ const DEEPEST = 4096
 /** Characters between two pauses. */
 const SLICE = 8192
 
+/** Limits for JSON from an untrusted source. */
+export interface JsonBounds {
+  readonly depth: number
+  /** Members of one object. */
+  readonly members: number
+  /** Characters of one text, as it is written. */
+  readonly textLength: number
+}
+
+const NO_BOUNDS: JsonBounds = {
+  depth: Number.POSITIVE_INFINITY,
+  members: Number.POSITIVE_INFINITY,
+  textLength: Number.POSITIVE_INFINITY,
+}
+
 type OpenObject = Record<string, Cell>
 
 /**
  * Parses JSON in time proportional to its length, whatever its shape, and keeps the digits of numbers. Yields
- * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if the nesting is too deep. For short
+ * regularly. Throws a `JsonFault` if JSON.parse would throw, and a `RangeError` if a bound is exceeded. For short
  * texts JSON.parse is faster, but its caller has to find numbers that a float would change.
  * @param wanted members of large objects to keep beyond the first 200; `null` keeps all
+ * @param bounds what is refused at once; without it, nesting deeper than 4,096 is refused at the end of the text
  */
-export function* readJson(text: string, wanted: ReadonlySet<string> | null): Generator<void, Cell, void> {
-  const marks = new Marks(text)
+export function* readJson(
+  text: string,
+  wanted: ReadonlySet<string> | null,
+  bounds: JsonBounds = NO_BOUNDS,
+): Generator<void, Cell, void> {
+  const marks = new Marks(text, bounds.textLength)
   // Stacks for the lists and objects around the innermost one; `name` is the name of the next member if that is an
   // object.
   const kinds: boolean[] = []
@@ -57,6 +77,7 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
       if (text.charCodeAt(at) !== first + 2) {
         kinds.push(isList)
         isList = first === OPEN_LIST
+        if (kinds.length > bounds.depth) throw new RangeError('the nesting is too deep')
         if (kinds.length > DEEPEST) isTooDeep = true
         else {
           around.push(inside)
@@ -94,6 +115,7 @@ export function* readJson(text: string, wanted: ReadonlySet<string> | null): Gen
       }
       if (kinds.length <= DEEPEST) {
         if (Array.isArray(inside)) inside.push(value)
+        else if (count >= bounds.members) throw new RangeError('an object has too many members')
         else if (count < MOST_UNWANTED || wanted === null || wanted.has(name) || Object.hasOwn(inside, name)) {
           count++
           put(inside, name, value)
@@ -134,11 +156,13 @@ const LONGEST_SAFE = 17
 /** The positions of the next backslash and control character, searched again only once they are passed. */
 class Marks {
   readonly #text: string
+  readonly #longest: number
   #backslash = -1
   #control = -1
 
-  constructor(text: string) {
+  constructor(text: string, longest: number) {
     this.#text = text
+    this.#longest = longest
   }
 
   endOfName(at: number): number {
@@ -151,11 +175,17 @@ class Marks {
     const text = this.#text
     let quote = orNone(text.indexOf('"', at + 1))
     if (this.#backslash <= at) this.#backslash = orNone(text.indexOf('\\', at))
-    while (this.#backslash < quote) {
-      const after = this.#backslash + 2
-      if (quote < after) quote = orNone(text.indexOf('"', after))
-      this.#backslash = orNone(text.indexOf('\\', after))
+    if (this.#backslash < quote) {
+      // Character by character: a search for each of many escapes takes several times as long.
+      quote = this.#backslash
+      const limit = Math.min(text.length, at + this.#longest)
+      for (let code = BACKSLASH; code !== QUOTE && quote < limit; code = text.charCodeAt(quote))
+        quote += code === BACKSLASH ? 2 : 1
+      if (quote >= text.length) quote = NONE
+      else if (quote >= limit) throw new RangeError('a text is too long')
+      this.#backslash = orNone(text.indexOf('\\', quote))
     }
+    if (quote !== NONE && quote - at > this.#longest) throw new RangeError('a text is too long')
     if (this.#control <= at) {
       CONTROL.lastIndex = at
       this.#control = orNone(CONTROL.exec(text)?.index ?? -1)
