@@ -76,7 +76,10 @@ export async function splitPage(text: string, rest: Rest = inSlices()): Promise<
   for (;;) {
     const found = rowFrom(text, from, rest)
     const row = found instanceof Promise ? await found : found
-    if (row === null) return null
+    if (row === null) {
+      await rest()
+      return null
+    }
     rows.push(row.cell)
     if (rows.length > MOST_ROWS) return 'too-many-rows'
     if (row.isLast) return withRows(text.slice(0, at + START.length) + text.slice(row.next), rows, rest)
