@@ -1,13 +1,21 @@
 /**
- * Builds one executable: `./bun scripts/build-executable.ts [FILE]`, `dist/marquee` by default. It embeds the files
+ * Builds one executable: `npm run executable [-- FILE]`, `dist/marquee` by default; for another platform with
+ * `--target bun-linux-arm64 --runtime FILE`, that platform's Bun (scripts/build-executables.ts has it). It embeds the files
  * that the source otherwise reads from its folders: the dashboard, the page for browsers, and the sample CRM.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
 
 const ROOT = join(import.meta.dirname, '..')
-const outfile = resolve(process.argv[2] ?? join(ROOT, 'dist/marquee'))
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { target: { type: 'string' }, runtime: { type: 'string' } },
+})
+const outfile = resolve(positionals[0] ?? join(ROOT, 'dist/marquee'))
+const { target, runtime } = values
+if (target !== undefined && !isTarget(target)) throw new Error(`${target} is not a target of Bun`)
 
 /** Generates a module that contains the texts of the files in a folder. */
 const reading = (folder: string, name: string): string => `
@@ -52,7 +60,14 @@ const embed: BunPlugin = {
 
 const built = await Bun.build({
   entrypoints: [join(ROOT, 'src/main.ts')],
-  compile: { outfile },
+  compile: {
+    outfile,
+    ...(target === undefined ? {} : { target }),
+    ...(runtime === undefined ? {} : { executablePath: resolve(runtime) }),
+    // What lies in the folder where it is started is not its own.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+  },
   // Parsed at build time: start-up takes less than half as long.
   bytecode: true,
   format: 'esm',
@@ -64,7 +79,13 @@ if (!built.success || replaced.size !== EMBEDDED.size) {
   for (const log of built.logs) console.error(log.message)
   throw new Error(`${replaced.size} of ${EMBEDDED.size} modules were replaced`)
 }
+// It is inside as well.
+rmSync(`${outfile.replace(/\.exe$/, '')}.map`, { force: true })
 console.log(`built ${outfile}`)
+
+function isTarget(name: string): name is Bun.Build.CompileTarget {
+  return /^bun-(?:linux|darwin|windows)-(?:x64|arm64)(?:-musl)?$/.test(name)
+}
 
 function textsIn(folder: string, filter: RegExp): Record<string, string> {
   const names = readdirSync(folder).filter((name) => filter.test(name))
