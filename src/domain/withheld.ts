@@ -1,3 +1,4 @@
+import type { Expected } from './expected.ts'
 import type { Guid } from './guid.ts'
 import { trimWhiteSpace } from './white-space.ts'
 
@@ -9,8 +10,8 @@ export interface RowFault {
   readonly fault: WithheldFault
   /** The column, or `null` for the whole row. */
   readonly column: string | null
-  /** The expected value, as the end of a sentence; `null` if only the row's state is the reason. */
-  readonly expected: string | null
+  /** What was expected; `null` if only the row's state is the reason, or another process read the row. */
+  readonly expected: Expected | null
   /** The value found, cut to about 80 characters. CRM content: for `check` and `explain` only, never for a log. */
   readonly found: string | null
 }
@@ -37,7 +38,7 @@ const LONGEST_SHOWN = 80
 /** Withholds a row with a duplicate id. It shows the cell's own text, because a derived id occurs in no cell. */
 export function rowRepeated({ id, idText = null }: RepeatedRow, column: string, where: string): Withheld {
   const found = idText === null ? id : JSON.stringify(trimWhiteSpace(idText).slice(0, LONGEST_SHOWN).toWellFormed())
-  return { fault: 'duplicate-id', column, where, expected: `an ${column} that no other row has`, found }
+  return { fault: 'duplicate-id', column, where, expected: null, found }
 }
 
 /** Returns true for faults that are the CRM's intention, not a mistake. */

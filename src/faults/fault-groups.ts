@@ -1,5 +1,6 @@
 import { type RowFault, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
-import { A_BLANK_CELL, NONE_OF } from '../crm/mapping/conditions.ts'
+import type { Expected } from '../domain/expected.ts'
+import { expectedWords } from './expected-words.ts'
 import { insteadOf, textFound } from './remedy.ts'
 import type { TextKeyFor } from './text-keys.ts'
 import { unreachable } from '../domain/unreachable.ts'
@@ -80,37 +81,38 @@ const IN_TEXT = /\.(?:csv|tsv|txt|xlsx|json|ndjson), (?:line|row|item) \d+(?: \(
 
 function remedyOf({ fault, column, expected }: RowFault, found: FaultGroup['found'], textKeyFor: TextKeyFor): string {
   const name = column ?? 'the rows'
+  const isExpected = expected === null ? '' : `: ${expectedWords(expected)} is expected`
   switch (fault) {
     case 'no-id':
-      if (!isGuid(expected)) return `Give each row an id in ${name} that no other row has.`
+      if (expected?.kind !== 'guid') return `Give each row an id in ${name} that no other row has.`
       return `Give each row a GUID in ${name} that no other row has${found.length === 0 ? '' : `, or ${TAKE_IDS}`}.`
     case 'duplicate-id':
       return 'Remove the copies, or give each row an id that no other has.'
     case 'unreadable': {
       // The value found is several cells joined, so no single cell can be corrected to it.
       if (name.includes(JOINT))
-        return `Correct ${apart(name)}, which are read together${expected === null ? '' : `: ${expected} is expected`}${keyEnd(found, expected, textKeyFor)}`
+        return `Correct ${apart(name)}, which are read together${isExpected}${keyEnd(found, expected, textKeyFor)}`
       const orders = new Map<string, string[]>()
       for (const { value } of found) {
-        const order = insteadOf(value, expected ?? '')
+        const order = insteadOf(value, expected)
         if (order !== null) orders.set(order, [...(orders.get(order) ?? []), JSON.stringify(value)])
       }
       const told = Array.from(orders, ([order, values]) => `${order} for ${values.join(', ')}`)
       const [first, second] = told
-      const end = isGuid(expected) ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
-      if (first === undefined) return `Correct ${name}${expected === null ? '' : `: ${expected} is expected`}${end}`
+      const end = expected?.kind === 'guid' ? `, or ${TAKE_IDS}.` : keyEnd(found, expected, textKeyFor)
+      if (first === undefined) return `Correct ${name}${isExpected}${end}`
       if (second === undefined || told.length === 2) return `Correct ${name}: ${told.join(', ')}${end}`
       return `Correct ${name}: ${first}, and so on${end}`
     }
     case 'missing':
       if (name.includes(JOINT)) return `Fill in ${apart(name)}, which are read together.`
-      return `Fill in ${name}${expected === null ? '' : `: ${expected}`}; is there such a column, in this very spelling?`
+      return `Fill in ${name}${expected === null ? '' : `: ${expectedWords(expected)}`}; is there such a column, in this very spelling?`
     case 'inactive':
       return orderForCondition(name, expected) ?? 'Activate what should be on the web.'
     case 'not-shown':
       return (
         orderForCondition(name, expected) ??
-        `Mark what should be on the web: ${expected ?? 'yes'} in ${name}, a column in this very spelling.`
+        `Mark what should be on the web: ${expected === null ? 'yes' : expectedWords(expected)} in ${name}, a column in this very spelling.`
       )
     default:
       return unreachable(fault)
@@ -125,18 +127,14 @@ function apart(joined: string): string {
 
 const TAKE_IDS = 'set crm.idNamespace to a UUID of your own, which takes any text or number as an id'
 
-function isGuid(expected: string | null): boolean {
-  return expected?.startsWith('a GUID') === true
-}
-
-function keyEnd(found: FaultGroup['found'], expected: string | null, textKeyFor: TextKeyFor): string {
+function keyEnd(found: FaultGroup['found'], expected: Expected | null, textKeyFor: TextKeyFor): string {
   const values = found.map(({ value }) => value)
   const key = expected === null ? null : textKeyFor(values, expected)
   return key === null ? '.' : `, or ${key}.`
 }
 
-function orderForCondition(column: string, expected: string | null): string | null {
-  if (expected === A_BLANK_CELL) return `Empty ${column} in the rows that should be on the web.`
-  if (expected?.startsWith(NONE_OF) !== true) return null
-  return `In the rows that should be on the web, leave ${column} blank or write another value than ${expected.slice(NONE_OF.length)}.`
+function orderForCondition(column: string, expected: Expected | null): string | null {
+  if (expected?.kind === 'blank') return `Empty ${column} in the rows that should be on the web.`
+  if (expected?.kind !== 'none-of') return null
+  return `In the rows that should be on the web, leave ${column} blank or write another value than ${expected.values.join(', ')}.`
 }

@@ -2,10 +2,12 @@
 // dashboard
 // and the log.
 
+import type { Expected } from '../domain/expected.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { type RowFault, type Withheld, type WithheldFault, isOnPurpose } from '../domain/withheld.ts'
 import { type FaultCount, FaultCounts } from '../records/fault-counts.ts'
 import type { RecordList } from '../records/record-list.ts'
+import { expectedWords } from './expected-words.ts'
 import { insteadOf, textFound } from './remedy.ts'
 
 export interface WithheldWords {
@@ -26,12 +28,13 @@ export function withheldWords({ also = [], ...first }: Withheld): WithheldWords 
 /** As `withheldWords`, for a single fault. */
 export function faultWords({ fault, column, expected, found }: RowFault): WithheldWords {
   const name = column ?? 'the row'
+  const what = expected === null ? null : expectedWords(expected)
   const shown = found === null ? '' : `; found ${found}`
   switch (fault) {
     case 'no-id':
       return {
         reason: `has no valid id in ${name}${shown}`,
-        remedy: expected === 'an id' ? `Give it an id in ${name}.` : `Give it an id: ${expected ?? 'a GUID'}.`,
+        remedy: expected?.kind === 'id' ? `Give it an id in ${name}.` : `Give it an id: ${what ?? 'a GUID'}.`,
       }
     case 'duplicate-id':
       return {
@@ -40,11 +43,11 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
       }
     case 'unreadable':
       return {
-        reason: `has a value in ${name} that cannot be read${expected === null ? '' : `: ${expected} is expected`}${shown}`,
+        reason: `has a value in ${name} that cannot be read${what === null ? '' : `: ${what} is expected`}${shown}`,
         remedy: `Correct ${name}${found === null || expected === null || name.includes(' + ') ? '' : orderFor(found, expected)}.`,
       }
     case 'missing':
-      return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${expected === null ? '' : `: ${expected}`}.` }
+      return { reason: `has nothing in ${name}`, remedy: `Fill in ${name}${what === null ? '' : `: ${what}`}.` }
     case 'inactive':
       return { reason: `is not active${because(column, shown)}`, remedy: 'Activate it, if it should be on the web.' }
     case 'not-shown':
@@ -57,7 +60,7 @@ export function faultWords({ fault, column, expected, found }: RowFault): Withhe
   }
 }
 
-function orderFor(found: string, expected: string): string {
+function orderFor(found: string, expected: Expected): string {
   const order = insteadOf(textFound(found), expected)
   return order === null ? '' : `: ${order}`
 }

@@ -1,3 +1,4 @@
+import type { Expected, ExpectedNumber } from '../domain/expected.ts'
 import { parseDateTimeText } from '../domain/date-time.ts'
 
 const YES = /^(?:x|ja?|wahr|richtig|oui|vrai|s[ií]?|verdadero|waar|vero|y|t|on|✓|✔)$/i
@@ -15,14 +16,15 @@ export function isNo(found: string): boolean {
 }
 
 /** Returns what to write instead of an unreadable value, as an instruction; `null` if that is not evident. */
-export function insteadOf(found: string, expected: string): string | null {
+export function insteadOf(found: string, expected: Expected | null): string | null {
   const text = found.trim()
-  if (expected.includes('yes or no')) {
+  const kind = expected?.kind
+  if (kind === 'flag') {
     if (isYes(text)) return 'write yes'
     return isNo(text) ? 'write no' : null
   }
-  if (expected.startsWith('a date-time')) return insteadOfDate(text)
-  if (!expected.includes('number')) return null
+  if (kind === 'date-time' || kind === 'any-date-time' || kind === 'year-1-to-9999') return insteadOfDate(text)
+  if (expected?.kind !== 'decimal' && expected?.kind !== 'integer') return null
   return FREE.test(text) ? 'write 0' : insteadOfNumber(text, expected)
 }
 
@@ -46,14 +48,14 @@ function isThere(text: string): boolean {
   return parseDateTimeText(text) !== null
 }
 
-function insteadOfNumber(text: string, expected: string): string | null {
+function insteadOfNumber(text: string, { kind, sign }: ExpectedNumber): string | null {
   const bare = text.replaceAll(/^[\s\p{Sc}]+|[\s\p{Sc}]+$|\b(?:EUR|USD|GBP|CHF)\b/gu, '').trim()
   const hasCurrency = bare !== text
-  if (expected.includes('crm.texts.decimal')) {
+  if (sign !== null) {
     return hasCurrency && /^[+-]?\d[\d.,' \u00a0\u202f]*$/.test(bare) ? `write ${bare}, without the currency` : null
   }
   const grouped = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})+$/.exec(bare)
-  if (grouped !== null && (expected.startsWith('a whole') || grouped[1] !== ',')) {
+  if (grouped !== null && (kind === 'integer' || grouped[1] !== ',')) {
     return `write ${bare.replaceAll(grouped[1] ?? '', '')}`
   }
   if (/^[+-]?[\d. \u00a0']+,\d+$/.test(bare)) {

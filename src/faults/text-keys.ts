@@ -1,46 +1,41 @@
+import type { Expected } from '../domain/expected.ts'
 import { columnOfTexts, currenciesOf, decimalSign } from '../proposal/column.ts'
 import { isNo, isYes } from './remedy.ts'
 import { quoted } from '../proposal/line.ts'
 import { isMonthFirst } from '../proposal/text-formats.ts'
 
-export type TextKeyFor = (found: readonly string[], expected: string) => string | null
+export type TextKeyFor = (found: readonly string[], expected: Expected) => string | null
 
 /**
  * Returns the `crm.texts` key that would make such texts readable, as the end of a sentence; `null` if there is none.
  */
 export const textKeyFor: TextKeyFor = (found, expected) => {
-  if (expected.includes('yes or no')) {
-    const isSet = expected.includes('(crm.texts)')
+  if (expected.kind === 'flag') {
+    const isSet = expected.words !== null
     const words = [keyOf('yes', found.filter(isYes), isSet), keyOf('no', found.filter(isNo), isSet)].filter(
       (key) => key !== null,
     )
     return words.length === 0 ? null : words.join(' and ')
   }
-  if (expected === 'a list of texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
-  const column = columnOfTexts(found)
-  if (expected.startsWith('a date-time')) {
+  if (expected.kind === 'texts') return "set crm.texts.tags to the signs that separate them, such as [';']"
+  if (expected.kind === 'date-time') {
+    const column = columnOfTexts(found)
     const [first] = column.kind === 'date-time' ? column.formats : []
     // The texts already fit a configured format: they name days that do not exist, and another format would not help.
-    if (areWrittenAs(found, FORMATS.exec(expected)?.[1]?.split(' or ') ?? [])) return null
-    if (first === undefined) return expected.includes('crm.texts.dates') ? 'add their format to crm.texts.dates' : null
+    if (areWrittenAs(found, expected.formats)) return null
+    if (first === undefined) return expected.formats.length > 0 ? 'add their format to crm.texts.dates' : null
     const other = column.formats.find((one) => isMonthFirst(one) !== isMonthFirst(first))
     return `add ${first.written}${other === undefined ? '' : ` or ${other.written}, whichever is meant,`} to crm.texts.dates`
   }
-  if (!expected.includes('number')) return null
-  // What is set already is in what is expected.
-  const currencies = currenciesOf(found).filter((currency) => !expected.includes(currency))
-  const currency = expected.startsWith('a number')
-    ? keyOf('currency', currencies, expected.includes('crm.texts.currency'))
-    : null
-  const { sign } = expected.includes('crm.texts.decimal') ? { sign: null } : decimalSign(found)
+  if (expected.kind !== 'decimal' && expected.kind !== 'integer') return null
+  const currencies = currenciesOf(found).filter((currency) => !expected.currency.includes(currency))
+  const currency = expected.kind === 'decimal' ? keyOf('currency', currencies, expected.currency.length > 0) : null
+  const { sign } = expected.sign === null ? decimalSign(found) : { sign: null }
   // Points are read without being said, but for what groups thousands beside them.
   const isNews = sign === ',' || (sign === '.' && found.some((value) => value.includes(',')))
   const decimal = isNews ? `set crm.texts.decimal: '${sign}'` : null
   return [decimal, currency].filter((key) => key !== null).join(' and ') || null
 }
-
-/** The formats that are set, in what is expected. */
-const FORMATS = /^a date-time that fits (.+) \(crm\.texts\.dates\)/
 
 function areWrittenAs(found: readonly string[], formats: readonly string[]): boolean {
   const shapes = new Set(formats.map(shapeOf))

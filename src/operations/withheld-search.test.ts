@@ -11,7 +11,7 @@ function row(index: number, fault: WithheldFault = 'unreadable'): WithheldRow {
     fault,
     column: 'Price',
     where: `events.csv, row ${index}`,
-    expected: 'a number',
+    expected: { kind: 'text' } as const,
     found: `"x${index}"`,
   }
   return { id, withheld }

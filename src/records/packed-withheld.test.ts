@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test'
 import fc from 'fast-check'
+import type { Expected } from '../domain/expected.ts'
 import { guidOf } from '../../test/model/records.ts'
 import { FAULTS, PackedRows, packWithheld, unpackWithheld } from './packed-withheld.ts'
 
@@ -7,10 +8,15 @@ const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom('\u0000', '\ud800', '"', 'é'.repeat(70_000), '0', guidOf(1)),
 )
+const expected = fc.constantFrom<Expected>(
+  { kind: 'text' },
+  { kind: 'one-of', values: ['"', '0', '\u0000'] },
+  { kind: 'guid', mayBeBlank: true },
+)
 const fault = {
   fault: fc.constantFrom(...FAULTS),
   column: fc.option(text),
-  expected: fc.option(text),
+  expected: fc.option(expected),
   found: fc.option(text),
 }
 const withheld = fc.record(
@@ -52,8 +58,9 @@ describe('packed withheld rows', () => {
 
   it('count the bytes they take, which are few if the rows are similar', () => {
     const packed = new PackedRows()
+    const expectedId: Expected = { kind: 'guid', mayBeBlank: false }
     for (let index = 0; index < 100_000; index++) {
-      packed.add(null, { fault: 'no-id', column: 'Id', where: `item ${index}`, expected: 'a GUID', found: 'nothing' })
+      packed.add(null, { fault: 'no-id', column: 'Id', where: `item ${index}`, expected: expectedId, found: 'nothing' })
     }
     expect(packed.sizeBytes).toBeGreaterThan(100_000 * 30)
     expect(packed.sizeBytes).toBeLessThan(100_000 * 60)

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { Expected } from '../domain/expected.ts'
 import type { Guid } from '../domain/guid.ts'
 import type { RowFault, Withheld, WithheldFault } from '../domain/withheld.ts'
 import { FaultCounts } from './fault-counts.ts'
@@ -19,11 +20,16 @@ export const FAULTS: readonly WithheldFault[] = [
   'not-shown',
 ]
 
-/** A frequent text by its number, or the text itself once `names` is full. */
-type Named = number | string | null
+/** A frequent value by its number, or the value itself once its table is full. */
+type Numbered<Value> = number | Value | null
 
 /** Trailing nulls are omitted. */
-type PackedFault = readonly [fault: number, column?: Named, expected?: Named, found?: string | null]
+type PackedFault = readonly [
+  fault: number,
+  column?: Numbered<string>,
+  expected?: Numbered<Expected>,
+  found?: string | null,
+]
 
 /** `name` is 0 for a record without a name. */
 type Packed = readonly [where: string, name: string | 0, first: PackedFault, ...also: PackedFault[]]
@@ -47,31 +53,43 @@ export function unpackWithheld(packed: string): Withheld {
 
 function packFault({ fault, column, expected, found }: RowFault): PackedFault {
   const number = FAULTS.indexOf(fault)
-  if (found !== null) return [number, nameOf(column), nameOf(expected), found]
-  if (expected !== null) return [number, nameOf(column), nameOf(expected)]
-  return column === null ? [number] : [number, nameOf(column)]
+  if (found !== null) return [number, columns.numbered(column), expectations.numbered(expected), found]
+  if (expected !== null) return [number, columns.numbered(column), expectations.numbered(expected)]
+  return column === null ? [number] : [number, columns.numbered(column)]
 }
 
 function unpackFault([fault, column = null, expected = null, found = null]: PackedFault): RowFault {
-  return { fault: FAULTS[fault] ?? 'unreadable', column: textOf(column), expected: textOf(expected), found }
+  return {
+    fault: FAULTS[fault] ?? 'unreadable',
+    column: columns.valueOf(column),
+    expected: expectations.valueOf(expected),
+    found,
+  }
 }
 
-/** Columns and expectations. A configuration has a few dozen. */
-const names: string[] = []
-const numbers = new Map<string, number>()
-const MOST_NAMES = 1000
+const MOST_NUMBERED = 1000
 
-function nameOf(text: string | null): Named {
-  if (text === null) return null
-  const number = numbers.get(text)
-  if (number !== undefined || names.length === MOST_NAMES) return number ?? text
-  numbers.set(text, names.length)
-  return names.push(text) - 1
+/** Numbers the values that many rows share. A configuration has a few dozen. */
+class NumberedValues<Value extends string | object> {
+  readonly #values: Value[] = []
+  /** By the value itself: each reader of a column has one expectation. */
+  readonly #numbers = new Map<Value, number>()
+
+  numbered(value: Value | null): Numbered<Value> {
+    if (value === null) return null
+    const number = this.#numbers.get(value)
+    if (number !== undefined || this.#values.length === MOST_NUMBERED) return number ?? value
+    this.#numbers.set(value, this.#values.length)
+    return this.#values.push(value) - 1
+  }
+
+  valueOf(numbered: Numbered<Value>): Value | null {
+    return typeof numbered === 'number' ? (this.#values[numbered] ?? null) : numbered
+  }
 }
 
-function textOf(name: Named): string | null {
-  return typeof name === 'number' ? (names[name] ?? null) : name
-}
+const columns = new NumberedValues<string>()
+const expectations = new NumberedValues<Expected>()
 
 const CHUNK_BYTES = 64 * 1024
 /** The length of the text (4 bytes), and whether the text begins with an id (1 byte). */

@@ -74,7 +74,12 @@ describe('row records', () => {
     from.events.serve(shown, from.events.kind.packing.pack(event))
     from.events.setVersion(shown, 7)
     const hidden = from.venues.insert(guidOf(2))
-    const withheld = { fault: 'missing', column: 'Name', where: 'venues.json, row 3', expected: 'a text' } as const
+    const withheld = {
+      fault: 'missing',
+      column: 'Name',
+      where: 'venues.json, row 3',
+      expected: { kind: 'text' },
+    } as const
     from.venues.withhold(hidden, { ...withheld, found: 'what nobody may see' })
     const bytes = bytesOf([rowRecordOf(from.events, shown), rowRecordOf(from.venues, hidden)])
     expect(bytes.includes('what nobody may see')).toBe(false)

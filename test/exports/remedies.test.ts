@@ -65,9 +65,10 @@ describe('what check says to do works when it is done to the letter', () => {
   it('a list of words that is set already is added to', async () => {
     const groups = await groupsOf([GOOD.replace('18,50 €', '18,50 $')])
     expect(remedies(groups)[0]).toMatch(/or add "\$" to crm\.texts\.currency\.$/)
-    const flags = 'true or false, yes or no, 1 or 0, or one of x, ja (crm.texts)'
-    expect(textKeyFor(['wahr', 'nein'], flags)).toBe('add wahr to crm.texts.yes and add nein to crm.texts.no')
-    expect(textKeyFor(['wahr'], 'true or false, yes or no, 1 or 0')).toBe('set crm.texts.yes: [wahr]')
+    expect(textKeyFor(['wahr', 'nein'], { kind: 'flag', words: ['x', 'ja'] })).toBe(
+      'add wahr to crm.texts.yes and add nein to crm.texts.no',
+    )
+    expect(textKeyFor(['wahr'], { kind: 'flag', words: null })).toBe('set crm.texts.yes: [wahr]')
   })
 
   it('an id that is blank, or is no GUID where ids are GUIDs, and one that two rows have', async () => {

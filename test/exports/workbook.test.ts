@@ -1,3 +1,4 @@
+import type { Expected } from '../../src/domain/expected.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +37,7 @@ interface Read {
   readonly event: unknown
   readonly said: string | undefined
   /** What should be there instead, in the first row that is withheld. */
-  readonly expected: string | null | undefined
+  readonly expected: Expected | null | undefined
   readonly size: number
   /** What an operator is told though nothing is wrong. */
   readonly noticed: readonly string[]
@@ -188,7 +189,7 @@ describe('an Excel workbook (SURFACE: Files as they are exported)', () => {
   it('withholds a row with an error in a mapped column, and says that it is one', async () => {
     const { said, expected } = await read(book(ROW.with(5, { xml: '<c t="e"><v>#REF!</v></c>' })))
     expect(said).toBe('Saison.xlsx, row 2: Preis the error #REF!')
-    expect(expected).toBe('a value in place of the error')
+    expect(expected).toEqual({ kind: 'stored', instead: 'of-error' })
   })
 
   it.each([

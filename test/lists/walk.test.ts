@@ -19,7 +19,7 @@ import { ZERO } from '../../src/domain/number.ts'
 const formatter = new Formatter({ basePath: '/', namespace: 'Marquee', links: { event: [], venue: [] } })
 const DAY = Date.UTC(2026, 10, 22)
 const TAGS = ['Talk', 'TALK', 'Café', 'Free', 'Dinner']
-const WITHHELD = { fault: 'inactive', column: null, where: 'row', expected: '', found: null } as const
+const WITHHELD = { fault: 'inactive', column: null, where: 'row', expected: null, found: null } as const
 
 /** A list as anybody would write it: what the contract says, and nothing else. */
 class Model {

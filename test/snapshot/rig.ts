@@ -34,7 +34,13 @@ class Table<Item> {
   }
 
   withhold(id: Guid): void {
-    const withheld = { fault: 'missing', column: 'Name', where: 'row 7', expected: 'a text', found: 'secret' } as const
+    const withheld = {
+      fault: 'missing',
+      column: 'Name',
+      where: 'row 7',
+      expected: { kind: 'text' },
+      found: 'secret',
+    } as const
     this.#set(id, { kind: 'withheld', id, withheld, version: ++this.#version })
   }
 
@@ -73,7 +79,7 @@ class Table<Item> {
     const ids = new Set(kind === 'full' ? this.rows.keys() : this.#log.slice(Number(cursor)))
     const changes = Array.from(ids, (id) => this.rows.get(id) ?? ({ kind: 'deleted', id } as const))
     if (kind === 'full') {
-      const withheld = { fault: 'no-id', column: 'Id', where: 'row 9', expected: 'an id', found: null } as const
+      const withheld = { fault: 'no-id', column: 'Id', where: 'row 9', expected: { kind: 'id' }, found: null } as const
       for (let left = this.nameless; left > 0; left--) {
         changes.push({ kind: 'withheld', id: null, withheld, version: Number.NaN })
       }

@@ -1,3 +1,4 @@
+import type { Expected } from '../../domain/expected.ts'
 import type { Change, Held } from '../../sync/port.ts'
 import { type Cell, type CellObject, Misfit, Reason, isObject } from '../mapping/cell.ts'
 import { withheldRow } from '../mapping/map-row.ts'
@@ -9,6 +10,9 @@ import type { SyntaxFault, TakeRow } from './row-parser.ts'
 
 /** Longer rows are parsed in parts, so requests can pass in between. */
 const LONG_BYTES = 32 * 1024
+
+const OBJECT: Expected = { kind: 'object' }
+const SHALLOW_OBJECT: Expected = { kind: 'shallow-object' }
 
 /**
  * Returns a function that takes the bytes of each row. Their digest is the record's version: an unchanged row is not
@@ -26,7 +30,7 @@ export function jsonLines<Item>(
     const where = (): string => rows.whereNext(line)
     if (!parsed.ok) {
       if (parsed.reason === 'syntax') return syntaxFault(text, line, parsed.offset, parsed.expected)
-      const tooDeep = new Misfit('lists and objects that are nested less deep', text.slice(0, 100))
+      const tooDeep = new Misfit(SHALLOW_OBJECT, text.slice(0, 100))
       rows.add(withheld(tooDeep, where()), line)
     } else if (isObject(parsed.cell)) {
       columns.sawRow(parsed.cell)
@@ -34,7 +38,7 @@ export function jsonLines<Item>(
       // Withheld rows are read each time, since their line number may have changed.
       rows.add(change.kind === 'withheld' ? { ...change, version: Number.NaN } : change, line)
     } else {
-      rows.add(withheld(new Misfit('an object', parsed.cell), where()), line)
+      rows.add(withheld(new Misfit(OBJECT, parsed.cell), where()), line)
     }
     return null
   }

@@ -63,7 +63,7 @@ export function stylesParser(shapes: NumberShape[]): PartParser {
   )
 }
 
-const UNCOMPUTED = new ErrorCell('a formula without a stored value', 'a value that Excel stored with the formula')
+const UNCOMPUTED = new ErrorCell('a formula without a stored value', { kind: 'stored', instead: 'of-formula' })
 
 /** The size of a sheet: A1 to XFD1048576. */
 const MOST_COLUMNS = 16_384
@@ -121,11 +121,14 @@ export function sheetParser(
   function valueOf(text: string): Cell {
     switch (type) {
       case 's':
-        return strings.at(Number(text)) ?? new ErrorCell('a text that the workbook lacks', 'a text that it holds')
+        return (
+          strings.at(Number(text)) ??
+          new ErrorCell('a text that the workbook lacks', { kind: 'stored', instead: 'of-index' })
+        )
       case 'b':
         return text === '1'
       case 'e':
-        return new ErrorCell(`the error ${text}`, 'a value in place of the error')
+        return new ErrorCell(`the error ${text}`, { kind: 'stored', instead: 'of-error' })
       case 'str':
         return unescaped(text)
       case 'd':

@@ -1,3 +1,4 @@
+import type { Expected } from '../../domain/expected.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
 import type { Zone } from '../../domain/zone.ts'
@@ -52,9 +53,9 @@ export class ErrorCell {
   /** What the workbook shows: `the error #REF!`. */
   readonly what: string
   /** What a `Misfit` should expect instead, whatever the field's type. */
-  readonly expected: string
+  readonly expected: Expected
 
-  constructor(what: string, expected: string) {
+  constructor(what: string, expected: Expected) {
     this.what = what
     this.expected = expected
   }
@@ -157,11 +158,10 @@ export type Reader<Row, Value> = (row: Row) => Value | Reason
 
 /** A cell that is not a valid value of its field. */
 export class Misfit {
-  /** What is expected instead, as the end of a sentence: `a date-time such as 2026-07-12T19:30:00+01:00`. */
-  readonly expected: string
+  readonly expected: Expected
   readonly found: string
 
-  constructor(expected: string, cell: Cell) {
+  constructor(expected: Expected, cell: Cell) {
     this.expected = cell instanceof ErrorCell ? cell.expected : expected
     this.found = showCell(cell)
   }
@@ -171,13 +171,13 @@ export class Misfit {
 export class Reason {
   readonly fault: WithheldFault
   readonly column: string | null
-  readonly expected: string | null
+  readonly expected: Expected | null
   readonly found: string | null
 
   constructor(
     fault: WithheldFault,
     column: string | null,
-    misfit: { readonly expected: string; readonly found: string | null } | null,
+    misfit: { readonly expected: Expected; readonly found: string | null } | null,
   ) {
     this.fault = fault
     this.column = column

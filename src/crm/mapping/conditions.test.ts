@@ -5,7 +5,7 @@ import { conditionsOf, letPassBy } from './conditions.ts'
 import { toFlag } from './conversions.ts'
 
 const access = { cell: () => (row: Cell) => row, label: () => (row: Cell) => row, zoneOf: () => null }
-const ERROR = new ErrorCell('the error #REF!', 'a value instead of an error')
+const ERROR = new ErrorCell('the error #REF!', { kind: 'stored', instead: 'of-error' })
 
 function faultOf(part: ConditionPart, cell: Cell): string | null {
   const [check] = conditionsOf<Cell>([part], access, 'inactive', toFlag)

@@ -1,4 +1,5 @@
 import type { Condition, ConditionPart } from '../../config/crm/sources.ts'
+import type { Expected } from '../../domain/expected.ts'
 import { parseDecimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import type { WithheldFault } from '../../domain/withheld.ts'
@@ -6,10 +7,8 @@ import { type Cell, type RowAccess, Misfit, Reason, isBlank, plainText, showCell
 import type { FlagColumn } from './list-setting.ts'
 import type { Conversions } from './written.ts'
 
-/** What a `blank` condition expects. */
-export const A_BLANK_CELL = 'a blank cell'
-/** Precedes the values that a `not` condition excludes. */
-export const NONE_OF = 'none of '
+const BLANK: Expected = { kind: 'blank' }
+const SCALAR: Expected = { kind: 'scalar' }
 
 type Check<Row> = (row: Row) => Reason | null
 
@@ -75,7 +74,7 @@ function oneOfCondition<Row>(
 ): Check<Row> {
   const cellOf = access.cell(column)
   const values = new Set(oneOf.map(String))
-  const expected = oneOf.length === 1 ? String(oneOf[0]) : `one of ${oneOf.join(', ')}`
+  const expected: Expected = { kind: 'one-of', values: oneOf.map(String) }
   return (row) => {
     const cell = cellOf(row)
     const text = textOf(cell)
@@ -88,8 +87,8 @@ function blankCondition<Row>({ column }: ConditionPart, access: RowAccess<Row>, 
   return (row) => {
     const cell = cellOf(row)
     if (isBlank(cell)) return null
-    if (cell instanceof ErrorCell) return new Reason('unreadable', column, new Misfit(A_BLANK_CELL, cell))
-    return new Reason(fault, column, { expected: A_BLANK_CELL, found: showCell(cell) })
+    if (cell instanceof ErrorCell) return new Reason('unreadable', column, new Misfit(BLANK, cell))
+    return new Reason(fault, column, { expected: BLANK, found: showCell(cell) })
   }
 }
 
@@ -103,12 +102,12 @@ function noneOfCondition<Row>(
 ): Check<Row> {
   const cellOf = access.cell(column)
   const values = new Set(noneOf.map((value) => folded(String(value))))
-  const expected = `${NONE_OF}${noneOf.join(', ')}`
+  const expected: Expected = { kind: 'none-of', values: noneOf.map(String) }
   return (row) => {
     const cell = cellOf(row)
     if (isBlank(cell)) return null
     const text = textOf(cell)
-    if (text === null) return new Reason('unreadable', column, new Misfit('a text, a number, true or false', cell))
+    if (text === null) return new Reason('unreadable', column, new Misfit(SCALAR, cell))
     return values.has(folded(text)) ? new Reason(fault, column, { expected, found: showCell(cell) }) : null
   }
 }

@@ -1,12 +1,19 @@
+import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import { type Decimal, parseDecimal, parseInt32, ZERO } from '../../domain/number.ts'
 import type { Link } from '../../domain/link.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, Misfit, isBlank, isList, isObject, plainText, shownText } from './cell.ts'
 import { parseShallow } from './parse-shallow.ts'
 
+const TEXT: Expected = { kind: 'text' }
+const TEXTS: Expected = { kind: 'texts' }
+const FLAG: Expected = { kind: 'flag', words: null }
+const INTEGER: ExpectedNumber = { kind: 'integer', sign: null, currency: [] }
+const DECIMAL: ExpectedNumber = { kind: 'decimal', sign: null, currency: [] }
+
 /** The text of a cell, unchanged; for a number, the text that its source wrote. */
 export function toText(cell: Cell): string | null | Misfit {
-  return cell === null ? null : (shownText(cell) ?? new Misfit('a text', cell))
+  return cell === null ? null : (shownText(cell) ?? new Misfit(TEXT, cell))
 }
 
 /** The 32-bit integer of a cell; a blank cell is 0 (contract §2). */
@@ -14,14 +21,14 @@ export function toInt32(cell: Cell): number | Misfit {
   if (typeof cell === 'number' && (cell | 0) === cell) return cell
   if (isBlank(cell)) return 0
   const text = plainText(cell)
-  return (text === null ? null : parseInt32(text)) ?? new Misfit('a whole number without separators, such as 250', cell)
+  return (text === null ? null : parseInt32(text)) ?? new Misfit(INTEGER, cell)
 }
 
 /** The decimal of a cell, with the digits and scale that its source wrote; a blank cell is 0 (contract §2). */
 export function toDecimal(cell: Cell): Decimal | Misfit {
   if (isBlank(cell)) return ZERO
   const text = plainText(cell)
-  return (text === null ? null : parseDecimal(text)) ?? new Misfit('a number without separators, such as 12.50', cell)
+  return (text === null ? null : parseDecimal(text)) ?? new Misfit(DECIMAL, cell)
 }
 
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
@@ -39,7 +46,7 @@ export function toFlag(cell: Cell): boolean | null | Misfit {
   if (isBlank(cell)) return null
   const word = plainText(cell)
   const flag = word === null ? undefined : FLAGS.get(trimWhiteSpace(word).toLowerCase())
-  return flag ?? new Misfit('true or false, yes or no, 1 or 0', cell)
+  return flag ?? new Misfit(FLAG, cell)
 }
 
 const NO_TAGS: readonly string[] = []
@@ -47,11 +54,11 @@ const NO_TAGS: readonly string[] = []
 /** The tags of a list cell. Null items are dropped, and a null cell is an empty list (contract §2). */
 export function toTags(cell: Cell): readonly string[] | Misfit {
   if (cell === null) return NO_TAGS
-  if (!isList(cell)) return new Misfit('a list of texts', cell)
+  if (!isList(cell)) return new Misfit(TEXTS, cell)
   const tags: string[] = []
   for (const item of cell) {
     const tag = toText(item)
-    if (tag instanceof Misfit) return new Misfit('a list of texts', cell)
+    if (tag instanceof Misfit) return new Misfit(TEXTS, cell)
     if (tag !== null) tags.push(tag)
   }
   return tags
@@ -77,16 +84,18 @@ export function splitTags(text: string, separator: string): readonly string[] {
 }
 
 const NO_LINKS: readonly Link[] = []
-const LINKS_EXPECTED = 'a list of links, each with a text for Rel and for Href, and a text or null for Title'
+const LINKS: Expected = { kind: 'links', asJson: false }
+const SHORTER_LINKS: Expected = { kind: 'shorter-links' }
+const LINKS_AS_JSON: Expected = { kind: 'links', asJson: true }
 
 /** The additional links of a row (contract §2.1); empty if the cell is null. */
 export function toLinks(cell: Cell): readonly Link[] | Misfit {
   if (cell === null) return NO_LINKS
-  if (!isList(cell)) return new Misfit(LINKS_EXPECTED, cell)
+  if (!isList(cell)) return new Misfit(LINKS, cell)
   const links: Link[] = []
   for (const item of cell) {
     const link = toLink(item)
-    if (link === null) return new Misfit(LINKS_EXPECTED, item)
+    if (link === null) return new Misfit(LINKS, item)
     links.push(link)
   }
   return links
@@ -98,7 +107,7 @@ export function toLinksOfText(cell: Cell): readonly Link[] | Misfit {
   if (isBlank(cell)) return NO_LINKS
   const parsed = parseShallow(cell)
   if (parsed.ok) return toLinks(parsed.cell)
-  return new Misfit(parsed.reason === 'length' ? 'links of at most 1 MB' : `JSON, ${LINKS_EXPECTED}`, cell)
+  return new Misfit(parsed.reason === 'length' ? SHORTER_LINKS : LINKS_AS_JSON, cell)
 }
 
 function toLink(cell: Cell): Link | null {

@@ -1,4 +1,5 @@
 import type { FieldSource } from '../../config/crm/sources.ts'
+import type { Expected } from '../../domain/expected.ts'
 import { type DateFormat, parseByFormat } from '../../domain/date-format.ts'
 import { type DateTime, type DateTimeText, type Instant, parseDateTimeText } from '../../domain/date-time.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
@@ -6,23 +7,23 @@ import { type Zone, instantOfWall, openZone, showInstant } from '../../domain/zo
 import { type Cell, type RowAccess, LateTime, Misfit, isBlank } from './cell.ts'
 import windowsZones from './windows-zones.json' with { type: 'json' }
 
-// 12/07/2026 is July to some and December to others. Marquee never guesses.
-const EXPECTED = 'a date-time with the year first, such as 2026-07-12 19:30 or 2026-07-12T19:30:00+01:00'
+/** A date-time of any form, where there is none. */
+export const ANY_DATE_TIME: Expected = { kind: 'any-date-time' }
+const YEAR_1_TO_9999: Expected = { kind: 'year-1-to-9999' }
 
 /** How date texts are parsed. */
 export interface DateRules {
-  readonly expected: string
+  readonly expected: Expected
   readonly parse: (text: string) => DateTimeText | null
 }
 
-const ISO: DateRules = { expected: EXPECTED, parse: parseDateTimeText }
+const ISO: DateRules = { expected: { kind: 'date-time', formats: [] }, parse: parseDateTimeText }
 
 /** Returns rules that try ISO 8601 first, then the formats in their order. */
 export function dateRules(formats: readonly DateFormat[]): DateRules {
   if (formats.length === 0) return ISO
-  const written = formats.map((format) => format.written).join(' or ')
   return {
-    expected: `a date-time that fits ${written} (crm.texts.dates), or one with the year first, such as 2026-07-12 19:30`,
+    expected: { kind: 'date-time', formats: formats.map((format) => format.written) },
     parse(text) {
       const parsed = parseDateTimeText(text)
       if (parsed !== null) return parsed
@@ -107,7 +108,7 @@ export function instantOf(parsed: DateTimeText, wallZone: Zone, notes?: DateNote
 
 export function shown(instant: Instant, showIn: Zone, notes: DateNotes, cell: Cell): DateTime | Misfit {
   notes.epochSeconds = instant.epochSeconds
-  return showInstant(instant, showIn) ?? new Misfit('a date-time of the years 1 to 9999', cell)
+  return showInstant(instant, showIn) ?? new Misfit(YEAR_1_TO_9999, cell)
 }
 
 /** Returns a reader of the zone of a row's wall times: the field's own zone, else `zone`. */
@@ -121,9 +122,10 @@ export function wallZoneOf<Row>(
   if (wallTimeIn.kind === 'zone') return () => wallTimeIn.zone
   const { column } = wallTimeIn
   const cellOf = access.cell(column)
+  const expected: Expected = { kind: 'zone', column }
   return (row) => {
     const cell = cellOf(row)
-    return access.zoneOf(cell) ?? new Misfit(`in ${column} the name of a time zone such as Europe/London`, cell)
+    return access.zoneOf(cell) ?? new Misfit(expected, cell)
   }
 }
 

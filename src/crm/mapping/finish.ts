@@ -1,7 +1,7 @@
 import type { DateTime, DateTimeText, Instant } from '../../domain/date-time.ts'
 import type { Zone } from '../../domain/zone.ts'
 import { type Cell, type Reader, Misfit, Reason, isBlank } from './cell.ts'
-import { type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
+import { ANY_DATE_TIME, type DateNotes, type DateRules, instantOf, noteWallTime, parseDate, shown } from './dates.ts'
 
 /** Where a date of a row is read from, and how. */
 export interface DateOrigin<Row> {
@@ -29,7 +29,7 @@ export function finishReader<Row>(
   isJoined: boolean,
   showIn: Zone,
 ): Reader<Row, DateTime> {
-  const missing = new Reason('missing', finish.column, { expected: 'a date-time', found: null })
+  const missing = new Reason('missing', finish.column, { expected: ANY_DATE_TIME, found: null })
 
   function finishOf(row: Row, cell: Cell): Instant | Reason {
     const zone = finish.wallZone(row)

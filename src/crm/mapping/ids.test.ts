@@ -30,7 +30,7 @@ it('an id is made once for each text, in whatever order the texts come again, as
   const asked: unknown[] = []
   const named = remembered((cell) => {
     asked.push(cell)
-    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new Misfit('an id', cell)
+    return (typeof cell === 'string' ? parseGuid(guidOf(cell)) : null) ?? new Misfit({ kind: 'id' }, cell)
   }, 4)
   const orders = ['1234', '1234', '4321', '1124', '3412', '567', '1526']
   for (const order of orders)

@@ -1,20 +1,25 @@
 import type { CrmSettings } from '../../config/configuration.ts'
 import type { FileName } from '../../config/crm/files.ts'
+import type { Expected } from '../../domain/expected.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { sha1 } from '../../domain/sha1.ts'
 import { type Cell, Misfit, isBlank, shownText } from './cell.ts'
 
+const GUID: Expected = { kind: 'guid', mayBeBlank: false }
+const GUID_OR_NOTHING: Expected = { kind: 'guid', mayBeBlank: true }
+const ID: Expected = { kind: 'id' }
+
 /** The id of a row. The empty GUID is not an id (contract §1.1). */
 export function toId(cell: Cell): Guid | Misfit {
-  return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new Misfit('a GUID that is not all zeros', cell)
+  return (typeof cell === 'string' ? parseGuid(cell) : null) ?? new Misfit(GUID, cell)
 }
 
 /** The id of an event's venue. A blank cell, or the empty GUID, means that no venue is assigned yet. */
 export function toVenueId(cell: Cell): Guid | Misfit {
   if (isBlank(cell)) return EMPTY_GUID
-  return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new Misfit('a GUID, or nothing', cell)
+  return (typeof cell === 'string' ? parseGuidOrEmpty(cell) : null) ?? new Misfit(GUID_OR_NOTHING, cell)
 }
 
 /**
@@ -25,7 +30,7 @@ export function toNamedId(namespace: Guid, from: string): (cell: Cell) => Guid |
   const idOf = namedIds(namespace, `${from}/`)
   return (cell) => {
     const text = isBlank(cell) ? null : shownText(cell)
-    return text === null ? new Misfit('an id', cell) : idOf(trimWhiteSpace(text))
+    return text === null ? new Misfit(ID, cell) : idOf(trimWhiteSpace(text))
   }
 }
 

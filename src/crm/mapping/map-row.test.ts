@@ -54,7 +54,7 @@ describe('mapping a row (contract §2)', () => {
         fault: 'unreadable',
         column: 'TicketCapacity',
         where: 'events.json, item 3 (line 41)',
-        expected: 'a whole number without separators, such as 250',
+        expected: { kind: 'integer', sign: null, currency: [] },
         found: '"1,000"',
       },
     })

@@ -135,11 +135,14 @@ describe('the mapping that all connectors share', () => {
   })
 
   it.each<[CellObject, object]>([
-    [{ state: 1 }, { fault: 'inactive', column: 'state', expected: 'one of 0, open', found: '1' }],
+    [
+      { state: 1 },
+      { fault: 'inactive', column: 'state', expected: { kind: 'one-of', values: ['0', 'open'] }, found: '1' },
+    ],
     [{ state: null }, { fault: 'inactive', column: 'state', found: 'null' }],
     [{ state: 1, published: false }, { fault: 'inactive' }],
     [{ state: 'open' }, { Name: 'x' }],
-    [{ published: false }, { fault: 'not-shown', column: 'published', expected: 'true' }],
+    [{ published: false }, { fault: 'not-shown', column: 'published', expected: { kind: 'one-of', values: ['true'] } }],
     [{ published: null }, { fault: 'not-shown', column: 'published' }],
     [{ template: 100000001 }, { fault: 'not-shown', column: 'template' }],
     [{ template: [100000002] }, { fault: 'not-shown', column: 'template' }],

@@ -16,7 +16,7 @@ import {
   shownText,
 } from './cell.ts'
 import { toDecimal, toInt32, toLinks, toLinksOfText, toText } from './conversions.ts'
-import { toDateTime, wallZoneOf } from './dates.ts'
+import { ANY_DATE_TIME, toDateTime, wallZoneOf } from './dates.ts'
 import { type DateOrigin, finishReader } from './finish.ts'
 import { toId, toNamedId, toNamedVenueId, toVenueId } from './ids.ts'
 import { linkedCell } from './linked-cell.ts'
@@ -240,7 +240,7 @@ function dateReader<Row>(
     if (zone instanceof Misfit) return new Reason('unreadable', column, zone)
     const value = toDateTime(cell(row), zone, showIn, rules, notes, hasZone)
     if (value instanceof Misfit) return new Reason('unreadable', column, value)
-    return value ?? new Reason('missing', column, { expected: 'a date-time', found: null })
+    return value ?? new Reason('missing', column, { expected: ANY_DATE_TIME, found: null })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TextSettings } from '../../config/crm/texts.ts'
+import type { Expected, ExpectedNumber } from '../../domain/expected.ts'
 import type { Decimal } from '../../domain/number.ts'
 import { trimWhiteSpace } from '../../domain/white-space.ts'
 import { type Cell, Misfit, isBlank, plainText } from './cell.ts'
@@ -25,12 +26,12 @@ export function conversionsOf(lists: 'native' | 'text', texts: TextSettings | nu
   }
   if (texts === null) return usual
   const { decimal: sign, currency } = texts
-  const int32 = sign === null ? toInt32 : withSign(toInt32, 'a whole number', sign)
-  const decimal = sign === null ? toDecimal : withSign(toDecimal, 'a number', sign)
+  const int32 = sign === null ? toInt32 : withSign(toInt32, { kind: 'integer', sign, currency: [] })
+  const decimal = sign === null ? toDecimal : withSign(toDecimal, { kind: 'decimal', sign, currency: [] })
   return {
     ...usual,
     int32,
-    decimal: currency.length === 0 ? decimal : withCurrency(decimal, currency),
+    decimal: currency.length === 0 ? decimal : withCurrency(decimal, { kind: 'decimal', sign, currency }),
     flag: flagOf(texts),
     tags: tagsOf(texts.tags),
   }
@@ -43,15 +44,12 @@ const NUMBERS = {
   ',': /^([+-]?(?:\d{1,3}(?:([. \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:,(\d*))?$/,
   '.': /^([+-]?(?:\d{1,3}(?:([, \u00a0\u202f])\d{3}(?:\2\d{3})*)|\d+))(?:\.(\d*))?$/,
 } as const
-const SIGNS = { ',': ['comma', '1.250', '1.250,00'], '.': ['point', '1,250', '1,250.00'] } as const
 
 function withSign<Value>(
   convert: Convert<Value>,
-  what: 'a number' | 'a whole number',
-  sign: '.' | ',',
+  expected: ExpectedNumber & { readonly sign: '.' | ',' },
 ): Convert<Value> {
-  const [name, whole, broken] = SIGNS[sign]
-  const expected = `${what} with a decimal ${name}, such as ${what === 'a number' ? broken : whole} (crm.texts.decimal)`
+  const { sign } = expected
   return (cell) => {
     if (typeof cell !== 'string' || isBlank(cell)) return convert(cell)
     const plain = sign === '.' ? cell : pointed(cell)
@@ -80,8 +78,8 @@ function pointed(text: string): string | null {
   return comma === -1 ? text : `${text.slice(0, comma)}.${text.slice(comma + 1)}`
 }
 
-function withCurrency<Value>(convert: Convert<Value>, marks: readonly string[]): Convert<Value> {
-  const setAlready = `, with or without ${marks.join(' or ')} (crm.texts.currency)`
+function withCurrency<Value>(convert: Convert<Value>, expected: ExpectedNumber): Convert<Value> {
+  const marks = expected.currency
   return (cell) => {
     if (typeof cell !== 'string') return convert(cell)
     const text = trimWhiteSpace(cell)
@@ -89,15 +87,15 @@ function withCurrency<Value>(convert: Convert<Value>, marks: readonly string[]):
     const after = before === undefined ? marks.find((mark) => text.endsWith(mark)) : undefined
     const number = text.slice(before?.length ?? 0, text.length - (after?.length ?? 0))
     const isMarkAlone = number !== text && isBlank(number)
-    const value = isMarkAlone ? new Misfit('a number', cell) : convert(number === text ? cell : number)
-    return value instanceof Misfit ? new Misfit(`${value.expected}${setAlready}`, cell) : value
+    const value = isMarkAlone ? null : convert(number === text ? cell : number)
+    return value === null || value instanceof Misfit ? new Misfit(expected, cell) : value
   }
 }
 
 function flagOf({ yes, no }: TextSettings): Conversions['flag'] {
   const words = new Map([...yes.map((word) => [word, true] as const), ...no.map((word) => [word, false] as const)])
   if (words.size === 0) return toFlag
-  const expected = `true or false, yes or no, 1 or 0, or one of ${[...words.keys()].join(', ')} (crm.texts)`
+  const expected: Expected = { kind: 'flag', words: [...words.keys()] }
   return (cell) => {
     const text = plainText(cell)
     const flag = text === null ? undefined : words.get(trimWhiteSpace(text).toLowerCase())
