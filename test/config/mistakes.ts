@@ -372,6 +372,10 @@ export const ALONE: readonly (readonly [string, string])[] = [
     'crm: { kind: files, directory: x, dir: x }',
     'm.yaml:1: crm.dir is not a known key; known here: kind, directory, timeZone, idNamespace, texts, events, venues',
   ],
+  [
+    `crm: { kind: postgres, url: postgres://u@h/d, listen: ${'é'.repeat(32)}, events: { from: e }, venues: { from: v } }`,
+    `m.yaml:1: crm.listen is "${'é'.repeat(32)}"; it must be the name of a channel, of at most 63 bytes`,
+  ],
   ['- a', 'm.yaml:1: must hold keys such as "crm:", but is a list'],
   ['hello', 'm.yaml:1: must hold keys such as "crm:", but is text'],
   ['[]', 'm.yaml:1: must hold keys such as "crm:", but is a list'],

@@ -34,6 +34,8 @@ describe.each(['bun', 'node'] as Runtime[])('the operations listener on %s', (ru
       (reply) => reply?.status !== 200,
     )
     expect(during?.text).toBe('not ready\n')
+    const status = await askOperations(`${listening.operations ?? ''}status`)
+    expect([status?.status, status?.text]).toEqual([503, expect.stringContaining('"ready":false') as never])
     expect((await answer).status).toBe(200)
     expect(await child.exited).toBe(0)
     const lines = child.stdout
