@@ -114,6 +114,8 @@ const BEYOND = [
   'listen: { port: 8081 }',
   'operations: { host: localhost, port: 8080 }',
   'timeZone: UTC\ntimeZone: UTC',
+  // A schema counts characters, and this limit is in bytes.
+  `crm: { kind: postgres, url: postgres://u@h/d, listen: ${'é'.repeat(32)}, events: { from: e }, venues: { from: v } }`,
 ]
 
 /** Of every kind that some key takes, right and nearly right. */

@@ -400,7 +400,7 @@ crm:
     [
       'an open quote',
       { 'crm/events.csv': `${HEADER}\n${ID},"Ball,1,2,3,4\n` },
-      /events\.csv, line 2: a quote is opened/,
+      /events\.csv, line 2: the row that begins here has an unclosed quote/,
     ],
     [
       'a cell too many',
