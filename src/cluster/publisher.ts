@@ -197,7 +197,7 @@ export class Publisher {
   }
 
   note(observation: Observation): void {
-    // A later loss is not the one that was reported.
+    // If a list that is believed again shrinks once more, that is reported too.
     for (const list of LISTS) if (this.replica[list].shrunk === null) delete this.#shrunkToldAt[list]
     this.outbox.note(observation)
   }

@@ -139,7 +139,7 @@ export function durationOrOff(example: string): Key<number | null, 'Ms'> {
   return key.map((given) => (given === 'off' ? null : given)).in('Ms')
 }
 
-/** Parses a duration; `null` if it is none. */
+/** Parses a duration; `null` if the text is not one. */
 function millisecondsOf(value: string | number | boolean): number | Wrong | null {
   const isZero = typeof value === 'string' ? /^0+$/.test(value.trim()) : value === 0
   const ms = isZero ? 0 : typeof value === 'string' ? amountOf(value, TIMES) : null
