@@ -1,5 +1,5 @@
 import { expect, it } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DOCS_PAGES, reproduced } from './docs-pages.ts'
 
@@ -14,4 +14,13 @@ it.each([...DOCS_PAGES])('%s links to what is there', (name) => {
   const links = Array.from(page.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g), ([, link = '']) => link)
   const missing = links.filter((link) => !existsSync(join(ROOT, dirname(name), link)))
   expect(missing).toEqual([])
+})
+
+it('every page names only tests that are there', () => {
+  const pages = globSync('{*,docs/**/*}.md', { cwd: ROOT })
+  const named = pages.flatMap(
+    (page) => readFileSync(join(ROOT, page), 'utf8').match(/\b(?:test|src|scripts)\/[\w/.-]+\.test\.ts\b/g) ?? [],
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })

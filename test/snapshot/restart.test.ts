@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'bun:test'
@@ -75,6 +75,26 @@ describe.each(['bun', 'node'] as const)('a restart on %s', (runtime) => {
     },
     PATIENCE_MS,
   )
+
+  it('tells what is suspicious and ignored in a file that has not changed since the snapshot', async () => {
+    const service = await serviceOf({ freshness: OFTEN, crm: FILES })
+    mkdirSync(join(service.folder, 'crm'))
+    const plain = JSON.parse(eventLine(1, 'Odd')) as object
+    const odd = { ...plain, Price: -5, Start: '2027-07-12T19:30:00', Room: 'B' }
+    writeFileSync(join(service.folder, 'crm', 'events.ndjson'), `${JSON.stringify(odd)}\n${eventLine(2, 'Even')}`)
+    writeFileSync(join(service.folder, 'crm', 'venues.json'), '[]')
+    const before = service.spawn(runtime)
+    await untilSaid(before, 'snapshot-written')
+    expect(await before.stop()).toBe(0)
+
+    const after = service.spawn(runtime)
+    expect(await untilSaid(after, 'suspicious')).toMatchObject({ list: 'events', column: 'Price' })
+    expect(await untilSaid(after, 'wall-times')).toMatchObject({ count: 1 })
+    expect(await untilSaid(after, 'columns-ignored')).toMatchObject({ columns: ['Room'] })
+    expect(await untilSaid(after, 'snapshot-read')).toMatchObject({ rows: 2 })
+    expect(await after.stop()).toBe(0)
+    expect(changedRows(after)).toBe(0)
+  })
 
   it(
     'after a kill in the midst of writing goes on from the snapshot before, or reads in full',

@@ -28,6 +28,7 @@ export interface FileSourceSettings<Item> extends Pick<ConnectorContext, 'time' 
 export type FileLimits = Pick<CrmLimits, 'requestTimeoutMs' | 'maxAgeMs' | 'memoryBytes'>
 
 const MOST_ATTEMPTS = 5
+const NO_VERSION = (): number => Number.NaN
 // File systems may record times in steps as coarse as this, so a change soon after another may leave no trace.
 const SETTLING_MS = 2000
 /** Ends a cursor of a file that may still change unnoticed, so the file is read again. */
@@ -51,6 +52,11 @@ export class FileSource<Item> implements Source<Item> {
   #blankRows = 0
   /** What the last look found: the file's fingerprint, or why there is no file. */
   #lookedAt: string | null = null
+  /**
+   * What this process knows of the rows. After a start from a snapshot a look at the file confirms them, but what is
+   * suspicious or ignored in the file is known only to who has read it: it is read once, after the first answers.
+   */
+  #known: 'nothing' | 'unchanged' | 'read' = 'nothing'
   /** The last broken file, which is not read again until it changes. */
   #refused: { readonly fingerprint: string; readonly failure: Failure } | null = null
 
@@ -79,12 +85,14 @@ export class FileSource<Item> implements Source<Item> {
         this.#halfWritten.saw(found, begunAt.monotonicMs)
         return { ok: false, failure: found }
       }
-      if (found.fingerprint === request.cursor) {
+      const isUnchanged = found.fingerprint === request.cursor
+      if (isUnchanged && this.#known !== 'unchanged') {
+        if (this.#known === 'nothing') this.#known = 'unchanged'
         this.#halfWritten.saw(found, begunAt.monotonicMs)
         return endOf(request.cursor, begunAt, false)
       }
       if (found.fingerprint === this.#refused?.fingerprint) return { ok: false, failure: this.#refused.failure }
-      const outcome = yield* this.#readFile(found, begunAt, request)
+      const outcome = yield* this.#readFile(found, begunAt, isUnchanged ? mappingAll(request) : request)
       if (typeof outcome === 'object') return outcome
       if (outcome === 'shown' || attempts === MOST_ATTEMPTS) {
         return failed('broken', `${found.name} changed while it was read`)
@@ -133,6 +141,7 @@ export class FileSource<Item> implements Source<Item> {
     const { name, format, fingerprint } = found
     const { held, signal, served = null } = request
     const extent = this.#halfWritten.extentOf(format, served, begunAt.monotonicMs)
+    const isEveryRowMapped = held.size === 0 || held.version === NO_VERSION
     const rows = new Batch<Item>(found, begunAt, held.size === 0, extent)
     const columns = new IgnoredColumns(list.columns, this.#columns, list.named.keys())
     const isGivenUp = (): boolean => signal.aborted || isClosed()
@@ -161,7 +170,10 @@ export class FileSource<Item> implements Source<Item> {
       const failure = await this.#halfWritten.doubtAbout(name, lines, served, begunAt.monotonicMs)
       if (failure !== null) return { ok: false, failure }
     }
-    if (fault === null) this.#columns = columns.all
+    if (fault === null) {
+      this.#columns = columns.all
+      if (isEveryRowMapped || this.#known === 'nothing') this.#known = isEveryRowMapped ? 'read' : 'unchanged'
+    }
     // The columns of JSON are those of its rows, so an empty list lacks none.
     const isTold = format === 'csv' || format === 'xlsx' || rows.count > 0
     const lacking = fault === null && isTold ? columns.lacking(list, name) : (fault?.lacking ?? null)
@@ -220,6 +232,11 @@ function placeOfFault({ name, format }: FoundFile, fault: SyntaxFault | null): s
   // Line 0 stands for the whole file.
   if (fault === null || fault.line === 0) return name
   return `${name}, ${format === 'xlsx' ? 'row' : 'line'} ${fault.line}`
+}
+
+/** Has every row mapped, though it has not changed. */
+function mappingAll(request: ReadRequest): ReadRequest {
+  return { ...request, held: { size: request.held.size, version: NO_VERSION } }
 }
 
 function identityOf(found: FoundFile | NotFound): string {

@@ -31,6 +31,7 @@ const time: Time = {
   ...systemTime,
   now: () => ({ monotonicMs: performance.now() + aheadMs, wallMs: Date.now() + aheadMs }),
 }
+let open: () => Crm
 let crm: Crm
 
 beforeEach(() => {
@@ -47,12 +48,9 @@ beforeEach(() => {
     venues: plain,
   } as const
   const observe = (observation: Observation): unknown => observed.push(observation)
-  crm = openFilesCrm(settings, {
-    showIn: london,
-    time,
-    observe,
-    limits: { requestTimeoutMs: 10_000, maxAgeMs: 30_000 },
-  })
+  const limits = { requestTimeoutMs: 10_000, maxAgeMs: 30_000 }
+  open = () => openFilesCrm(settings, { showIn: london, time, observe, limits })
+  crm = open()
 })
 
 afterEach(() => rmSync(directory, { recursive: true }))
@@ -371,6 +369,20 @@ describe('the files CRM: when a file is read', () => {
     expect(pages).toEqual([])
     expect(outcome).toMatchObject({ ok: true, complete: false, unchanged: true, confirms: true, cursor })
     expect(outcome.ok && (outcome.asOf?.monotonicMs ?? 0) >= before.monotonicMs).toBe(true)
+  })
+
+  it('maps every row of an unchanged file once after a restart, at the second look', async () => {
+    write('events.json', JSON.stringify([event(1), event(2)]))
+    const first = await read(crm.events)
+    const cursor = first.outcome.ok ? first.outcome.cursor : null
+    const { events } = open()
+    const looks = [await read(events, cursor), await read(events, cursor), await read(events, cursor)]
+    expect(looks.map(({ changes }) => changes.length)).toEqual([0, 2, 0])
+    expect(looks.map(({ outcome }) => outcome)).toMatchObject([
+      { unchanged: true, confirms: true },
+      { unchanged: false, complete: true, cursor },
+      { unchanged: true, confirms: true },
+    ])
   })
 
   it('reads again until a change of the same size and time would show', async () => {
