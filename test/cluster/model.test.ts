@@ -3,7 +3,7 @@ import type { FleetSetting } from './fleet.ts'
 import { Fleet, fleetSettingOf } from './fleet.ts'
 import type { FleetOutcome } from './run-fleet.ts'
 import { runFleet } from './run-fleet.ts'
-import { FLEET_RUNS, SEED } from '../support/depth.ts'
+import { COUNTED_MS, FLEET_RUNS, SEED } from '../support/depth.ts'
 
 /** Each way to the store takes as long as a change takes to come. */
 const slow = { maxAgeMs: 30_000, storeDelayMs: 150, changeEveryMs: 150 } as const
@@ -64,7 +64,7 @@ describe('the cost to the CRM (instances: Goals)', () => {
     const fleet = new Fleet(fleetSettingOf({ strategy: 'token-delta', maxAgeMs: 30_000, instances, clients: 0 }), SEED)
     fleet.begin()
     fleet.time.inTheWorld(failsAtMs, () => (fleet.weather.downUntilMs = Infinity))
-    await fleet.pass(600_000)
+    await fleet.pass(COUNTED_MS)
     return fleet.requests
   }
 

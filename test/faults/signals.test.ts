@@ -3,6 +3,7 @@ import { EVENT, EVENT_ROW, LISTS } from '../contract/rows.ts'
 import { requestText } from '../contract/over-http.ts'
 import type { Runtime } from '../support/child.ts'
 import { Child, programOf, ROOT } from '../support/child.ts'
+import { caseOrAll } from '../support/depth.ts'
 import { eventually } from '../support/eventually.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import { freePort } from '../support/free-port.ts'
@@ -99,7 +100,7 @@ describe.each(RUNTIMES)('signals, on %s', (runtime) => {
   })
 
   // npm itself ends by a SIGHUP.
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  it.each(caseOrAll(['SIGTERM', 'SIGINT', 'SIGHUP'] as const))(
     '%s to the whole group, npm and its child: the same',
     async (signal) => {
       const started = await inFlight(
@@ -110,13 +111,14 @@ describe.each(RUNTIMES)('signals, on %s', (runtime) => {
     },
   )
 
-  it.each([
-    ['SIGINT', 'SIGINT'],
-    ['SIGTERM', 'SIGTERM'],
+  const pairs = [
     ['SIGINT', 'SIGTERM'],
     ['SIGHUP', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
+    ['SIGTERM', 'SIGTERM'],
     ['SIGTERM', 'SIGHUP'],
-  ] as const)('%s and %s at once are one: it ends in order, with 0', async (first, second) => {
+  ] as const
+  it.each(caseOrAll(pairs, 2))('%s and %s at once are one: it ends in order, with 0', async (first, second) => {
     const started = await inFlight(serve)
     started.child.signal(first)
     started.child.signal(second)

@@ -1,96 +1,37 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
-import type { Look, Watched } from '../support/browser.ts'
-import { CHROMIUM, open, openBrowser } from '../support/browser.ts'
+import { CHROMIUM, open } from '../support/browser.ts'
 import { ROOT } from '../support/child.ts'
 import { FilesDirectory } from '../support/files-directory.ts'
 import type { MarqueeProcess } from '../support/marquee-process.ts'
-import { serve } from '../support/marquee-process.ts'
-
-const DESK: Look = { width: 1280, height: 900, colorScheme: 'light' }
-const DARK: Look = { ...DESK, colorScheme: 'dark' }
-const PHONE: Look = { width: 390, height: 844, colorScheme: 'light' }
-const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>'
-const SHOWN = '00000000-0000-4000-8000-000000000001'
-const BAD_PRICE = '00000000-0000-4000-8000-000000000002'
-
-function event(index: number, changes: Readonly<Record<string, unknown>> = {}): object {
-  const Id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
-  const times = { Start: '2026-07-12T19:30:00Z', Finish: '2026-07-12T21:30:00Z' }
-  return { Id, Name: `Event ${index}`, ...times, Price: '12.50', ShowOnWeb: true, ...changes }
-}
-
-/** `served` events, of which the first has a name full of markup, and as many withheld for a price full of it. */
-function events(served: number, withheld: number): string {
-  const rows = [event(1, { Name: MARKUP })]
-  for (let index = 2; index < withheld + 2; index++) rows.push(event(index, { Price: `${MARKUP}${index}` }))
-  for (let index = 1; index < served; index++) rows.push(event(1_000_000 + index))
-  return JSON.stringify(rows)
-}
-
-const directories: FilesDirectory[] = []
-const processes: MarqueeProcess[] = []
-let browser: Browser
-
-async function started(lists: string, settings: object = {}): Promise<MarqueeProcess & { directory: FilesDirectory }> {
-  const freshness = { maxAge: '10s', refreshEvery: '100ms' }
-  const directory = new FilesDirectory(
-    { operations: { port: 0 }, freshness, ...settings },
-    { events: lists, venues: '[]' },
-  )
-  directories.push(directory)
-  const running = await serve('bun', directory.configuration)
-  processes.push(running)
-  return { ...running, directory }
-}
-
-async function opened(look: Look, running: MarqueeProcess): Promise<Watched> {
-  const watched = await open(browser, running.listening.operations ?? '', look)
-  await watched.page.waitForSelector('#lists article')
-  return watched
-}
-
-async function explain(page: Page, id: string): Promise<string> {
-  await page.fill('#explain-id', id)
-  await page.press('#explain-id', 'Enter')
-  await page.waitForSelector('#explanation h3')
-  return (await page.textContent('#explanation')) ?? ''
-}
-
-/** What axe finds, each as its rule and the elements it is about. */
-async function faults(page: Page): Promise<string[]> {
-  // As the debugger evaluates it: the page's own policy forbids scripts from elsewhere, axe's included.
-  await page.evaluate(axe.source)
-  const found = await page.evaluate<axe.AxeResults>('axe.run()')
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
-async function isWiderThanItsWindow(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
-}
-
-async function screenshot(page: Page, name: string): Promise<void> {
-  if (process.env['MARQUEE_SCREENSHOTS'] !== '1') return
-  await page.screenshot({ path: join(ROOT, 'docs/images', `${name}.png`), fullPage: true })
-}
+import {
+  BAD_PRICE,
+  DARK,
+  Dashboards,
+  DESK,
+  event,
+  events,
+  explain,
+  faults,
+  isWiderThanItsWindow,
+  MARKUP,
+  PHONE,
+  screenshot,
+  SHOWN,
+} from './dashboard-rig.ts'
 
 describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
+  let dashboards: Dashboards
   let small: MarqueeProcess
   beforeAll(async () => {
-    browser = await openBrowser()
-    small = await started(events(3, 5))
+    dashboards = await Dashboards.begin()
+    small = await dashboards.started(events(3, 5))
   }, 30_000)
-  afterAll(async () => {
-    await browser.close()
-    for (const { child } of processes) await child.stop()
-    for (const directory of directories) directory.remove()
-  }, 30_000)
+  afterAll(() => dashboards.end(), 30_000)
 
   it('shows what is served and withheld, and why', async () => {
-    const { page, complaints } = await opened(DESK, small)
+    const { page, complaints } = await dashboards.opened(DESK, small)
     expect(await page.textContent('#state.warn')).toBe(
       'Callers are answered with data at most 10 s old; 5 events are withheld for mistakes, listed below.',
     )
@@ -106,7 +47,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('shows CRM text full of markup as text, in lists, explanations and bodies', async () => {
-    const { page, complaints } = await opened(DESK, small)
+    const { page, complaints } = await dashboards.opened(DESK, small)
     await page.waitForSelector('#withheld-rows li')
     expect(await page.textContent('#withheld-rows')).toContain(MARKUP)
     expect(await explain(page, BAD_PRICE)).toContain(MARKUP)
@@ -124,45 +65,13 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
-  it.each([
-    ['light', DESK],
-    ['dark', DARK],
-    ['phone', PHONE],
-  ] as const)('gives axe nothing to find and scrolls in one direction only: %s', async (_, look) => {
-    const { page } = await opened(look, small)
-    await page.waitForSelector('#withheld-rows li')
-    expect(await faults(page)).toEqual([])
-    await explain(page, SHOWN)
-    await page.click('#explanation summary')
-    expect(await faults(page)).toEqual([])
-    expect(await isWiderThanItsWindow(page)).toBe(false)
-    await page.context().close()
-  })
-
-  it.each([
-    ['light', DESK],
-    ['dark', DARK],
-    ['phone', PHONE],
-  ] as const)('shows the sample CRM as the documentation does: %s', async (name, look) => {
-    const crm = { kind: 'files', directory: join(ROOT, 'sample') }
-    const directory = new FilesDirectory({ operations: { port: 0 }, crm }, null)
-    directories.push(directory)
-    const sample = await serve('bun', directory.configuration)
-    processes.push(sample)
-    const { page, complaints } = await opened(look, sample)
-    await page.waitForSelector('#withheld-rows li')
-    const id = new URL(sample.listening.try ?? '').pathname.split('/').at(-1) ?? ''
-    expect(await explain(page, id)).toContain('is on the web')
-    expect(await faults(page)).toEqual([])
-    expect(complaints).toEqual([])
-    await screenshot(page, `dashboard-${name}`)
-    await page.context().close()
-  })
-
   it('leads from the count of a reason to its rows, mistakes first and then in the order of the file, 20 a page', async () => {
     const drafts = Array.from({ length: 30 }, (_, index) => event(index + 1, { ShowOnWeb: false }))
     const mistakes = [event(40, { Start: null }), event(41, { Price: 'x' })]
-    const { page } = await opened(DESK, await started(JSON.stringify([...drafts, ...mistakes, event(50)])))
+    const { page } = await dashboards.opened(
+      DESK,
+      await dashboards.started(JSON.stringify([...drafts, ...mistakes, event(50)])),
+    )
     await page.locator('#withheld-count', { hasText: '32 withheld events; shown are 1 to 20.' }).waitFor()
     const places = async (): Promise<string[]> =>
       (await page.locator('#withheld-rows .place span.crm').allTextContents()).slice(0, 4)
@@ -180,7 +89,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
       event(3, { Price: 'x', Name: 'Gala' }),
       event(4, { Id: null }),
     ]
-    const { page } = await opened(DESK, await started(JSON.stringify(rows)))
+    const { page } = await dashboards.opened(DESK, await dashboards.started(JSON.stringify(rows)))
     await page.click('#card-events a:has-text("Start, something is missing")')
     await page.locator('#withheld-count', { hasText: /^1 of 3 / }).waitFor()
     await page.click('#withheld-rows summary')
@@ -204,9 +113,9 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     const hall = { Id: '00000000-0000-4000-9000-000000000001', Name: 'Hall' }
     const times = { Start: '2026-07-11T19:30:00Z', VenueId: hall.Id }
     const rows = [event(1, { Name: 'Tosca', ...times }), event(2, { Name: 'Tosca', VenueId: hall.Id })]
-    const running = await started(JSON.stringify(rows))
+    const running = await dashboards.started(JSON.stringify(rows))
     running.directory.write('venues', JSON.stringify([hall]))
-    const { page } = await opened(DESK, running)
+    const { page } = await dashboards.opened(DESK, running)
     await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
     await page.fill('#explain-id', 'tosca')
     await page.press('#explain-id', 'Enter')
@@ -225,9 +134,9 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
 
   it('shows an event and a venue that have the same id of the CRM, one below the other', async () => {
     const crm = { kind: 'files', directory: './crm', idNamespace: '6f1f3c0e-5f0e-4c57-8a55-0d6c1c0a7e11' }
-    const running = await started(JSON.stringify([event(1, { Id: '7' })]), { crm })
+    const running = await dashboards.started(JSON.stringify([event(1, { Id: '7' })]), { crm })
     running.directory.write('venues', JSON.stringify([{ Id: 7, Name: 'Hall' }]))
-    const { page } = await opened(DESK, running)
+    const { page } = await dashboards.opened(DESK, running)
     await page.locator('#card-venues dd.big', { hasText: /^1$/ }).waitFor()
     await explain(page, '7')
     const titles = await page.locator('#explanation h3').allTextContents()
@@ -237,7 +146,7 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('finds by title, by an address that holds the id, and is itself an address to send', async () => {
-    const { page } = await opened(DESK, small)
+    const { page } = await dashboards.opened(DESK, small)
     await page.fill('#explain-id', 'event 1000001')
     await page.press('#explain-id', 'Enter')
     await page.locator('#found-count', { hasText: '1 by that name:' }).waitFor()
@@ -249,15 +158,15 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
       `The event ${SHOWN} is on the web`,
     )
     expect(page.url()).toEndWith(`/?explain=${SHOWN}`)
-    const again = await open(browser, page.url(), DESK)
+    const again = await open(dashboards.browser, page.url(), DESK)
     await again.page.locator('#explanation h3', { hasText: `The event ${SHOWN} is on the web` }).waitFor()
     await again.page.context().close()
     await page.context().close()
   })
 
   it('shows an unknown venue of an event that is on the web as a warning, not as a NO', async () => {
-    const running = await started(JSON.stringify([event(1, { VenueId: BAD_PRICE })]))
-    const { page } = await opened(DESK, running)
+    const running = await dashboards.started(JSON.stringify([event(1, { VenueId: BAD_PRICE })]))
+    const { page } = await dashboards.opened(DESK, running)
     expect(await explain(page, SHOWN)).toContain('is on the web')
     expect(await page.locator('#explanation .but').count()).toBe(1)
     expect(await page.locator('#explanation .no').count()).toBe(0)
@@ -265,44 +174,19 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
-  it('stays as wide as its window, whatever words the CRM holds, and keeps the next row in sight where one has many faults', async () => {
-    const word = 'W'.repeat(3000)
-    const faulty = {
-      Name: `${word}${MARKUP}`,
-      Start: word,
-      Finish: null,
-      Price: word,
-      TicketCapacity: word,
-      Tags: word,
-    }
-    const rows = [
-      event(1, faulty),
-      event(2, { ...faulty, Id: word }),
-      event(3, { [word]: 1, Finish: '2025-01-01T00:00Z' }),
-    ]
-    const { page, complaints } = await opened({ ...PHONE, colorScheme: 'dark' }, await started(JSON.stringify(rows)))
-    await page.locator('#withheld-rows summary', { hasText: '4 more faults' }).first().waitFor()
-    expect(await isWiderThanItsWindow(page)).toBe(false)
-    const [first] = await page.locator('#withheld-rows > li').all()
-    expect((await first?.boundingBox())?.height).toBeLessThan(PHONE.height * 0.6)
-    await explain(page, SHOWN)
-    for (const summary of await page.$$('#withheld-rows summary')) await summary.click()
-    expect(await isWiderThanItsWindow(page)).toBe(false)
-    expect(await faults(page)).toEqual([])
-    expect(complaints).toEqual([])
-    await page.context().close()
-  })
-
   it('does not say that all is well where rows are there and none is served', async () => {
-    const { page } = await opened(DARK, await started(JSON.stringify([event(1, { ShowOnWeb: false })])))
+    const { page } = await dashboards.opened(
+      DARK,
+      await dashboards.started(JSON.stringify([event(1, { ShowOnWeb: false })])),
+    )
     expect(await page.textContent('#state.warn')).toContain('none of the 1 events is served')
     expect(await faults(page)).toEqual([])
     await page.context().close()
   })
 
   it('shows what came and changed since the first read, and the last day in three lines', async () => {
-    const running = await started(events(3, 0))
-    const { page } = await opened(PHONE, running)
+    const running = await dashboards.started(events(3, 0))
+    const { page } = await dashboards.opened(PHONE, running)
     expect(await page.locator('#changes li').count()).toBe(0)
     running.directory.write(
       'events',
@@ -318,8 +202,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('shows no count as served where callers get 502, and says what is kept', async () => {
-    const running = await started(events(3, 0), { freshness: { maxAge: '3s', refreshEvery: '100ms' } })
-    const { page } = await opened(PHONE, running)
+    const running = await dashboards.started(events(3, 0), { freshness: { maxAge: '3s', refreshEvery: '100ms' } })
+    const { page } = await dashboards.opened(PHONE, running)
     await page.locator('#card-events dd.big', { hasText: /^3$/ }).waitFor()
     expect(await page.textContent('#card-events')).toContain('Served3Held')
     expect(await page.isVisible('#card-events dt:text-is("Held")')).toBe(false)
@@ -334,29 +218,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
     await page.context().close()
   })
 
-  it('breaks no word of its own on a phone', async () => {
-    const { page } = await opened(PHONE, small)
-    await page.waitForSelector('#reads tr')
-    const broken = await page.evaluate<
-      string[]
-    >(`[...document.querySelectorAll('th, td, dt, dd, h2, h3, button, label, figcaption *')]
-      .flatMap((part) => [...part.childNodes])
-      .filter((node) => node.nodeType === Node.TEXT_NODE)
-      .flatMap((node) => [...node.data.matchAll(/[A-Za-z]+/g)].map((word) => ({ node, word })))
-      .filter(({ node, word }) => {
-        const range = document.createRange()
-        range.setStart(node, word.index)
-        range.setEnd(node, word.index + word[0].length)
-        return range.getClientRects().length > 1
-      })
-      .map(({ word }) => word[0])`)
-    expect(broken).toEqual([])
-    expect(await isWiderThanItsWindow(page)).toBe(false)
-    await page.context().close()
-  })
-
   it('is used by keyboard alone: skip link, search, explanation', async () => {
-    const { page } = await opened(DESK, small)
+    const { page } = await dashboards.opened(DESK, small)
     await page.waitForSelector('#withheld-rows li')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the lists')
@@ -376,8 +239,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('says clearly that the service does not answer, and that what it shows is old', async () => {
-    const running = await started(events(2, 1))
-    const { page } = await opened(DESK, running)
+    const running = await dashboards.started(events(2, 1))
+    const { page } = await dashboards.opened(DESK, running)
     await running.child.stop()
     await page.waitForSelector('body.silent')
     expect(await page.textContent('#state')).toMatch(/^The service does not answer\. What is below it said at /)
@@ -386,8 +249,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('says why the last reload was refused, until one succeeds', async () => {
-    const running = await started(events(1, 0))
-    const { page } = await opened(DESK, running)
+    const running = await dashboards.started(events(1, 0))
+    const { page } = await dashboards.opened(DESK, running)
     const told = page.locator('#reload')
     expect(await told.isVisible()).toBe(false)
     const right = readFileSync(running.directory.configuration, 'utf8')
@@ -403,8 +266,8 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   })
 
   it('asks before it accepts a shorter list, and then accepts it', async () => {
-    const running = await started(events(40, 0))
-    const { page, complaints } = await opened(DESK, running)
+    const running = await dashboards.started(events(40, 0))
+    const { page, complaints } = await dashboards.opened(DESK, running)
     running.directory.write('events', events(2, 0))
     await page.waitForSelector('#card-events button:visible')
     expect(await page.textContent('#state')).toMatch(/does not believe\. The old list is served until /)
@@ -428,40 +291,17 @@ describe.skipIf(CHROMIUM === null)('the dashboard in Chromium', () => {
   it('asks for the token, which a browser sends as the password of Basic', async () => {
     const operations = { port: 0, token: { file: './token' } }
     const directory = new FilesDirectory({ operations }, { events: '[]', venues: '[]' })
-    directories.push(directory)
     writeFileSync(join(directory.path, 'token'), 'open-sesame\n')
-    const running = await serve('bun', directory.configuration)
-    processes.push(running)
+    const running = await dashboards.serve(directory)
     const address = running.listening.operations ?? ''
     const httpCredentials = { username: 'anybody', password: 'open-sesame' }
-    const context = await browser.newContext({ httpCredentials })
+    const context = await dashboards.browser.newContext({ httpCredentials })
     const page = await context.newPage()
     await page.goto(address)
     await page.waitForSelector('#lists article')
     await context.close()
     expect((await fetch(address)).status).toBe(401)
   })
-})
-
-describe.skipIf(CHROMIUM === null)('the dashboard of 100,000 records, half of them withheld', () => {
-  it('pages and searches them without being felt', async () => {
-    browser = await openBrowser()
-    const running = await started(events(50_000, 50_000))
-    const { page, complaints } = await opened(DESK, running)
-    await page.locator('#withheld-count', { hasText: /^50,000 / }).waitFor()
-    expect(await page.locator('#withheld-rows li').count()).toBe(20)
-    const first = await page.textContent('#withheld-rows')
-    await page.click('#withheld-next')
-    await page.locator('#withheld-count', { hasText: '21 to 40' }).waitFor()
-    expect(await page.textContent('#withheld-rows')).not.toBe(first)
-    await page.fill('#withheld-words', '000000049999 price')
-    await page.locator('#withheld-count', { hasText: /^1 of 50,000 / }).waitFor()
-    expect(await page.textContent('#withheld-rows')).toContain('00000000-0000-4000-8000-000000049999')
-    expect(complaints).toEqual([])
-    await browser.close()
-    await running.child.stop()
-    for (const directory of directories) directory.remove()
-  }, 60_000)
 })
 
 it('the page and its files name no other place', () => {

@@ -22,7 +22,7 @@ export const MUTANT_SEED: number = given('MARQUEE_MUTANT_SEED', 1)
 export const MODEL_STEPS: number = given('MARQUEE_MODEL_STEPS', either(40_000, 160_000))
 
 /** The number of random fleets of several instances. */
-export const FLEET_RUNS: number = given('MARQUEE_FLEET_RUNS', either(3, 12))
+export const FLEET_RUNS: number = given('MARQUEE_FLEET_RUNS', either(2, 12))
 
 /** Returns the seeds of a directed plan. */
 export function planSeeds(count: number): readonly number[] {
@@ -63,3 +63,15 @@ export const CONFIGURED_VALUES: number = either(5, 1)
 
 /** The duration of the soak test with 100,000 events. */
 export const SOAK_S: number = either(10, 60)
+
+/** The length of the fleets whose requests are counted. */
+export const COUNTED_MS: number = either(300_000, 600_000)
+
+/** The rows of the largest sheet, of which each row has cells, and of the one whose cells are empty. */
+export const SHEET_ROWS: number = either(100_000, 1_048_574)
+export const EMPTY_CELL_ROWS: number = either(10_000, 100_000)
+
+/** Returns the first of the cases, of which one proves the essentials. */
+export function caseOrAll<Case>(cases: readonly Case[], essentials = 1): readonly Case[] {
+  return either(cases.slice(0, essentials), cases)
+}
