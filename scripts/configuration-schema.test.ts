@@ -100,6 +100,7 @@ const BEYOND = [
   'limits: { waitFor: 34561m }',
   'freshness: { fullReadEvery: 5ms }',
   'limits: { idle: 900ms }',
+  'limits: { readyBodies: 999KB }',
   'limits: { memory: 999999999999999TB }',
   'freshness: { shrinkGuard: 9999h }',
   'timeZone: Europe/Lodnon',

@@ -7,6 +7,7 @@ import { Formatter } from '../formats/format.ts'
 import { createNegotiator } from '../formats/negotiation.ts'
 import { Description } from '../http/description.ts'
 import { Service } from '../http/service.ts'
+import { ReadyBodies } from '../records/ready-bodies.ts'
 import type { RequestWatch } from '../http/call.ts'
 import { bugPlace } from '../observe/printable.ts'
 import type { Observation, Observe } from '../observe/observation.ts'
@@ -18,6 +19,7 @@ import { type Time, systemTime } from '../time/time.ts'
 import { yieldToEventLoop } from '../time/waiting.ts'
 import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
 import type { Sharing } from './cluster-member.ts'
+import { usualReadyBytes } from './usable-memory.ts'
 
 /** All parts of a running Marquee but its listeners. */
 export interface Marquee {
@@ -30,6 +32,7 @@ export interface Marquee {
   readonly replica: Replica
   readonly admissions: Admissions
   readonly limits: Configuration['limits']
+  readonly ready: ReadyBodies
   /** What answers now; another once other settings were adopted. */
   service: Service
   /** Takes over what a reload may change; the records that are held stay. Where it rejects, nothing has changed. */
@@ -80,12 +83,15 @@ export async function assemble(
     ...(reserve === null ? {} : { descriptors: reserve }),
   })
   const formatter = new Formatter(representation)
+  const readyBytes = (): number => limits.readyBodiesBytes ?? usualReadyBytes()
+  const ready = new ReadyBodies(readyBytes())
   // `feeds` takes effect at a restart alone.
   const { feeds: switches } = configuration
   let keepsIndexes = configuration.lists || switches.calendar
   const parts = {
     crm,
     formatter,
+    ready,
     limits,
     time,
     observe,
@@ -134,6 +140,7 @@ export async function assemble(
     },
     admissions,
     limits,
+    ready,
     service: await serviceOf(configuration),
     idsOf: idsOf(configuration.crm),
     suspicions,
@@ -146,7 +153,8 @@ export async function assemble(
       Object.assign(representation, next.representation)
       keepsIndexes = next.lists || switches.calendar
       reading.applySettings(JSON.stringify(representation) !== before)
-      if (!next.lists) for (const { list } of [reading.events, reading.venues]) list.ready.endPages()
+      if (!next.lists) ready.endPages()
+      ready.limitTo(readyBytes())
       if (isAlone) {
         if (!keepsIndexes) reading.dropIndexes()
         // Until what is held is in order, a list is answered with 502.

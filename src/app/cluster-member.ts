@@ -213,7 +213,7 @@ export class Sharing implements ToldLists {
   }
 
   #newLists(): RecordLists {
-    const lists = newLists(this.#options.formatter)
+    const lists = newLists(this.#options.formatter, this.#options.ready)
     const { keepsIndexes, pause } = this.#options
     this.#made = this.#made.filter((made) => made.deref() !== undefined)
     for (const list of [lists.events, lists.venues]) {

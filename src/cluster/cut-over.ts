@@ -28,7 +28,11 @@ export class CutOver {
     this.served = next
     // Requests waiting on the old lists must look at the new ones.
     for (const list of [events, venues]) list.help()
-    if (!isSame) this.#changes = -1
+    if (!isSame) {
+      this.#changes = -1
+      // Bodies of the old lists must not take the room of the new ones'.
+      for (const { list } of [events, venues]) list.ready.clear()
+    }
     return true
   }
 

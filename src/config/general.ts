@@ -1,6 +1,17 @@
 import { join } from 'node:path'
 import { basePath, host } from './addresses.ts'
-import { duration, durationOrOff, flag, path, secretText, size, text, timeZone, wholeNumber } from './values.ts'
+import {
+  duration,
+  durationOrOff,
+  flag,
+  path,
+  secretText,
+  size,
+  sizeOrAuto,
+  text,
+  timeZone,
+  wholeNumber,
+} from './values.ts'
 import type { Key } from './key.ts'
 import { type SettingsOf, list, section } from './section.ts'
 import { cluster } from './cluster-settings.ts'
@@ -146,6 +157,11 @@ export const GENERAL = {
     memory: size()
       .default('2GB')
       .says('The memory limit of all lists, including withheld rows; a larger list is refused and the old one kept.'),
+    readyBodies: sizeOrAuto()
+      .default('auto')
+      .says(
+        'The memory for bodies that are kept ready to send, of both lists together, besides `memory`; `auto` is an eighth of the memory that the process may use, 128MB to 2GB.',
+      ),
   }).says('Limits on requests and memory.'),
   snapshot: section({
     directory: path('the path of a directory')

@@ -49,7 +49,14 @@ describe('a configuration', () => {
       conditionalRequests: false,
       lists: false,
       describe: true,
-      limits: { waiting: 1000, waitForMs: 10_000, idleMs: 75_000, drainMs: 10_000, memoryBytes: 2e9 },
+      limits: {
+        waiting: 1000,
+        waitForMs: 10_000,
+        idleMs: 75_000,
+        drainMs: 10_000,
+        memoryBytes: 2e9,
+        readyBodiesBytes: null,
+      },
       snapshot: { directory: '/etc/.marquee' },
       cluster: null,
       log: { requests: false },
@@ -78,7 +85,7 @@ representation:
     event: [ { rel: tickets, href: 'https://tickets.example.org/{Id}', title: Book } ]
     venue: [ { rel: map, href: ~/maps } ]
 conditionalRequests: true
-limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB }
+limits: { waiting: 5, waitFor: 0, idle: 4000s, drain: 1m, memory: 1GiB, readyBodies: 256MB }
 snapshot: { directory: ./state }
 cluster: { url: "rediss://store.example.org:6380/1", name: two, ca: ca.pem, heartbeat: 100ms, readersWhenLost: all }
 log: { requests: on }
@@ -120,7 +127,14 @@ crm: { kind: files, directory: /srv/lists, timeZone: America/New_York }`,
       conditionalRequests: true,
       lists: false,
       describe: true,
-      limits: { waiting: 5, waitForMs: 0, idleMs: 4_000_000, drainMs: 60_000, memoryBytes: 2 ** 30 },
+      limits: {
+        waiting: 5,
+        waitForMs: 0,
+        idleMs: 4_000_000,
+        drainMs: 60_000,
+        memoryBytes: 2 ** 30,
+        readyBodiesBytes: 256e6,
+      },
       snapshot: { directory: '/etc/state' },
       log: { requests: true },
     })

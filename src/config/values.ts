@@ -151,15 +151,27 @@ const SIZES: ReadonlyMap<string, number> = new Map(
   Object.entries({ B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30, TIB: 2 ** 40 }),
 )
 
+const SIZE = textSchema(/^\s*(?=0*[1-9])\d{1,15} ?(?:[KMGTkmgt][Ii]?)?[Bb]\s*$/)
+
 /** A size with a unit, in bytes: `2GB` is 2·10⁹, `2GiB` is 2³¹. */
 export function size(): Key<number, 'Bytes'> {
-  const schema = textSchema(/^\s*(?=0*[1-9])\d{1,15} ?(?:[KMGTkmgt][Ii]?)?[Bb]\s*$/)
-  const key = leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', schema, ({ value }) => {
-    const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
-    if (bytes === null) return needsUnit(value, ['MB', 'GB'])
-    return bytes >= 1000 && Number.isSafeInteger(bytes) ? bytes : null
-  })
-  return key.in('Bytes')
+  return leaf('a size such as 512MB, 2GB or 2GiB, at least 1KB', SIZE, ({ value }) => bytesOf(value, 1000)).in('Bytes')
+}
+
+/** A size in bytes; `null` for `auto`. */
+export function sizeOrAuto(): Key<number | null, 'Bytes'> {
+  const schema = { anyOf: [{ const: 'auto' }, SIZE, textSchema(/^\s*[Aa][Uu][Tt][Oo]\s*$/)] }
+  const key = leaf<number | 'auto'>('auto, or a size such as 256MB or 2GB, at least 1MB', schema, ({ value }) =>
+    String(value).trim().toLowerCase() === 'auto' ? 'auto' : bytesOf(value, 1e6),
+  )
+  return key.map((given) => (given === 'auto' ? null : given)).in('Bytes')
+}
+
+/** Parses a size; `null` if the text is not one, or is too small. */
+function bytesOf(value: string | number | boolean, leastBytes: number): number | Wrong | null {
+  const bytes = typeof value === 'string' ? amountOf(value.toUpperCase(), SIZES) : null
+  if (bytes === null) return needsUnit(value, ['MB', 'GB'])
+  return bytes >= leastBytes && Number.isSafeInteger(bytes) ? bytes : null
 }
 
 /**

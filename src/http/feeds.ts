@@ -17,7 +17,7 @@ import { type ReadyPage, ReadyPages } from './ready-pages.ts'
 import type { Endpoint } from './route.ts'
 
 /** What calendars and JSON-LD that were asked for lately take, each of the two kinds of body. */
-const READY_BYTES = 8 * 1024 * 1024
+const ROOM = { pagesBytes: 8 * 1024 * 1024 }
 /** A calendar of many events ends where its events reach this: some programs read no more than a part of it. */
 const LARGEST_CALENDAR_BYTES = 32 * 1024 * 1024
 /** How long events are written before other requests have their turn, and after how many events the clock is read. */
@@ -46,8 +46,8 @@ export class Feeds {
   readonly hasCalendars: boolean
   readonly #options: FeedsOptions
   readonly #negotiate: (accept: string | null) => MediaType | FeedType
-  #single = new ReadyPages(READY_BYTES)
-  #subscriptions = new ReadyPages(READY_BYTES, true)
+  #single = new ReadyPages(ROOM)
+  #subscriptions = new ReadyPages(ROOM, true)
   /** The lists of which those were made. */
   #madeOf: readonly unknown[] = []
   /** Calendars that are being written, by query. */
@@ -168,8 +168,8 @@ export class Feeds {
     const { events, venues } = this.#options.held
     if (this.#madeOf[0] !== events.list || this.#madeOf[1] !== venues.list) {
       this.#madeOf = [events.list, venues.list]
-      this.#single = new ReadyPages(READY_BYTES)
-      this.#subscriptions = new ReadyPages(READY_BYTES, true)
+      this.#single = new ReadyPages(ROOM)
+      this.#subscriptions = new ReadyPages(ROOM, true)
       this.#writing.clear()
     }
     return events.list.changes + venues.list.changes

@@ -32,7 +32,8 @@ export class ListPages<Item> {
     this.list = list
     this.venues = venues
     this.#formatter = formatter
-    this.#ready = new ReadyPages(list.ready.makeRoomForPages())
+    this.#ready = new ReadyPages(list.ready)
+    list.ready.makeRoomForPages()
   }
 
   /** Returns the page as of `nowMs`, epoch ms; `null` while the index is not complete. */

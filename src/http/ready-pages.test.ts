@@ -11,7 +11,7 @@ function pageOf(bytes: number, changes = 1): ReadyPage {
 describe('ready pages', () => {
   it('are valid while nothing has changed, none of their events has ended, and the clock is not set back', () => {
     const read = (changes: number, nowMs: number): boolean => {
-      const pages = new ReadyPages(100_000)
+      const pages = new ReadyPages({ pagesBytes: 100_000 })
       pages.keep('a', pageOf(10))
       return pages.read('a', changes, nowMs) !== null
     }
@@ -24,7 +24,7 @@ describe('ready pages', () => {
   })
 
   it('stay below their ceiling, drop the least recently requested first, and keep no large page', () => {
-    const pages = new ReadyPages(100_000)
+    const pages = new ReadyPages({ pagesBytes: 100_000 })
     const has = (key: string): boolean => pages.read(key, 1, NOW) !== null
     for (let each = 0; each < 9; each++) {
       pages.keep(`${each}`, pageOf(10_000))

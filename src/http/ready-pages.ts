@@ -18,17 +18,22 @@ const PAGE_BYTES = 500
 /** The largest kept page, as a fraction of the ceiling. */
 const LARGEST_SHARE = 1 / 8
 
+/** The room for pages, read on every use: a reload changes it. */
+interface PagesRoom {
+  readonly pagesBytes: number
+}
+
 /** Recently requested pages. The least recently requested are dropped first. */
 export class ReadyPages {
-  readonly #ceilingBytes: number
+  readonly #room: PagesRoom
   readonly #pages = new Map<string, ReadyPage>()
   #bytes = 0
 
   /** Whether the latest page is kept however large it is. */
   readonly #keepsLatest: boolean
 
-  constructor(ceilingBytes: number, keepsLatest = false) {
-    this.#ceilingBytes = ceilingBytes
+  constructor(room: PagesRoom, keepsLatest = false) {
+    this.#room = room
     this.#keepsLatest = keepsLatest
   }
 
@@ -45,10 +50,10 @@ export class ReadyPages {
   keep(key: string, page: ReadyPage): void {
     const before = this.#pages.get(key)
     if (before !== undefined) this.#drop(key, before)
-    if (!this.#keepsLatest && page.body.length > this.#ceilingBytes * LARGEST_SHARE) return
+    if (!this.#keepsLatest && page.body.length > this.#room.pagesBytes * LARGEST_SHARE) return
     this.#add(key, page)
     for (const [oldest, kept] of this.#pages) {
-      if (this.#bytes <= this.#ceilingBytes || (this.#keepsLatest && kept === page)) return
+      if (this.#bytes <= this.#room.pagesBytes || (this.#keepsLatest && kept === page)) return
       this.#drop(oldest, kept)
     }
   }

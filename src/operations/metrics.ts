@@ -2,6 +2,7 @@ import type { ReadMeter, RequestMeter } from '../observe/meters.ts'
 import { OUTCOMES } from '../observe/observation.ts'
 import { WHOLE_ROW } from '../sync/drift.ts'
 import { type ToldLists, withheldIn } from '../sync/held-lists.ts'
+import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
 import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge, histogram } from './exposition.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -17,6 +18,7 @@ export interface MetricsOptions {
   readonly isReady: () => boolean
   /** Requests that wait for a refresh now. */
   readonly waiting: () => number
+  readonly readyBodies: () => ReadyBodiesCount
   /** What a restart goes on from; null where there is none. */
   readonly snapshot: () => SnapshotStanding | null
   /** Null where this instance stands alone. */
@@ -39,6 +41,7 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
     gauge('marquee_waiting_requests', 'Requests that wait for a refresh now.', waiting),
     ...listMetrics(options),
     ...readMetrics(options),
+    ...readyBodiesMetrics(options),
     ...snapshotMetrics(options),
     ...clusterMetrics(options.cluster),
     counter(
@@ -47,6 +50,31 @@ export function metricsOf(options: MetricsOptions): readonly Metric[] {
       droppedLines,
     ),
     ...processMetrics(options.time),
+  ]
+}
+
+function readyBodiesMetrics({ readyBodies }: MetricsOptions): readonly Metric[] {
+  return [
+    gauge(
+      'marquee_ready_bodies_bytes',
+      'Memory allocated for bodies of records that are kept ready to send.',
+      () => readyBodies().bytes,
+    ),
+    gauge(
+      'marquee_ready_bodies_limit_bytes',
+      'The most that ready bodies may take: limits.readyBodies.',
+      () => readyBodies().limitBytes,
+    ),
+    counter(
+      'marquee_ready_bodies_hits_total',
+      'Bodies of records that were ready when an answer needed them.',
+      () => readyBodies().hits,
+    ),
+    counter(
+      'marquee_ready_bodies_misses_total',
+      'Bodies of records that were made because none was ready.',
+      () => readyBodies().misses,
+    ),
   ]
 }
 

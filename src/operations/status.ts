@@ -1,6 +1,7 @@
 import { indexOf } from '../order/list-index.ts'
 import type { ListName } from '../domain/field.ts'
 import type { Suspicion } from '../domain/suspicion.ts'
+import type { ReadyBodiesCount } from '../records/ready-bodies.ts'
 import { type Aged, isAnswered, listStanding } from '../sync/admission.ts'
 import { type HeldLists, type ToldList, type ToldLists, withheldIn } from '../sync/held-lists.ts'
 import type { RefreshSettings } from '../sync/list-replica.ts'
@@ -32,6 +33,7 @@ export interface Status {
   readonly waiting: number
   /** What a restart goes on from; null where there is none. */
   readonly snapshot: SnapshotStanding | null
+  readonly readyBodies: ReadyBodiesCount
   /** Absent where this instance stands alone. */
   readonly cluster?: ClusterStatus
   /** Absent unless the last reload was refused. */
@@ -44,7 +46,7 @@ export interface Status {
 
 export interface StatusOptions extends Pick<
   Status,
-  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'snapshot'
+  'settings' | 'version' | 'startedAt' | 'stopping' | 'waiting' | 'snapshot' | 'readyBodies'
 > {
   readonly lists: ToldLists
   readonly now: Moment
@@ -61,7 +63,8 @@ export interface StatusOptions extends Pick<
 
 /** What `/status` says: whether answers may be given, and how each list is. */
 export function statusOf(options: StatusOptions): Status {
-  const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, cluster, refused } = options
+  const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies, cluster, refused } =
+    options
   const { events, venues } = lists
   return {
     ready: !stopping && isReady(lists, settings, now),
@@ -70,6 +73,7 @@ export function statusOf(options: StatusOptions): Status {
     startedAt,
     waiting,
     snapshot,
+    readyBodies,
     ...(cluster === null ? {} : { cluster }),
     ...(refused === null ? {} : { reload: refused }),
     settings,

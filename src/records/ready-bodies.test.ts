@@ -1,15 +1,21 @@
 import { beforeEach, describe, expect, it } from 'bun:test'
+import fc from 'fast-check'
 import { textOf } from '../formats/body.ts'
 import { ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
 
 const MB = 1024 * 1024
+
+/** Keeps bodies of 1000 bytes at these places. */
+function fill(ready: ReadyBodies, places: ReadyPlaces, from: number, to: number): void {
+  for (let place = from; place < to; place++) ready.keep(places, place, `${place}:`.padEnd(1000, '.'))
+}
 
 describe('ready bodies with a ceiling of 8 MB', () => {
   let ready: ReadyBodies
   let places: ReadyPlaces
   beforeEach(() => {
     ready = new ReadyBodies(8 * MB)
-    places = new ReadyPlaces()
+    places = new ReadyPlaces(ready)
     places.grow(100_000)
   })
 
@@ -25,15 +31,16 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     expect(read(99)).toBeNull()
   })
 
-  it('are overwritten when the ring is full, the oldest first, and never become another body', () => {
+  it('are overwritten at the ceiling, the oldest first, and never become another body', () => {
     const bodies = 20_000
-    for (let place = 0; place < bodies; place++) ready.keep(places, place, `${place}:`.padEnd(1000, '.'))
+    fill(ready, places, 0, bodies)
     const kept = Array.from({ length: bodies }, (_, place) => read(place))
     const first = kept.findIndex((text) => text !== null)
-    // Six segments of 1 MB, including the one being written.
-    expect(first).toBeGreaterThan(bodies - 6400)
-    expect(first).toBeLessThan(bodies - 5200)
+    // Eight segments of 1 MB, including the one being written.
+    expect(first).toBeGreaterThan(bodies - 8 * 1049)
+    expect(first).toBeLessThan(bodies - 7 * 1048)
     for (let place = first; place < bodies; place++) expect(kept[place]).toStartWith(`${place}:`)
+    expect(ready.count.bytes).toBe(8 * MB)
   })
 
   it('drop the oldest large bodies first, and never keep one larger than their ceiling', () => {
@@ -44,16 +51,19 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     expect(read(3)).not.toBeNull()
   })
 
-  it('reduce the room for large bodies in favour of pages of lists', () => {
-    for (const place of [2, 3]) ready.keep(places, place, `${place}`.padEnd(MB, '.'))
-    // Half of 2 MB, however often the room is requested.
-    expect([ready.makeRoomForPages(), ready.makeRoomForPages()]).toEqual([MB, MB])
-    expect([read(2), read(3)?.slice(0, 1)]).toEqual([null, '3'])
-    ready.keep(places, 4, 'x'.repeat(MB))
-    expect([read(3), read(4)?.slice(0, 1)]).toEqual([null, 'x'])
+  it('take no more than the ceiling, small and large ones and pages of lists together', () => {
+    fill(ready, places, 0, 10_000)
+    ready.keep(places, 10_000, 'x'.repeat(MB))
+    expect(ready.count.bytes).toBe(8 * MB)
+    ready.makeRoomForPages()
+    // A sixteenth for each list, however often the room is requested.
+    expect([ready.pagesBytes, ready.count.bytes]).toEqual([MB / 2, 7 * MB])
+    ready.makeRoomForPages()
+    fill(ready, places, 0, 10_000)
+    expect(ready.count.bytes).toBe(7 * MB)
     ready.endPages()
-    ready.keep(places, 5, 'y'.repeat(MB))
-    expect([read(4)?.slice(0, 1), read(5)?.slice(0, 1)]).toEqual(['x', 'y'])
+    fill(ready, places, 0, 10_000)
+    expect(ready.count.bytes).toBe(8 * MB)
   })
 
   it('are forgotten with their record', () => {
@@ -61,7 +71,126 @@ describe('ready bodies with a ceiling of 8 MB', () => {
     ready.keep(places, 5, 'x'.repeat(MB))
     places.forget(4, 4)
     expect([read(4), read(5)]).toEqual([null, null])
+    expect(ready.count.bytes).toBe(MB)
     ready.keep(places, 5, 'new')
     expect(read(5)).toBe('new')
+  })
+
+  it('are counted as hits, and as misses when they are made', () => {
+    ready.keep(places, 4, 'small')
+    ready.keep(places, 5, 'x'.repeat(MB))
+    for (const place of [4, 4, 5, 6]) read(place)
+    expect(ready.count).toMatchObject({ limitBytes: 8 * MB, hits: 3, misses: 2 })
+  })
+})
+
+describe('ready bodies with a ceiling of 64 MB', () => {
+  let ready: ReadyBodies
+  let places: ReadyPlaces
+  beforeEach(() => {
+    ready = new ReadyBodies(64 * MB)
+    places = new ReadyPlaces(ready)
+    places.grow(100_000)
+  })
+
+  const readable = (from: number, to: number): number => {
+    let count = 0
+    for (let place = from; place < to; place++) if (ready.read(places, place) !== null) count++
+    return count
+  }
+
+  it('take no memory before they are requested', () => {
+    expect(ready.count.bytes).toBe(0)
+  })
+
+  it('give memory back as the lists shrink, and keep the bodies that are left', () => {
+    fill(ready, places, 0, 60_000)
+    expect(ready.count.bytes).toBe(58 * MB)
+    for (let place = 0; place < 50_000; place += 4) places.forget(place, 4)
+    // As much again as the bodies that are left take, and 8 MB.
+    expect(ready.count.bytes).toBeLessThan(30 * MB)
+    expect(readable(50_000, 60_000)).toBe(10_000)
+    places.forget(50_000, 10_000)
+    expect(ready.count.bytes).toBeLessThanOrEqual(8 * MB)
+  })
+
+  it('of records that change again and again do not fill it up, and take no others with them', () => {
+    fill(ready, places, 0, 20_000)
+    for (let round = 0; round < 100; round++) {
+      places.forget(0, 2000)
+      fill(ready, places, 0, 2000)
+    }
+    expect(ready.count.bytes).toBeLessThan(50 * MB)
+    expect(readable(0, 20_000)).toBe(20_000)
+  })
+
+  it('are limited at once by a lower ceiling, the newest left, and may grow again with a higher one', () => {
+    fill(ready, places, 0, 60_000)
+    ready.limitTo(16 * MB)
+    expect(ready.count).toMatchObject({ limitBytes: 16 * MB, bytes: 16 * MB })
+    expect(readable(50_000, 60_000)).toBe(10_000)
+    fill(ready, places, 0, 60_000)
+    expect(ready.count.bytes).toBe(16 * MB)
+    ready.limitTo(64 * MB)
+    fill(ready, places, 0, 60_000)
+    expect(ready.count.bytes).toBeGreaterThan(57 * MB)
+  })
+
+  it('are shared by both lists, and given up together when other lists are served', () => {
+    const others = new ReadyPlaces(ready)
+    others.grow(100_000)
+    fill(ready, places, 0, 40_000)
+    fill(ready, others, 0, 40_000)
+    expect(ready.count.bytes).toBe(64 * MB)
+    // The oldest are the first list's.
+    expect(readable(0, 10_000)).toBe(0)
+    expect(ready.read(others, 0)).not.toBeNull()
+    ready.keep(others, 0, 'x'.repeat(MB))
+    ready.clear()
+    expect(ready.count.bytes).toBe(0)
+    expect(readable(0, 40_000)).toBe(0)
+    // Bodies that were given up are not counted a second time.
+    places.forget(0, 40_000)
+    others.forget(0, 40_000)
+    fill(ready, places, 0, 10_000)
+    expect(readable(0, 10_000)).toBe(10_000)
+  })
+})
+
+describe('ready bodies', () => {
+  it('never return another body, whatever is kept, changed and limited', () => {
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.tuple(fc.constant('keep'), fc.nat(400), fc.integer({ min: 0, max: 70_000 })) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('forget'), fc.nat(400), fc.integer({ min: 1, max: 40 })) },
+      { weight: 1, arbitrary: fc.tuple(fc.constant('limit'), fc.integer({ min: 2, max: 12 }), fc.constant(0)) },
+      { weight: 1, arbitrary: fc.tuple(fc.constant('clear'), fc.constant(0), fc.constant(0)) },
+    )
+    fc.assert(
+      fc.property(fc.array(step, { size: 'max', maxLength: 600 }), (steps) => {
+        const ready = new ReadyBodies(4 * MB)
+        const places = new ReadyPlaces(ready)
+        places.grow(512)
+        const written = new Map<number, string>()
+        for (const [number, [what, at, size]] of steps.entries()) {
+          if (what === 'clear') ready.clear()
+          else if (what === 'limit') ready.limitTo(at * MB)
+          else if (what === 'forget') {
+            places.forget(at, size)
+            for (let place = at; place < at + size; place++) written.delete(place)
+          } else if (ready.read(places, at) === null) {
+            const text = written.get(at) ?? `${number}.`.padEnd(size, '.')
+            written.set(at, text)
+            expect(textOf(ready.keep(places, at, text))).toBe(text)
+          }
+          const { bytes, limitBytes } = ready.count
+          expect(bytes).toBeLessThanOrEqual(limitBytes)
+          for (let place = 0; place < 512; place += 7) {
+            const body = ready.read(places, place)
+            if (body !== null && textOf(body) !== written.get(place)) throw new Error(`place ${place} has another body`)
+          }
+        }
+      }),
+      { numRuns: 60 },
+    )
   })
 })

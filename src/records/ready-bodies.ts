@@ -6,69 +6,182 @@ import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 const SEGMENT_BYTES = 1024 * 1024
 /** Larger bodies do not go into the ring. */
 const LARGE_BYTES = 64 * 1024
-/** The fraction of the ceiling for large bodies; and the part of that for pages of lists, if lists are on. */
+/** The fraction of the ceiling for large bodies. */
 const LARGE_SHARE = 1 / 4
-const PAGES_SHARE = 1 / 8
+/** The room for pages of one list, if lists are on: a fraction of the ceiling, and the most it may be. */
+const PAGES_SHARE = 1 / 16
+const MOST_PAGES_BYTES = 8 * 1024 * 1024
+/** The segments may hold as many outdated bytes as current ones, and this much besides. */
+const SLACK_BYTES = 8 * SEGMENT_BYTES
+/** The ceiling of lists that are made without one: 10,000 events and their venues fit in all shapes. */
+const USUAL_CEILING_BYTES = 128 * 1024 * 1024
+
+interface Segment {
+  readonly number: number
+  readonly bytes: Buffer
+  /** The bytes of all bodies, and of current ones. */
+  usedBytes: number
+  liveBytes: number
+}
+
+/** What `/status` and the metrics show. */
+export interface ReadyBodiesCount {
+  readonly limitBytes: number
+  /** The allocated memory, without pages of lists. */
+  readonly bytes: number
+  /** Bodies that were ready when they were requested, and bodies that were made. */
+  readonly hits: number
+  readonly misses: number
+}
 
 /**
- * Recently requested bodies, back to back in a ring of bytes. The newest overwrite the oldest, which creates no
- * garbage. A returned body is valid until the next await; copy it to keep it longer.
+ * Recently requested bodies of both lists, back to back in segments of 1 MB, which are allocated as bodies are
+ * requested. At the ceiling the newest overwrite the oldest, which creates no garbage. A returned body is valid until
+ * the next await; copy it to keep it longer.
  */
 export class ReadyBodies {
-  readonly #segments: (Buffer | undefined)[]
-  readonly #large: LargeBodies
-  readonly #ceilingBytes: number
-  /** The number of bytes written so far, including the unused ends of segments. */
-  #head = 0
+  readonly large: LargeBodies
+  /** By number, the oldest first. */
+  readonly #segments = new Map<number, Segment>()
+  /** The segment being written; `null` if there is none. */
+  #last: Segment | null = null
+  /** The number of segments begun so far. */
+  #begun = 0
+  #liveBytes = 0
+  #ceilingBytes: number
+  #hasPages = false
+  #hits = 0
+  #misses = 0
 
   /** @param ceilingBytes The limit for all bodies together. */
-  constructor(ceilingBytes: number) {
+  constructor(ceilingBytes: number = USUAL_CEILING_BYTES) {
     this.#ceilingBytes = ceilingBytes
-    this.#large = new LargeBodies(ceilingBytes * LARGE_SHARE)
-    const segments = Math.floor((ceilingBytes * (1 - LARGE_SHARE)) / SEGMENT_BYTES)
-    this.#segments = Array.from({ length: segments }, () => undefined)
+    this.large = new LargeBodies(ceilingBytes * LARGE_SHARE)
   }
 
-  /** Reserves room for pages of lists, taken from the large bodies. Returns the number of bytes. */
-  makeRoomForPages(): number {
-    this.#large.limitTo(this.#ceilingBytes * (LARGE_SHARE - PAGES_SHARE))
-    return this.#ceilingBytes * PAGES_SHARE
+  get count(): ReadyBodiesCount {
+    const bytes = this.#segments.size * SEGMENT_BYTES + this.large.bytes
+    return { limitBytes: this.#ceilingBytes, bytes, hits: this.#hits, misses: this.#misses }
   }
 
-  /** Gives the room for pages of lists back to the large bodies. */
+  /** The room for pages of one list. */
+  get pagesBytes(): number {
+    return Math.min(MOST_PAGES_BYTES, this.#ceilingBytes * PAGES_SHARE)
+  }
+
+  /** Applies another ceiling. Memory beyond it is given up at once. */
+  limitTo(ceilingBytes: number): void {
+    this.#ceilingBytes = ceilingBytes
+    this.large.limitTo(ceilingBytes * LARGE_SHARE)
+    this.#dropTo(this.#mostSegments())
+  }
+
+  /** Reserves room for pages of both lists. */
+  makeRoomForPages(): void {
+    this.#hasPages = true
+    this.#dropTo(this.#mostSegments())
+  }
+
+  /** Gives the room for pages of lists back to the bodies of records. */
   endPages(): void {
-    this.#large.limitTo(this.#ceilingBytes * LARGE_SHARE)
+    this.#hasPages = false
+  }
+
+  /** Gives up all bodies, without a look at each: other lists are served from now on. */
+  clear(): void {
+    this.#dropTo(0)
+    this.large.clear()
   }
 
   /** Returns the body at a place; `null` if none was kept or it was overwritten. */
   read(places: ReadyPlaces, place: number): Body | null {
     const start = places.starts[place] ?? NOWHERE
-    if (start === NOWHERE) return places.large.get(place) ?? null
-    const segment = Math.floor(start / SEGMENT_BYTES)
-    if (segment <= Math.floor(this.#head / SEGMENT_BYTES) - this.#segments.length) return null
+    if (start === NOWHERE) return this.#readLarge(places, place)
+    const segment = this.#segments.get(Math.floor(start / SEGMENT_BYTES))
+    if (segment === undefined) return null
+    this.#hits++
     const from = start % SEGMENT_BYTES
-    return this.#segments[segment % this.#segments.length]?.subarray(from, from + (places.lengths[place] ?? 0)) ?? null
+    return segment.bytes.subarray(from, from + (places.lengths[place] ?? 0))
+  }
+
+  #readLarge({ large }: ReadyPlaces, place: number): Body | null {
+    const found = large.size === 0 ? undefined : large.get(place)
+    if (found === undefined) return null
+    this.#hits++
+    return found.body
   }
 
   /** Stores a body at a place and returns it in the form that is sent. */
   keep(places: ReadyPlaces, place: number, text: string): Body {
+    this.#misses++
     const length = Buffer.byteLength(text)
-    if (length > LARGE_BYTES || this.#segments.length === 0) {
+    if (length > LARGE_BYTES) {
       const body = bodyOf(text)
-      this.#large.keep(places.large, place, body)
+      this.large.keep(places.large, place, body)
+      this.#dropTo(this.#mostSegments())
       return body
     }
-    const left = SEGMENT_BYTES - (this.#head % SEGMENT_BYTES)
-    if (length > left) this.#head += left
-    const start = this.#head
-    const from = start % SEGMENT_BYTES
-    const index = Math.floor(start / SEGMENT_BYTES) % this.#segments.length
-    const segment = (this.#segments[index] ??= Buffer.allocUnsafeSlow(SEGMENT_BYTES))
-    segment.write(text, from, length, 'utf8')
-    this.#head += length
-    places.starts[place] = start
+    const segment = this.#segmentWith(length)
+    const from = segment.usedBytes
+    segment.bytes.write(text, from, length, 'utf8')
+    segment.usedBytes += length
+    segment.liveBytes += length
+    this.#liveBytes += length
+    places.starts[place] = segment.number * SEGMENT_BYTES + from
     places.lengths[place] = length
-    return segment.subarray(from, from + length)
+    return segment.bytes.subarray(from, from + length)
+  }
+
+  /** Counts a body as outdated. If most bytes are, gives up the segments with the fewest current ones. */
+  forget(start: number, length: number): void {
+    const segment = this.#segments.get(Math.floor(start / SEGMENT_BYTES))
+    if (segment === undefined) return
+    segment.liveBytes -= length
+    this.#liveBytes -= length
+    while (this.#segments.size * SEGMENT_BYTES > 2 * this.#liveBytes + SLACK_BYTES) this.#drop(this.#mostOutdated())
+  }
+
+  #mostOutdated(): Segment | undefined {
+    let found: Segment | undefined
+    for (const segment of this.#segments.values()) {
+      if (segment !== this.#last && segment.liveBytes < (found?.liveBytes ?? Infinity)) found = segment
+    }
+    return found
+  }
+
+  /** Returns the segment being written if it has room for a body, else another one. */
+  #segmentWith(length: number): Segment {
+    const last = this.#last
+    if (last !== null && last.usedBytes + length <= SEGMENT_BYTES) return last
+    const reused = this.#segments.size < this.#mostSegments() ? undefined : this.#dropOldest()
+    const bytes = reused?.bytes ?? Buffer.allocUnsafeSlow(SEGMENT_BYTES)
+    const segment = { number: this.#begun++, bytes, usedBytes: 0, liveBytes: 0 }
+    this.#segments.set(segment.number, segment)
+    this.#last = segment
+    return segment
+  }
+
+  /** One at least: a body is written before it is sent. */
+  #mostSegments(): number {
+    const pagesBytes = this.#hasPages ? 2 * this.pagesBytes : 0
+    return Math.max(1, Math.floor((this.#ceilingBytes - pagesBytes - this.large.bytes) / SEGMENT_BYTES))
+  }
+
+  #dropTo(segments: number): void {
+    while (this.#segments.size > segments) this.#dropOldest()
+  }
+
+  #dropOldest(): Segment | undefined {
+    const [oldest] = this.#segments.values()
+    this.#drop(oldest)
+    return oldest
+  }
+
+  #drop(segment: Segment | undefined): void {
+    if (segment === undefined) return
+    this.#segments.delete(segment.number)
+    this.#liveBytes -= segment.liveBytes
+    if (segment === this.#last) this.#last = null
   }
 }
 
@@ -79,14 +192,25 @@ export class ReadyPlaces {
   starts: Float64Array = EMPTY_FLOATS
   lengths: Uint32Array = EMPTY_WORDS
   /** Bodies outside the ring. */
-  readonly large: Map<number, Body> = new Map()
+  readonly large: Map<number, LargeBody> = new Map()
+  readonly #ready: ReadyBodies
+
+  constructor(ready: ReadyBodies) {
+    this.#ready = ready
+  }
 
   /** Forgets the bodies of `count` places: they changed or are gone. */
   forget(place: number, count: number): void {
-    // A loop, because this runs for each changed row and `fill` is slower for four places.
+    // Most rows that change have no ready body.
     const { starts } = this
-    for (let at = place; at < place + count; at++) starts[at] = NOWHERE
-    if (this.large.size > 0) for (let at = place; at < place + count; at++) this.large.delete(at)
+    for (let at = place; at < place + count; at++) {
+      const start = starts[at]
+      if (start === NOWHERE || start === undefined) continue
+      this.#ready.forget(start, this.lengths[at] ?? 0)
+      starts[at] = NOWHERE
+    }
+    if (this.large.size === 0) return
+    for (let at = place; at < place + count; at++) this.#ready.large.forget(this.large.get(at))
   }
 
   grow(places: number): void {
@@ -98,14 +222,21 @@ export class ReadyPlaces {
 /** A longer body would take too much of the ceiling. */
 const LONGEST_BYTES = 4 * 1024 * 1024
 
+interface LargeBody {
+  readonly in: Map<number, LargeBody>
+  readonly place: number
+  readonly body: Body
+}
+
 /**
  * Bodies too large for the ring, each allocated separately; the oldest are dropped first. They are kept because the
  * runtime sends a string without a copy: otherwise each slow client would hold its own copy.
  */
-export class LargeBodies {
+class LargeBodies {
+  bytes = 0
   #ceilingBytes: number
-  readonly #queue: { readonly from: Map<number, Body>; readonly place: number; readonly body: Body }[] = []
-  #bytes = 0
+  /** The kept bodies, the oldest first. */
+  readonly #kept = new Set<LargeBody>()
 
   constructor(ceilingBytes: number) {
     this.#ceilingBytes = ceilingBytes
@@ -113,23 +244,35 @@ export class LargeBodies {
 
   limitTo(ceilingBytes: number): void {
     this.#ceilingBytes = ceilingBytes
-    while (this.#bytes > ceilingBytes) this.#evictOldest()
+    this.#dropTo(ceilingBytes)
   }
 
-  keep(into: Map<number, Body>, place: number, body: Body): void {
+  clear(): void {
+    this.#dropTo(0)
+  }
+
+  keep(into: Map<number, LargeBody>, place: number, body: Body): void {
     if (body.length > Math.min(LONGEST_BYTES, this.#ceilingBytes)) return
-    while (this.#bytes + body.length > this.#ceilingBytes) this.#evictOldest()
-    into.set(place, body)
-    this.#queue.push({ from: into, place, body })
-    this.#bytes += body.length
+    this.forget(into.get(place))
+    this.#dropTo(this.#ceilingBytes - body.length)
+    const kept = { in: into, place, body }
+    into.set(place, kept)
+    this.#kept.add(kept)
+    this.bytes += body.length
   }
 
-  #evictOldest(): void {
-    const oldest = this.#queue.shift()
-    if (oldest === undefined) return
-    this.#bytes -= oldest.body.length
-    // A newer body may have replaced it.
-    if (oldest.from.get(oldest.place) === oldest.body) oldest.from.delete(oldest.place)
+  forget(kept: LargeBody | undefined): void {
+    if (kept === undefined) return
+    kept.in.delete(kept.place)
+    this.#kept.delete(kept)
+    this.bytes -= kept.body.length
+  }
+
+  #dropTo(bytes: number): void {
+    for (const oldest of this.#kept) {
+      if (this.bytes <= bytes) return
+      this.forget(oldest)
+    }
   }
 }
 

@@ -19,9 +19,6 @@ const SHARDS = 2 ** SHARD_BITS
 const SHARD_SHIFT = 32 - SHARD_BITS
 const BATCH_ROWS = 500
 
-/** The limit for ready bodies of one list. 10,000 events fit in all four shapes. */
-const READY_BYTES = 64 * 1024 * 1024
-
 /** A body and its entity tag. The body is valid until the next await; copy it to keep it longer. */
 export interface Representation {
   readonly body: Body
@@ -73,7 +70,7 @@ export function slotOf(row: number): number {
 /** The rows of one list in memory (docs/decisions/0001-records-in-memory.md). */
 export class RecordList<Item> {
   readonly kind: ListKind<Item>
-  readonly shards: readonly Shard[] = Array.from({ length: SHARDS }, (_, number) => new Shard(number))
+  readonly shards: readonly Shard[]
   served = 0
   withheld = 0
   /** The faults of withheld rows with an id of their own. */
@@ -93,11 +90,13 @@ export class RecordList<Item> {
   dirtyRows: WriteListener | null = null
   readonly #words = new Uint32Array(4)
 
+  /** The ready bodies, of other lists too. */
   readonly ready: ReadyBodies
 
-  constructor(kind: ListKind<Item>, readyBytes: number = READY_BYTES) {
+  constructor(kind: ListKind<Item>, ready: ReadyBodies = new ReadyBodies()) {
     this.kind = kind
-    this.ready = new ReadyBodies(readyBytes)
+    this.ready = ready
+    this.shards = Array.from({ length: SHARDS }, (_, number) => new Shard(number, ready))
   }
 
   get size(): number {

@@ -4,7 +4,7 @@ import { ETAG_LENGTH } from '../formats/body.ts'
 import { SHAPES } from '../formats/media-types.ts'
 import { EMPTY_BYTES, EMPTY_FLOATS, EMPTY_WORDS, grown } from './columns.ts'
 import { GuidTable } from './guid-table.ts'
-import { PackedEtags, ReadyPlaces } from './ready-bodies.ts'
+import { PackedEtags, type ReadyBodies, ReadyPlaces } from './ready-bodies.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { unpackWithheld } from './packed-withheld.ts'
 
@@ -36,10 +36,11 @@ export class Shard {
   /** The entity tags of requested bodies, four places per slot. */
   readonly etags: PackedEtags = new PackedEtags()
   /** The positions of ready bodies, four places per slot. */
-  readonly ready: ReadyPlaces = new ReadyPlaces()
+  readonly ready: ReadyPlaces
 
-  constructor(number: number) {
+  constructor(number: number, ready: ReadyBodies) {
     this.number = number
+    this.ready = new ReadyPlaces(ready)
   }
 
   get slots(): number {

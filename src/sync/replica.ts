@@ -14,12 +14,15 @@ import type { Formatter } from '../formats/format.ts'
 import { eventKind, venueKind } from '../records/list-kinds.ts'
 import { readVenueId } from '../records/packing.ts'
 import { type Crm, failureOf } from './port.ts'
+import { ReadyBodies } from '../records/ready-bodies.ts'
 import { RecordList } from '../records/record-list.ts'
 import type { Time } from '../time/time.ts'
 
 export interface ReplicaOptions {
   readonly crm: Crm
   readonly formatter: Formatter
+  /** The room for ready bodies of both lists, and of lists that replace them. */
+  readonly ready?: ReadyBodies
   /** Mutable, like the limits and the formatter: a reload changes them and then calls `applySettings`. */
   readonly settings: RefreshSettings
   readonly limits: { readonly memoryBytes: number }
@@ -31,9 +34,9 @@ export interface ReplicaOptions {
   readonly resumeState?: Readonly<Record<ListName, ResumeState>>
 }
 
-/** Returns both lists, empty. */
-export function newLists(formatter: Formatter): RecordLists {
-  return { events: new RecordList(eventKind(formatter)), venues: new RecordList(venueKind(formatter)) }
+/** Returns both lists, empty. They share the room for ready bodies. */
+export function newLists(formatter: Formatter, ready: ReadyBodies = new ReadyBodies()): RecordLists {
+  return { events: new RecordList(eventKind(formatter), ready), venues: new RecordList(venueKind(formatter), ready) }
 }
 
 /**
@@ -53,10 +56,10 @@ export class Replica {
   readonly #time: Time
   readonly #settings: RefreshSettings
 
-  constructor({ crm, formatter, settings, limits, time, observe, pause, lists, resumeState }: ReplicaOptions) {
+  constructor({ crm, formatter, ready, settings, limits, time, observe, pause, lists, resumeState }: ReplicaOptions) {
     this.#pause = pause
     this.#time = time
-    const { events, venues } = lists ?? newLists(formatter)
+    const { events, venues } = lists ?? newLists(formatter, ready)
     const isTooLarge = (readingBytes: number): boolean => {
       return events.sizeBytes + venues.sizeBytes + readingBytes > limits.memoryBytes
     }

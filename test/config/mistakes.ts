@@ -1,6 +1,7 @@
 const DURATION = 'must be a duration such as 500ms, 30s, 15m or 2h'
 const PORT = 'must be a whole number from 0 to 65535'
 const HOST = 'must be an IP address or a host name such as 127.0.0.1, 0.0.0.0, ::1 or localhost, without a port'
+const ROOM = 'must be auto, or a size such as 256MB or 2GB, at least 1MB'
 const SIZE = 'must be a size such as 512MB, 2GB or 2GiB, at least 1KB'
 const FLAG = 'must be on, off, true or false'
 const GUARD = 'must be a duration such as 24h, or off'
@@ -25,14 +26,17 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['listen: { basepath: / }', '2: listen.basepath is not a known key; did you mean basePath?'],
   ['freshness: { stale-if-error: 1s }', '2: freshness.stale-if-error is not a known key; did you mean staleIfError?'],
   ['freshness: { refresh_every: 1s }', '2: freshness.refresh_every is not a known key; did you mean refreshEvery?'],
-  ['limits: { zzz: 1 }', '2: limits.zzz is not a known key; known here: waiting, waitFor, idle, drain, memory'],
+  [
+    'limits: { zzz: 1 }',
+    '2: limits.zzz is not a known key; known here: waiting, waitFor, idle, drain, memory, readyBodies',
+  ],
   [
     'limits: { constructor: 1 }',
-    '2: limits.constructor is not a known key; known here: waiting, waitFor, idle, drain, memory',
+    '2: limits.constructor is not a known key; known here: waiting, waitFor, idle, drain, memory, readyBodies',
   ],
   [
     'limits: { __proto__: { idle: 1s } }',
-    '2: limits.__proto__ is not a known key; known here: waiting, waitFor, idle, drain, memory',
+    '2: limits.__proto__ is not a known key; known here: waiting, waitFor, idle, drain, memory, readyBodies',
   ],
   [
     'toString: 1',
@@ -180,6 +184,10 @@ export const WRONG: readonly (readonly [string, string])[] = [
   ['limits: { memory: 2G }', `2: limits.memory is "2G"; it ${SIZE}`],
   ['limits: { memory: 0GB }', `2: limits.memory is "0GB"; it ${SIZE}`],
   ['limits: { memory: 1.5GB }', `2: limits.memory is "1.5GB"; it ${SIZE}`],
+  ['limits: { readyBodies: 512 }', '2: limits.readyBodies is 512; it needs a unit: 512MB or 512GB'],
+  ['limits: { readyBodies: 999KB }', `2: limits.readyBodies is "999KB"; it ${ROOM}`],
+  ['limits: { readyBodies: automatic }', `2: limits.readyBodies is "automatic"; it ${ROOM}`],
+  ['limits: { readyBodies: null }', `2: limits.readyBodies is empty; it ${ROOM}`],
   ['limits: { memory: 999999999999999TB }', `2: limits.memory is "999999999999999TB"; it ${SIZE}`],
   // Switches
   ['describe: yes', `2: describe is "yes"; it ${FLAG}`],
