@@ -115,8 +115,12 @@ const BEYOND = [
   'listen: { port: 8081 }',
   'operations: { host: localhost, port: 8080 }',
   'timeZone: UTC\ntimeZone: UTC',
+  'crm: { kind: files }',
+  'crm: { kind: files, events: { from: "https://example.org/e.csv" } }',
   // A schema counts characters, and this limit is in bytes.
   `crm: { kind: postgres, url: postgres://u@h/d, listen: ${'é'.repeat(32)}, events: { from: e }, venues: { from: v } }`,
+  'crm: { kind: files, directory: x, venues: {}, events: {\n  from: { url: "https://example.org/a", headers: { X-Api-Key: word } } } }',
+  'crm: { kind: files, directory: x, venues: {}, events: {\n  from: { url: "https://example.org/a", headers: { Range: bytes=0 } } } }',
 ]
 
 /** Of every kind that some key takes, right and nearly right. */

@@ -49,7 +49,7 @@ export async function init(
     error(printable(`${path} ${replaced}`))
     return ANSWER_IS_NO
   }
-  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, cwd, replaced?.idNamespace ?? null)
+  const proposed = from.length === 0 ? null : await lookAtAll(kind, from, context, replaced?.idNamespace ?? null)
   if (Array.isArray(proposed)) {
     for (const problem of proposed) error(printable(problem))
     return WRONG_USAGE
@@ -93,7 +93,7 @@ function schemaLine(folder: string): string {
 async function lookAtAll(
   kind: string,
   from: readonly string[],
-  cwd: string,
+  { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
   idNamespace: Guid | null,
 ): Promise<WrittenProposal | string[]> {
   if (kind !== 'files') return [`--from only works with files: ./marquee init files --from FILE`]
@@ -104,14 +104,23 @@ async function lookAtAll(
     import('../proposal/write-proposal.ts'),
   ])
   const files: (FileTables | string)[] = []
-  for (const file of from) files.push(await lookAt(resolve(cwd, file)))
-  const problems = files.flatMap((file, index) => (typeof file === 'string' ? [`${from[index]} ${file}`] : []))
+  for (const file of from) {
+    if (!isUrl(file)) files.push(await lookAt(resolve(cwd, file)))
+    else files.push(await (await import('./look-at-url.ts')).lookAtUrl(file, env))
+  }
+  const problems = files.flatMap((file, index) =>
+    typeof file === 'string' ? [isUrl(from[index] ?? '') ? file : `${from[index]} ${file}`] : [],
+  )
   if (problems.length > 0) return problems
   const looked = files.flatMap((file) => (typeof file === 'string' ? [] : [file]))
   const hidden = looked.flatMap((file) =>
     file.hidden.map((sheet) => `${file.tables[0]?.file}: not used: the hidden sheet ${JSON.stringify(sheet)}`),
   )
   return writeProposal(propose(looked.flatMap(({ tables }) => tables)), { cwd, hidden, idNamespace })
+}
+
+function isUrl(file: string): boolean {
+  return /^https?:\/\//i.test(file)
 }
 
 const GENERAL = `# Marquee's configuration. Every key has a default, except those of crm; docs/configuration.md lists all keys.
@@ -148,6 +157,7 @@ const FILES = `  kind: files
   directory: ./crm       # contains events and venues, each as .csv, .json or .ndjson; docs/publishing-from-files.md
   # timeZone: Europe/London   # of dates without an offset; default: the timeZone above
   # For files with other columns: ./marquee init files --from FILE; docs/files-as-exported.md
+  # For files on a web server, such as a published spreadsheet: ./marquee init files --from URL; docs/files-by-url.md
 `
 
 const DATAVERSE = `  kind: dataverse

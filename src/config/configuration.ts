@@ -8,6 +8,7 @@ import { VENUES } from '../domain/venue.ts'
 import { isLoopback, isPlain, sharesAddress } from './addresses.ts'
 import { dataverse } from './crm/dataverse.ts'
 import { files } from './crm/files.ts'
+import type { FileName, WebFile } from './crm/list-from.ts'
 import { postgres } from './crm/postgres.ts'
 import { type General, type SettingsOfKind, GENERAL } from './general.ts'
 import { nearestName } from './nearest-name.ts'
@@ -88,6 +89,14 @@ const RULES: readonly Rule[] = [
     message: 'must begin with https:, since it carries secrets; crm.allowInsecure: true allows http:',
   })),
   {
+    key: 'crm.directory',
+    because: 'crm',
+    reads: ['crm.events', 'crm.events.from', 'crm.venues', 'crm.venues.from'],
+    isBroken: ({ crm }) =>
+      crm?.kind === 'files' && crm.directory === null && !(isWebFile(crm.events.block) && isWebFile(crm.venues.block)),
+    message: 'is missing; it must be the directory that holds events and venues',
+  },
+  {
     key: 'freshness.fullReadEvery',
     because: 'freshness.refreshEvery',
     reads: ['freshness', 'freshness.maxAge'],
@@ -139,6 +148,10 @@ const RULES: readonly Rule[] = [
       'must be at most a tenth of freshness.maxAge: answers of followers look up to two heartbeats older than they are, and a lost leader is noticed after four',
   },
 ]
+
+function isWebFile(block: { readonly from: FileName | WebFile | null } | null): boolean {
+  return block !== null && block.from !== null && 'url' in block.from
+}
 
 export function brokenRules(settings: Settings, tree: MapTree, { file, problems, doubtful }: Findings): Problem[] {
   const wrong = new Set([...problems.map(({ key }) => key), ...doubtful])

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { unreachable } from '../domain/unreachable.ts'
 import type { Configuration, CrmSettings } from './configuration.ts'
+import type { FileName, WebFile } from './crm/list-from.ts'
 import { parsePostgresUrl } from './postgres-address.ts'
 
 /**
@@ -20,7 +21,8 @@ function shapingOf(crm: CrmSettings): unknown {
   switch (crm.kind) {
     case 'files': {
       const { kind, directory, idNamespace, events, venues, timeZone } = crm
-      return { kind, directory, idNamespace, events, venues, timeZone }
+      const urls = [placeOf(events.block?.from), placeOf(venues.block?.from)].filter((place) => place !== null)
+      return { kind, directory, idNamespace, events, venues, timeZone, ...(urls.length === 0 ? {} : { urls }) }
     }
     case 'dataverse': {
       const { kind, url, labels, events, venues, timeZone } = crm
@@ -35,6 +37,13 @@ function shapingOf(crm: CrmSettings): unknown {
     default:
       return unreachable(crm)
   }
+}
+
+/** The place of a file on a web server; `null` if the file is elsewhere. The query may be a signature, which changes. */
+function placeOf(from: FileName | WebFile | null | undefined): string | null {
+  if (from === null || from === undefined || !('url' in from)) return null
+  const { origin, pathname } = new URL(from.url.reveal())
+  return `${origin}${pathname}`
 }
 
 /** JSON with sorted keys, because the order of keys in a file makes no difference. */

@@ -68,6 +68,10 @@ describe('a configuration', () => {
       directory: '/etc/crm',
       timeZone,
       idNamespace: null,
+      maxFileAgeMs: null,
+      requestTimeoutMs: null,
+      proxy: null,
+      ca: null,
       events: plain,
       venues: plain,
     })

@@ -36,12 +36,12 @@ export async function resolveReferences(root: MapTree, around: ReferenceContext)
       return { ...here, items }
     }
     if (here.kind !== 'map') return here
-    return isReference(here) && !namesList(path) ? refer(here, path) : resolvedMap(here, path)
+    return isReference(here) && !namesList(here, path) ? refer(here, path) : resolvedMap(here, path)
   }
 
   /** Whether the key names a list's file, whose form `{ file: NAME, sheet: NAME }` looks like a reference. */
-  function namesList(path: Path): boolean {
-    return isOfFiles && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
+  function namesList({ entries }: MapTree, path: Path): boolean {
+    return isOfFiles && entries.has('file') && /^crm\.(?:events|venues)\.from$/.test(path.join('.'))
   }
 
   async function resolvedMap(here: MapTree, path: Path): Promise<MapTree> {

@@ -38,6 +38,11 @@ export class Secret {
     return this.#source.name
   }
 
+  /** Whether the text is not in the configuration file itself. */
+  get isReferred(): boolean {
+    return this.#source !== IN_THE_FILE
+  }
+
   /** Whether the source may change while the process runs. */
   get isReread(): boolean {
     return this.#source.reread !== null

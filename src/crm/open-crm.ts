@@ -35,8 +35,9 @@ async function open(settings: CrmSettings, { loadWeb, env, ...shared }: CrmConte
       return openDataverseCrm(settings, { ...shared, env, openHttpClient, limits: limitsOf(settings, shared.limits) })
     }
     case 'files': {
-      const { openFilesCrm } = await import('./files/files-crm.ts')
-      return openFilesCrm(settings, shared)
+      const { openFilesCrm, openWebFiles } = await import('./files/files-crm.ts')
+      const webFiles = await openWebFiles(settings, { ...shared, env }, loadWeb)
+      return openFilesCrm(settings, { ...shared, webFiles })
     }
     case 'postgres': {
       const { openPostgresCrm } = await import('./postgres/postgres-crm.ts')

@@ -11,8 +11,10 @@ import { type TableContent, csvTable, jsonTable, sheetTable } from './read-rows.
 
 /** A table of a file: its columns, and how it has to be read. */
 export interface Table extends TableContent {
+  /** The file's path; for a file on a web server, its URL. */
   readonly path: string
   readonly file: string
+  readonly isOnWeb: boolean
   readonly isWorkbook: boolean
   /** The name of the sheet; `null` if it is the first of its workbook, or no workbook. */
   readonly sheet: string | null
@@ -39,6 +41,7 @@ export async function lookAt(path: string): Promise<FileTables | string> {
   const about = {
     path,
     file: basename(path),
+    isOnWeb: false,
     isWorkbook: false,
     sheet: null,
     isTyped: false,

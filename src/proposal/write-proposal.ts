@@ -25,7 +25,10 @@ export function writeProposal(
   { cwd, hidden, idNamespace }: ProposalContext,
 ): WrittenProposal {
   const lists = [events, venues].filter((list) => list !== null)
-  const directory = dirname(lists[0]?.table.path ?? '')
+  const local = lists.find(({ table }) => !table.isOnWeb)
+  const directory = local === undefined ? cwd : dirname(local.table.path)
+  // A missing list of venues is expected in the directory.
+  const needsDirectory = local !== undefined || events === null || venues === null
   const namespace: Line = {
     key: 'idNamespace',
     value: idNamespace ?? randomUUID(),
@@ -33,7 +36,7 @@ export function writeProposal(
   }
   const lines = [
     '  kind: files',
-    `  directory: ${quoted(relative(cwd, directory) || '.')}`,
+    ...(needsDirectory ? [`  directory: ${quoted(relative(cwd, directory) || '.')}`] : []),
     ...(needsNamespace ? written([namespace], 2) : []),
     ...(events === null ? [] : listLines('events', events, directory)),
     ...(venues === null ? [] : listLines('venues', venues, directory)),
@@ -72,8 +75,9 @@ function rowsOf({ rows, isWorkbook, file }: Table): string {
 }
 
 function listLines(list: string, { table, texts, fields, more }: ListProposal, directory: string): readonly string[] {
-  const name = quoted(relative(directory, table.path))
-  const from = table.sheet === null ? name : `{ file: ${name}, sheet: ${quoted(table.sheet)} }`
+  const name = quoted(table.isOnWeb ? table.path : relative(directory, table.path))
+  const key = table.isOnWeb ? 'url' : 'file'
+  const from = table.sheet === null ? name : `{ ${key}: ${name}, sheet: ${quoted(table.sheet)} }`
   return [
     `  ${list}:`,
     ...written([{ key: 'from', value: from, evidence: rowsOf(table) }], 4),

@@ -300,12 +300,26 @@ const OPEN = "is still '?': replace it with an answer"
 const VALUES = 'must be a list of values in [ ] (texts, numbers, true or false), blank, or { not: [VALUE] }'
 
 /** Invalid parts of a list's section, and the expected problem. */
+const WEB_FILE = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
+
 const IN_EVENTS: readonly (readonly [string, string])[] = [
   ["fields: { Finish: { lasting: '?' } }", `fields.Finish.lasting ${OPEN}`],
   ["fields: { Finish: { join: [a, b], whenBlank: { lasting: '?' } } }", `fields.Finish.whenBlank.lasting ${OPEN}`],
   ["showOnWeb: '?'", `showOnWeb ${OPEN}`],
   ["texts: { decimal: '?' }", `texts.decimal ${OPEN}`],
   ["texts: { dates: ['?'] }", `texts.dates[0] ${OPEN}`],
+  ['from: "http://example.org/a.csv"', 'from must begin with https:; http: is only allowed to this machine'],
+  ['from: "https://u@example.org/a.csv?sig=x"', 'from must be a URL without a user; name it in headers'],
+  ['from: { url: "https://", sheet: x }', `from must be ${WEB_FILE}`],
+  ['from: { url: "https://example.org/a", shet: x }', `from must be ${WEB_FILE}`],
+  [
+    'from: { url: "https://example.org/a", headers: { X-Api-Key: word } }',
+    'from must not contain the header x-api-key in the file; give { env: NAME } or { file: PATH }',
+  ],
+  [
+    'from: { url: "https://example.org/a", headers: { Range: bytes=0 } }',
+    'from has a header that cannot be sent; headers are texts by name, and Marquee sets its own',
+  ],
   ["fields: { Id: '?' }", `fields.Id ${OPEN}`],
   ["fields: { Start: '?' }", `fields.Start ${OPEN}`],
   ["fields: { Start: { join: [a, '?'] } }", `fields.Start.join[1] ${OPEN}`],
@@ -369,6 +383,10 @@ export const ALONE: readonly (readonly [string, string])[] = [
   ['crm: { kind: [files] }', `m.yaml:1: crm.kind is a list; it must be ${KINDS}`],
   ['crm: { kind: files }', 'm.yaml:1: crm.directory is missing; it must be the directory that holds events and venues'],
   [
+    'crm: { kind: files, events: { from: "https://example.org/e.csv" } }',
+    'm.yaml:1: crm.directory is missing; it must be the directory that holds events and venues',
+  ],
+  [
     'crm: { kind: files, directory: "" }',
     'm.yaml:1: crm.directory is ""; it must be the directory that holds events and venues',
   ],
@@ -378,7 +396,7 @@ export const ALONE: readonly (readonly [string, string])[] = [
   ],
   [
     'crm: { kind: files, directory: x, dir: x }',
-    'm.yaml:1: crm.dir is not a known key; known here: kind, directory, timeZone, idNamespace, texts, events, venues',
+    'm.yaml:1: crm.dir is not a known key; known here: kind, directory, timeZone, idNamespace, maxFileAge, requestTimeout, proxy, ca, texts, events, venues',
   ],
   [
     `crm: { kind: postgres, url: postgres://u@h/d, listen: ${'é'.repeat(32)}, events: { from: e }, venues: { from: v } }`,

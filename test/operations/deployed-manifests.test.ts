@@ -21,7 +21,7 @@ async function mounted(path: string, text: string): Promise<{ directory: string;
   const readFile = (): Promise<never> => Promise.reject(new Error('no file is named'))
   const loaded = await loadConfiguration({ path, text, env: {}, readFile })
   if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
-  return { directory: loaded.configuration.crm.directory, host: loaded.configuration.listen.host }
+  return { directory: loaded.configuration.crm.directory ?? '', host: loaded.configuration.listen.host }
 }
 
 it.skipIf(COMPOSE === null).each(['compose.yaml', 'instances.compose.yaml'])(
@@ -54,7 +54,7 @@ it('the compose file of several instances mounts what its configuration names, a
   const loaded = await loadConfiguration({ path: '/etc/marquee/marquee.yaml', env: {}, readFile })
   if (!loaded.ok || loaded.configuration.crm.kind !== 'files') throw new Error(JSON.stringify(loaded))
   const { crm, cluster } = loaded.configuration
-  expect(mounts.has(crm.directory)).toBe(true)
+  expect(mounts.has(crm.directory ?? '')).toBe(true)
   expect(Object.keys(services)).toContain(new URL(cluster?.url.reveal() ?? '').hostname)
 })
 

@@ -1,63 +1,45 @@
 import { EVENTS } from '../../domain/event.ts'
 import { VENUES } from '../../domain/venue.ts'
 import type { General, SettingsOfKind } from '../general.ts'
-import { type Key, type ValueSchema, REFERENCE, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { proxyUrl } from '../addresses.ts'
 import { section } from '../section.ts'
-import { guid, isName, path, textSchema, timeZone, word } from '../values.ts'
-import { mappingOf } from './source-schemas.ts'
+import { duration, guid, path, timeZone, word } from '../values.ts'
+import { listFrom } from './list-from.ts'
 import { condition, fieldSources } from './sources.ts'
 import { type SaidTexts, type TextSettings, textKeys, textsOf } from './texts.ts'
 
-/** A file, and its sheet if it is a workbook; `null` is the first sheet. */
-export interface FileName {
-  readonly file: string
-  readonly sheet: string | null
-}
-
-const FILE = 'the name of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook'
-
-const LIST_FILE = textSchema(
-  /\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
-)
-
-const FROM: ValueSchema = {
-  anyOf: [
-    LIST_FILE,
-    mappingOf({ file: orReference(LIST_FILE), sheet: orReference({ type: ['string', 'number', 'boolean'] }) }, [
-      'file',
-    ]),
-    REFERENCE,
-  ],
-}
-
-const from: Key<FileName> = wholeKey(FILE, FROM, (node) => {
-  const entries = node.kind === 'map' ? node.entries : null
-  if (entries?.keys().some((key) => key !== 'file' && key !== 'sheet') === true) return null
-  const file = scalarOf(entries === null ? node : entries.get('file'))?.value
-  const sheet = entries?.has('sheet') === true ? scalarOf(entries.get('sheet'))?.value : null
-  if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
-  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls); save it as .xlsx or .csv')
-  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
-  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet, but the file is not a workbook')
-  return { file, sheet: sheet === null ? null : String(sheet) }
-})
-
 const list = {
-  from: from.optional('`events` or `venues`, each as `.csv`, `.json`, `.ndjson` or `.xlsx`').says('The file.'),
+  from: listFrom
+    .optional('`events` or `venues`, each as `.csv`, `.json`, `.ndjson` or `.xlsx`')
+    .says('The file, or the URL of one.'),
   active: condition('Which rows are active. By default those whose column `Active` is not no; null means all.'),
   texts: textKeys('`crm.texts`'),
 }
 
-/** Two lists in the files of a directory. */
+/** Two lists in the files of a directory, or on web servers. */
 export const files = section({
   kind: word('files'),
-  directory: path('the directory that holds events and venues').says(
-    'The directory of `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or of the files that their `from` names.',
-  ),
+  directory: path('the directory that holds events and venues')
+    .optional('required, unless both lists have a URL')
+    .says(
+      'The directory of `events` and `venues`, each as `.json`, `.ndjson` or `.csv`, or of the files that their `from` names.',
+    ),
   timeZone: timeZone().optional('the `timeZone` above').says('The time zone of dates without an offset.'),
   idNamespace: guid()
     .optional()
     .says('For ids that are not GUIDs: they become UUIDv5 of this namespace and `<from>/<id>`.'),
+  maxFileAge: duration({ leastMs: 1000 })
+    .optional('no limit')
+    .says(
+      'The maximum age of a file, by its modification time or `Last-Modified`; an older file is a failure: an export that stopped.',
+    ),
+  requestTimeout: duration({ leastMs: 10 })
+    .optional('a third of the maximum age, at most `10s`')
+    .says('The time limit of a download by URL.'),
+  proxy: proxyUrl()
+    .optional('`HTTPS_PROXY` and `NO_PROXY`')
+    .says('The forward proxy for URLs; `NO_PROXY` is then ignored.'),
+  ca: path('the path of a PEM file').optional().says('Additional certificates to trust for URLs.'),
   texts: textKeys(''),
   events: section({
     ...list,
@@ -73,7 +55,9 @@ export const files = section({
     .optional('columns with the contract’s names')
     .says('How the file of venues is read; fields that are not listed stay blank.'),
 })
-  .says('Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md).')
+  .says(
+    'Two lists in files: a first try, nightly exports, spreadsheets (docs/files-as-exported.md, docs/files-by-url.md).',
+  )
   .map(({ texts, events, venues, ...block }) => (general: General) => ({
     ...block,
     timeZone: block.timeZone ?? general.timeZone,

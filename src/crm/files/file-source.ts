@@ -8,6 +8,7 @@ import type { Moment } from '../../time/time.ts'
 import { type ConnectorContext, type CrmLimits, patienceOf } from '../kit/crm-limits.ts'
 import type { Descriptors } from '../kit/file-descriptors.ts'
 import { formatIn } from './content.ts'
+import { tooOld } from './file-age.ts'
 import type { FoundFile, NotFound, OpenFile } from './found-file.ts'
 import { errorCode, findFile, fingerprintOf, foundAs, openFile, reasonOf } from './found-file.ts'
 import { Batch } from './batch.ts'
@@ -20,6 +21,7 @@ export interface FileSourceSettings<Item> extends Pick<ConnectorContext, 'time' 
   readonly directory: string
   readonly list: ListFile<Item>
   readonly limits: FileLimits
+  readonly maxFileAgeMs?: number | null | undefined
   readonly descriptors: Descriptors
   /** Whether the CRM has been closed. */
   readonly isClosed: () => boolean
@@ -76,7 +78,7 @@ export class FileSource<Item> implements Source<Item> {
   }
 
   async *read(request: ReadRequest): PageStream<Item> {
-    const { directory, list, time } = this.#settings
+    const { directory, list, time, maxFileAgeMs = null } = this.#settings
     for (let attempts = 1; ; attempts++) {
       const begunAt = time.now()
       const found = await findFile(directory, list.candidates)
@@ -85,6 +87,8 @@ export class FileSource<Item> implements Source<Item> {
         this.#halfWritten.saw(found, begunAt.monotonicMs)
         return { ok: false, failure: found }
       }
+      const old = tooOld(found.name, found.writtenAtMs, begunAt.wallMs, maxFileAgeMs)
+      if (old !== null) return { ok: false, failure: old }
       const isUnchanged = found.fingerprint === request.cursor
       if (isUnchanged && this.#known !== 'unchanged') {
         if (this.#known === 'nothing') this.#known = 'unchanged'

@@ -1,38 +1,77 @@
-// The files connector: two lists in the files of a directory. A FileSource reads a file in full when it has changed. A
-// parser
-// for each format (file-format.ts) turns bytes into rows, and list-file.ts turns rows into changes. A JSON row whose
-// bytes
-// have not changed is not parsed again (json-rows.ts).
+// The files connector: two lists in the files of a directory, or on web servers. A FileSource reads a file in full when it
+// has changed, and a WebSource the file of a URL (download.ts). A parser for each format (file-format.ts) turns bytes
+// into rows, and list-file.ts turns rows into changes. A JSON row whose bytes have not changed is not parsed again
+// (json-rows.ts).
 
 import type { FilesSettings } from '../../config/crm/files.ts'
-import type { Crm } from '../../sync/port.ts'
-import type { ConnectorContext } from '../kit/crm-limits.ts'
+import type { WebFile } from '../../config/crm/list-from.ts'
+import type { ListName } from '../../domain/field.ts'
+import type { Crm, Source } from '../../sync/port.ts'
+import { type ConnectorContext, limitsOf } from '../kit/crm-limits.ts'
 import { PLENTY } from '../kit/file-descriptors.ts'
 import { EVENT_ROWS, VENUE_ROWS } from '../mapping/map-row.ts'
 import { listSuspicions } from '../mapping/suspicions.ts'
+import type { OpenHttpClient } from '../web/http-client.ts'
 import { type FileLimits, FileSource } from './file-source.ts'
-import { listFile } from './list-file.ts'
+import { type ListFile, listFile } from './list-file.ts'
+import type { WebFiles, WebFilesSettings } from './web-source.ts'
 
-export type FilesContext = Omit<ConnectorContext, 'limits'> & { readonly limits: FileLimits }
+export type FilesContext = Omit<ConnectorContext, 'limits'> & {
+  readonly limits: FileLimits
+  /** What reads the lists that have a URL; `null` if none has. */
+  readonly webFiles?: WebFiles | null
+}
 
-export function openFilesCrm(
-  settings: FilesSettings,
-  { showIn, descriptors = PLENTY, suspicions = listSuspicions(), ...context }: FilesContext,
-): Crm {
-  const { directory } = settings
+type Settings = Pick<FilesSettings, 'events' | 'venues' | 'idNamespace' | 'timeZone' | 'directory'> &
+  Partial<Pick<FilesSettings, 'kind' | 'maxFileAgeMs'>>
+
+export function openFilesCrm(settings: Settings, context: FilesContext): Crm {
+  const { showIn, descriptors = PLENTY, suspicions = listSuspicions(), webFiles = null, ...others } = context
+  // The configuration requires a directory, unless both lists have a URL.
+  const directory = settings.directory ?? '.'
   let closed = false
-  const shared = { ...context, directory, descriptors, isClosed: () => closed }
+  const shared = { ...others, directory, descriptors, maxFileAgeMs: settings.maxFileAgeMs, isClosed: () => closed }
   const events = listFile(EVENT_ROWS, settings, showIn, suspicions.events)
   const venues = listFile(VENUE_ROWS, settings, showIn, suspicions.venues)
+  const sourceOf = <Item>(list: ListFile<Item>): Source<Item> => {
+    const url = webFileOf(settings, list.name)
+    if (url === null) return new FileSource({ ...shared, list })
+    if (webFiles === null) throw new Error('a URL needs a client')
+    return webFiles.source(list, url)
+  }
   return {
-    events: new FileSource({ ...shared, list: events }),
-    venues: new FileSource({ ...shared, list: venues }),
+    events: sourceOf(events),
+    venues: sourceOf(venues),
+    async examine() {
+      return { problems: [], warnings: webFiles?.warnings ?? [] }
+    },
     async diagnose(list) {
+      if (webFileOf(settings, list) !== null) return null
       const { diagnose } = await import('./diagnose.ts')
       return list === 'events' ? diagnose(directory, events) : diagnose(directory, venues)
     },
     async close() {
       closed = true
+      webFiles?.close()
     },
   }
+}
+
+/** Opens what reads the lists that have a URL; `null` if none has, so that no client is loaded. */
+export async function openWebFiles(
+  settings: FilesSettings,
+  context: Omit<WebFilesSettings, 'openHttpClient' | 'proxy' | 'ca' | 'maxFileAgeMs'>,
+  loadWeb: () => Promise<OpenHttpClient>,
+): Promise<WebFiles | null> {
+  if (webFileOf(settings, 'events') === null && webFileOf(settings, 'venues') === null) return null
+  const { WebFiles } = await import('./web-source.ts')
+  const { proxy, ca, maxFileAgeMs } = settings
+  const { time, observe, env } = context
+  const limits = limitsOf(settings, context.limits)
+  return new WebFiles({ time, observe, env, limits, proxy, ca, maxFileAgeMs, openHttpClient: await loadWeb() })
+}
+
+function webFileOf(settings: Pick<FilesSettings, 'events' | 'venues'>, list: ListName): WebFile | null {
+  const from = settings[list].block?.from ?? null
+  return from !== null && 'url' in from ? from : null
 }

@@ -162,7 +162,8 @@ function withDays(texts: TextSettings): TextSettings {
 const DAY = parseDateFormat('YYYY-MM-DD')
 
 function candidatesOf(list: ListName, block: Block | null): readonly Candidate[] {
-  const file = block?.from?.file
+  const from = block?.from ?? null
+  const file = from !== null && 'file' in from ? from.file : undefined
   const format = file === undefined ? null : formatOf(file)
   if (file !== undefined && format !== null) return [{ name: file, format }]
   const formats = FILE_FORMATS.filter((known) => block !== null || known !== 'xlsx')

@@ -12,7 +12,7 @@ import { type ByteGate, DecodingGate, Utf8Gate } from './utf8-gate.ts'
 
 /** One list in an open file, and where its rows go. */
 interface RowReading<Item> {
-  readonly file: OpenFile
+  readonly file: Pick<OpenFile, 'read'>
   readonly list: ListFile<Item>
   readonly rows: Batch<Item>
   readonly columns: IgnoredColumns
@@ -59,7 +59,7 @@ const PIECE_BYTES = 64 * 1024
 const LINE_FEED = 0x0a
 
 async function* readText<Item>(
-  file: OpenFile,
+  file: Pick<OpenFile, 'read'>,
   parser: RowParser,
   rows: Batch<Item>,
   isGivenUp: () => boolean,

@@ -10,7 +10,7 @@ import { type PageStream, PAGE_ROWS } from '../../sync/port.ts'
 import { isBlank } from '../mapping/cell.ts'
 import { contentOf, HEAD_BYTES, OTHER_THAN_WORKBOOKS } from './content.ts'
 import { type TakeCsvRow, type TakeHeader, numbering } from './csv-parser.ts'
-import { type OpenFile, errorCode } from './found-file.ts'
+import { type OpenFile as File, errorCode } from './found-file.ts'
 import type { Batch } from './batch.ts'
 import type { NumberShape } from './number-formats.ts'
 import type { Pace } from './pace.ts'
@@ -19,6 +19,8 @@ import { SharedTexts } from './shared-texts.ts'
 import { PartParser } from './part-parser.ts'
 import { type LinkedRows, linksParser, relationIn, targetsParser } from './sheet-links.ts'
 import { type SheetParts, type SheetRow, sheetParser, stringsParser, stylesParser } from './sheet-parser.ts'
+
+type OpenFile = Pick<File, 'read'>
 
 /** One sheet of a workbook, and where its rows go. */
 export interface SheetReading<Item> {

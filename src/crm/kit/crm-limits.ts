@@ -28,6 +28,8 @@ export interface ConnectorContext {
   readonly suspicions?: ListSuspicions
 }
 
+const UNLIMITED_BYTES = 2e9
+
 /** Returns the limits, with the CRM's own time limit if its settings name one. */
 export function limitsOf(
   { requestTimeoutMs }: { readonly requestTimeoutMs: number | null },
@@ -38,6 +40,9 @@ export function limitsOf(
     requestTimeoutMs,
     get maxAgeMs() {
       return limits.maxAgeMs
+    },
+    get memoryBytes() {
+      return limits.memoryBytes ?? UNLIMITED_BYTES
     },
   }
 }

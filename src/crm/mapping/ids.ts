@@ -1,5 +1,5 @@
 import type { CrmSettings } from '../../config/configuration.ts'
-import type { FileName } from '../../config/crm/files.ts'
+import type { FileName, WebFile } from '../../config/crm/list-from.ts'
 import type { Expected } from '../../domain/expected.ts'
 import type { ListName } from '../../domain/field.ts'
 import { type Guid, EMPTY_GUID, parseGuid, parseGuidOrEmpty } from '../../domain/guid.ts'
@@ -111,7 +111,8 @@ export function idsOf(crm: CrmSettings): IdsOf | null {
   return (crmId) => tables.map((from) => uuidV5(idNamespace, `${from}/${trimWhiteSpace(crmId)}`))
 }
 
-/** The prefix of ids from files: the file's name if configured, else the list's. */
-export function fileNamed(block: { readonly from: FileName | null } | null, list: ListName): string {
-  return block?.from?.file ?? list
+/** The prefix of ids from files: the file's name if configured, else the list's, since the signature in a URL changes. */
+export function fileNamed(block: { readonly from: FileName | WebFile | null } | null, list: ListName): string {
+  const from = block?.from ?? null
+  return from !== null && 'file' in from ? from.file : list
 }

@@ -95,15 +95,15 @@ export function retryAfterMs({ headers }: HttpReply, nowWallMs: number): number 
 
 /** Measures a date against the same server's Date header: its clock may be hours away from ours. */
 function untilMs(text: string, date: string | undefined, nowWallMs: number): number | null {
-  const until = parseHttpDate(text)
-  return until === null ? null : until - (parseHttpDate(date ?? '') ?? nowWallMs)
+  const until = httpDateMs(text)
+  return until === null ? null : until - (httpDateMs(date ?? '') ?? nowWallMs)
 }
 
 /**
- * Parses a date in any form of RFC 9110 §5.6.7. All begin with a weekday and are in GMT, though one form does not say
- * so.
+ * Parses a date in any form of RFC 9110 §5.6.7; `null` if it is none. All begin with a weekday and are in GMT, though
+ * one form does not say so.
  */
-function parseHttpDate(text: string): number | null {
+export function httpDateMs(text: string): number | null {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null
   const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(ms) ? null : ms

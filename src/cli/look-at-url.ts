@@ -1,0 +1,28 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fetchWebFile } from '../crm/files/fetch-web-file.ts'
+import { type FileTables, lookAt } from '../proposal/table.ts'
+import { openHttpClient } from '../runtime/outgoing.ts'
+
+/** Downloads a file and examines it, or explains in a sentence why that is impossible. */
+export async function lookAtUrl(
+  url: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<FileTables | string> {
+  const fetched = await fetchWebFile(url, env, openHttpClient)
+  if (!('bytes' in fetched)) return fetched.message
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-'))
+  try {
+    const path = join(folder, `list.${fetched.format}`)
+    await writeFile(path, fetched.bytes)
+    const looked = await lookAt(path)
+    if (typeof looked === 'string') return `${fetched.name} ${looked}`
+    return {
+      ...looked,
+      tables: looked.tables.map((table) => ({ ...table, path: url, file: fetched.name, isOnWeb: true })),
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,126 @@
+import { isPlain } from '../addresses.ts'
+import { type Key, type Scalar, type ValueSchema, REFERENCE, orReference, scalarOf, wholeKey, Wrong } from '../key.ts'
+import { IN_THE_FILE, Secret } from '../secret.ts'
+import type { MapTree, Tree } from '../tree.ts'
+import { isName, textSchema } from '../values.ts'
+import { mappingOf } from './source-schemas.ts'
+
+/** A file in the directory. */
+export interface FileName {
+  readonly file: string
+  /** The sheet, if it is a workbook; `null` is the first one. */
+  readonly sheet: string | null
+}
+
+/** A file on a web server. */
+export interface WebFile {
+  /** The URL; its query may contain a signature, so it is never shown. */
+  readonly url: Secret
+  readonly sheet: string | null
+  /** Request headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, Secret>>
+}
+
+const FILE =
+  'the name or https URL of a .csv, .json, .ndjson or .xlsx file, or { file: NAME, sheet: NAME } of a workbook, or { url: URL, sheet: NAME, headers: { NAME: TEXT } }'
+
+const LIST_FILE = textSchema(
+  /^(?!\s*[Hh][Tt][Tt][Pp][Ss]?:)[^]*\.(?:[Cc][Ss][Vv]|[Tt][Ss][Vv]|[Tt][Xx][Tt]|(?:[Nn][Dd])?[Jj][Ss][Oo][Nn]|[Xx][Ll][Ss][Xx])$/,
+)
+const WEB_URL = textSchema(
+  /^\s*[Hh][Tt][Tt][Pp](?:[Ss]:\/\/|:\/\/(?=[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127\.|\[::1\]))[^@/?#\s]+(?:[/?#].*)?\s*$/,
+)
+const SHEET = orReference({ type: ['string', 'number', 'boolean'] })
+
+const FROM: ValueSchema = {
+  anyOf: [
+    LIST_FILE,
+    WEB_URL,
+    mappingOf({ file: orReference(LIST_FILE), sheet: SHEET }, ['file']),
+    mappingOf(
+      {
+        url: orReference(WEB_URL),
+        sheet: SHEET,
+        headers: { type: 'object', additionalProperties: orReference({ type: 'string' }) },
+      },
+      ['url'],
+    ),
+    REFERENCE,
+  ],
+}
+
+/** Where a list is read from. */
+export const listFrom: Key<FileName | WebFile> = wholeKey(FILE, FROM, (node) => {
+  const entries = node.kind === 'map' ? node.entries : null
+  const url = scalarOf(entries === null ? node : entries.get('url'))
+  if (url !== null && (entries !== null || /^\s*https?:/i.test(String(url.value)))) return webFile(url, entries)
+  if (entries?.keys().some((key) => key !== 'file' && key !== 'sheet') === true) return null
+  const file = scalarOf(entries === null ? node : entries.get('file'))?.value
+  const sheet = sheetIn(entries)
+  if (typeof file !== 'string' || !isName(file) || sheet === undefined) return null
+  if (/\.xls$/i.test(file)) return new Wrong('names an old Excel workbook (.xls); save it as .xlsx or .csv')
+  if (!/\.(?:csv|tsv|txt|json|ndjson|xlsx)$/i.test(file)) return null
+  if (sheet !== null && /json$/i.test(file)) return new Wrong('names a sheet, but the file is not a workbook')
+  return { file, sheet }
+})
+
+function sheetIn(entries: MapTree['entries'] | null): string | null | undefined {
+  if (entries?.has('sheet') !== true) return null
+  const sheet = scalarOf(entries.get('sheet'))?.value
+  return sheet === undefined ? undefined : String(sheet)
+}
+
+const WEB = 'a URL such as https://example.org/events.csv, or { url: URL, sheet: NAME, headers: { NAME: VALUE } }'
+
+/** A problem whose message does not show the value: a URL's query may be a secret. */
+function wrong(message: string): Wrong {
+  return new Wrong(message, true)
+}
+
+function webFile({ value, reference }: Scalar, entries: MapTree['entries'] | null): WebFile | Wrong {
+  const unknown = entries?.keys().find((key) => key !== 'url' && key !== 'sheet' && key !== 'headers')
+  const sheet = sheetIn(entries)
+  const url = typeof value === 'string' && /^\s*https?:\/\//i.test(value) ? URL.parse(value.trim()) : null
+  if (unknown !== undefined || url === null || sheet === undefined) return wrong(`must be ${WEB}`)
+  if (url.username !== '' || url.password !== '') return wrong('must be a URL without a user; name it in headers')
+  if (isPlain(url.origin)) return wrong('must begin with https:; http: is only allowed to this machine')
+  const headers = headersIn(entries?.get('headers'))
+  if (headers instanceof Wrong) return headers
+  // A fragment is for browsers alone.
+  url.hash = ''
+  return { url: new Secret(url.href, reference ?? IN_THE_FILE), sheet, headers }
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/
+const HEADER_VALUE = /^[\u0020-\u007e\u00a0-\u00ff]{1,8192}$/
+const SECRET_HEADER = /authorization|cookie|key|token|secret|password/
+/** Headers that belong to the connection, or to the conditions of Marquee's own requests. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'if-none-match',
+  'if-modified-since',
+  'range',
+])
+
+function headersIn(node: Tree | undefined): WebFile['headers'] | Wrong {
+  if (node === undefined) return {}
+  if (node.kind !== 'map') return wrong('must have headers as a mapping of names to texts')
+  const headers: Record<string, Secret> = {}
+  for (const [written, inner] of node.entries) {
+    const name = written.toLowerCase()
+    const scalar = scalarOf(inner)
+    const text = typeof scalar?.value === 'string' ? scalar.value : ''
+    if (scalar === null || !HEADER_NAME.test(name) || !HEADER_VALUE.test(text) || OWN_HEADERS.has(name)) {
+      return wrong('has a header that cannot be sent; headers are texts by name, and Marquee sets its own')
+    }
+    if (scalar.reference === null && SECRET_HEADER.test(name)) {
+      return wrong(`must not contain the header ${name} in the file; give { env: NAME } or { file: PATH }`)
+    }
+    headers[name] = new Secret(text, scalar.reference ?? IN_THE_FILE)
+  }
+  return headers
+}

@@ -1,0 +1,223 @@
+import type { WebFile } from '../../config/crm/list-from.ts'
+import type { Secret } from '../../config/secret.ts'
+import { type Cursor, type Failure, cursorOf, failureOf } from '../../sync/port.ts'
+import { type Moment, type Time, elapsedMs } from '../../time/time.ts'
+import type { CrmLimits } from '../kit/crm-limits.ts'
+import { type Answered, ask } from '../web/ask.ts'
+import type { Gate } from '../web/gate.ts'
+import { type HttpClient, type HttpReply, httpDateMs, retryAfterMs } from '../web/http-client.ts'
+import type { FileFormat } from './file-format.ts'
+import { isPrivateUrl, shownUrl } from './web-address.ts'
+import { PUBLISH, digestOfWeb, formatOfWeb } from './web-content.ts'
+
+export interface DownloadSettings {
+  readonly web: HttpClient
+  readonly from: WebFile
+  readonly time: Time
+  readonly limits: CrmLimits
+  /** Holds requests back while the server asks for a pause. */
+  readonly gate: Gate
+  /** Whether requests to a URL go through a proxy, which resolves its name. */
+  readonly isProxied: (url: URL) => boolean
+}
+
+/** The file as the server last had it. */
+export interface WebCopy {
+  /** Identifies the contents. */
+  readonly cursor: Cursor
+  readonly format: FileFormat
+  readonly sizeBytes: number
+  /** When the server was asked that last confirmed the contents. */
+  readonly askedAt: Moment
+  /** When the file was last written, by this machine's clock; `NaN` if the server does not say. */
+  readonly writtenAtMs: number
+  /** Whether the server sends what makes the next request conditional. */
+  readonly isConditional: boolean
+}
+
+/** The shortest interval between two downloads. A 304 costs nearly nothing, so it does not count. */
+const LEAST_INTERVAL_MS = 10_000
+const DEFAULT_WAIT_MS = 10_000
+const SETTLING_MS = 2000
+const MOST_BYTES = 256 * 1024 * 1024
+const MOST_REDIRECTS = 5
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Asks a web server for one file, and keeps the bytes until the list has been read from them. */
+export class Download {
+  readonly #settings: DownloadSettings
+  /** The URL and the headers, read again from their sources when the server refuses them. */
+  #url: Secret
+  #headers: WebFile['headers']
+  #copy: WebCopy | null = null
+  #bytes: Buffer | null = null
+  #validators: Readonly<Record<string, string>> = {}
+  /** The last answer, which stands for the next ones for a while; `null` after a 304, or if none came. */
+  #answered: { readonly at: Moment; readonly failure: Failure | null } | null = null
+
+  constructor(settings: DownloadSettings) {
+    this.#settings = settings
+    this.#url = settings.from.url
+    this.#headers = settings.from.headers
+  }
+
+  get name(): string {
+    return shownUrl(new URL(this.#url.reveal()), this.#url.isReferred)
+  }
+
+  /** The bytes of the last copy; `null` once its cursor came back. */
+  get bytes(): Buffer | null {
+    return this.#bytes
+  }
+
+  get copy(): WebCopy | null {
+    return this.#copy
+  }
+
+  /** Returns the file as it is now, or why it cannot be had. @param cursor that of the contents the list was read from */
+  async get(cursor: Cursor | null, signal: AbortSignal): Promise<WebCopy | Failure> {
+    const { time, gate } = this.#settings
+    const now = time.now()
+    if (this.#copy !== null && this.#copy.cursor === cursor) this.#bytes = null
+    const known = this.#copy !== null && (this.#bytes !== null || this.#copy.cursor === cursor) ? this.#copy : null
+    const leftMs = this.#answered === null ? 0 : LEAST_INTERVAL_MS - elapsedMs(this.#answered.at, now)
+    if (leftMs > 0 && this.#answered?.failure) return { ...this.#answered.failure, retryAfterMs: leftMs }
+    if (leftMs > 0 && known !== null) return known
+    const pauseMs = gate.closedForMs
+    if (pauseMs > 0) return failureOf('throttled', `${this.#host} asked for a pause`, pauseMs)
+    const validators = known === null ? {} : this.#validators
+    let got = await this.#follow(validators, signal)
+    if ('reply' in got && isRefusal(got.reply.status) && (await this.#refreshSecrets())) {
+      got = await this.#follow(validators, signal)
+    }
+    if (!('reply' in got)) return got
+    if (got.reply.status === 304 && known !== null) {
+      this.#answered = null
+      return (this.#copy = { ...known, askedAt: got.begunAt, writtenAtMs: this.#writtenAtMs(got.reply, known) })
+    }
+    const taken = await this.#take(got)
+    this.#answered = { at: got.begunAt, failure: 'cursor' in taken ? null : taken }
+    return taken
+  }
+
+  get #host(): string {
+    return new URL(this.#url.reveal()).host
+  }
+
+  async #take({ reply, begunAt, url }: Followed): Promise<WebCopy | Failure> {
+    if (reply.status !== 200) return this.#failureOf(reply)
+    const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength)
+    const about = { contentType: reply.headers['content-type'] ?? '', pathname: url.pathname, name: this.name }
+    const format = formatOfWeb(bytes, about)
+    if (typeof format !== 'string') return format
+    const cursor = cursorOf(`${format}:${bytes.length}:${await digestOfWeb(bytes)}`)
+    const { etag, 'last-modified': lastModified } = reply.headers
+    const isConditional = etag !== undefined || lastModified !== undefined
+    const writtenAtMs = this.#writtenAtMs(reply, null)
+    // Servers make both from a time in seconds, so a second change soon after the first may leave them as they were.
+    const isSettled = !(this.#settings.time.now().wallMs - writtenAtMs < SETTLING_MS)
+    this.#validators = {
+      ...(etag === undefined || !isSettled ? {} : { 'if-none-match': etag }),
+      ...(lastModified === undefined || !isSettled ? {} : { 'if-modified-since': lastModified }),
+    }
+    // The bytes of an unchanged file are not needed, unless they have not been read yet.
+    if (this.#copy?.cursor !== cursor || this.#bytes !== null || this.#copy === null) this.#bytes = bytes
+    return (this.#copy = { cursor, format, sizeBytes: bytes.length, askedAt: begunAt, writtenAtMs, isConditional })
+  }
+
+  /** Measures Last-Modified against the same server's Date: its clock may be hours away from ours. */
+  #writtenAtMs({ headers }: HttpReply, known: WebCopy | null): number {
+    const writtenAtMs = httpDateMs(headers['last-modified'] ?? '')
+    if (writtenAtMs === null) return known?.writtenAtMs ?? Number.NaN
+    const { wallMs } = this.#settings.time.now()
+    return wallMs - ((httpDateMs(headers['date'] ?? '') ?? wallMs) - writtenAtMs)
+  }
+
+  #failureOf(reply: HttpReply): Failure {
+    const { status } = reply
+    const host = this.#host
+    if (isRefusal(status)) return failureOf('refused', `${host} refuses the request (${status}): ${PUBLISH}`)
+    if (status === 404 || status === 410) {
+      return failureOf('unreachable', `${host} has no such file (${status}): is the URL of ${this.name} right?`)
+    }
+    const waitMs = retryAfterMs(reply, this.#settings.time.now().wallMs)
+    if (status === 429 || waitMs !== null || status === 503) {
+      this.#settings.gate.closeFor(waitMs ?? DEFAULT_WAIT_MS)
+      return failureOf('throttled', `${host} asks for a pause (${status})`, waitMs ?? DEFAULT_WAIT_MS)
+    }
+    if (status >= 500) return failureOf('unreachable', `${host} answered with a server error (${status})`)
+    return failureOf('broken', `${host} answered with ${status} instead of a file`)
+  }
+
+  /** Reads the URL and the headers from their sources again. Returns whether any has changed. */
+  async #refreshSecrets(): Promise<boolean> {
+    const [url, headers] = [this.#url, this.#headers]
+    const fresh = await url.refresh()
+    if (fresh.ok && URL.canParse(fresh.secret.reveal().trim())) this.#url = fresh.secret
+    const next: Record<string, Secret> = {}
+    for (const [name, secret] of Object.entries(headers)) {
+      const refreshed = await secret.refresh()
+      next[name] = refreshed.ok ? refreshed.secret : secret
+    }
+    this.#headers = next
+    return this.#url !== url || Object.entries(headers).some(([name, secret]) => next[name] !== secret)
+  }
+
+  /** Sends the request and follows redirects. Configured headers are sent to the URL's own origin alone. */
+  async #follow(validators: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Followed | Failure> {
+    const { web, time, limits } = this.#settings
+    const { requestTimeoutMs } = limits
+    const first = new URL(this.#url.reveal().trim())
+    const begun = time.now()
+    const mostBytes = Math.min(MOST_BYTES, limits.memoryBytes ?? MOST_BYTES)
+    const cached = Object.keys(validators).length === 0 ? 'no-cache' : 'max-age=0'
+    let url = first
+    for (let redirects = 0; ; redirects++) {
+      const own = url.origin === first.origin ? this.#headers : {}
+      const headers: Record<string, string> = { accept: '*/*', 'user-agent': 'Marquee', 'cache-control': cached }
+      for (const [name, secret] of Object.entries(own)) headers[name] = secret.reveal()
+      Object.assign(headers, validators)
+      const leftMs = 2 * requestTimeoutMs - elapsedMs(begun, time.now())
+      const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, leftMs))
+      const request = { method: 'GET', url: url.href, headers, body: null, mostBytes, signal, timeoutMs, time } as const
+      const answered = await ask(web, request)
+      if (!('reply' in answered)) return answered
+      const { status, headers: given } = answered.reply
+      if (!REDIRECTS.has(status)) return { ...answered, begunAt: redirects === 0 ? answered.begunAt : begun, url }
+      const { location } = given
+      const next = location === undefined ? null : URL.parse(location, url.href)
+      if (next === null) return failureOf('broken', `${url.host} redirects (${status}) without a usable address`)
+      const fault = redirects === MOST_REDIRECTS ? TOO_MANY : await this.#redirectFault(first, next)
+      if (fault !== null) return failureOf('broken', `${first.host} redirects to ${next.host}, ${fault}`)
+      next.hash = ''
+      url = next
+    }
+  }
+
+  /** Explains why a redirect is not followed; `null` if it is. */
+  async #redirectFault(first: URL, next: URL): Promise<string | null> {
+    if (next.username !== '' || next.password !== '') return 'with a user in the address, which is not followed'
+    const isLoopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(next.hostname)
+    if (next.protocol !== 'https:' && !(next.protocol === 'http:' && isLoopback)) return 'not by https'
+    if (next.origin === first.origin) return null
+    const isPrivate = await this.#isPrivate(next)
+    return !isPrivate || (await this.#isPrivate(first)) ? null : 'a private address, which is not followed from outside'
+  }
+
+  /** A proxy resolves names itself, so only addresses are examined then. */
+  async #isPrivate(url: URL): Promise<boolean> {
+    const isName = !/^(?:[\d.]+|\[.*\]|localhost)$/.test(url.hostname)
+    return isName && this.#settings.isProxied(url) ? false : isPrivateUrl(url)
+  }
+}
+
+interface Followed extends Answered {
+  /** The URL that answered. */
+  readonly url: URL
+}
+
+const TOO_MANY = `after ${MOST_REDIRECTS} other redirects`
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403 || status === 407
+}

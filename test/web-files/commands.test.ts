@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { runCommand } from '../commands/run-command.ts'
+import { WorkFolder } from '../commands/work-folder.ts'
+import { type WebServer, webServer } from './web-server.ts'
+
+const EVENTS = `Nr;Titel;Ort;Beginn;Ende;Plätze;Frei;Preis
+1;Konzert;Halle;12.07.2036 19:30;12.07.2036 22:00;200;20;18,50 €
+2;Lesung;Halle;13.07.2036 19:30;13.07.2036 22:00;100;5;9,00 €
+`
+const VENUES = 'Name,Stadt\nHalle,Köln\n'
+let server: WebServer
+
+beforeAll(async () => {
+  server = await webServer(({ path }) => {
+    if (path.startsWith('/login')) return { headers: { 'content-type': 'text/html' }, body: '<html>Sign in' }
+    return { headers: { 'content-type': 'text/csv' }, body: path.startsWith('/events') ? EVENTS : VENUES }
+  })
+})
+afterAll(() => server.close())
+
+for (const runtime of ['bun', 'node'] as const) {
+  describe(`files by URL, on ${runtime}`, () => {
+    it('are proposed by `init files --from URL`, and what it proposes is served', async () => {
+      using folder = new WorkFolder()
+      const urls = [`${server.origin}/events?sig=secret-word`, `${server.origin}/venues?sig=other-word`]
+      const init = await runCommand(['init', 'files', ...urls.flatMap((url) => ['--from', url])], {
+        cwd: folder.path,
+        runtime,
+      })
+      expect([init.status, init.stderr]).toEqual([0, ''])
+      expect(init.stdout).not.toContain('secret-word')
+      const written = readFileSync(folder.at('marquee.yaml'), 'utf8')
+      expect(written).toContain(`    from: "${urls[0]}"   # 2 rows`)
+      expect(written).not.toContain('directory:')
+      folder.write('marquee.yaml', written.replaceAll(/'\?'/g, 'null'))
+      const check = await runCommand(['check', '--show', '1'], { cwd: folder.path, runtime })
+      expect(check.status).toBe(0)
+      expect(check.stdout).toContain('2 events and 1 venue would be served.')
+      expect(check.stdout).toContain('"Price":18.50')
+      expect(check.stderr).toContain(
+        '/events comes without ETag and Last-Modified, so it is downloaded in full every 10 s',
+      )
+      expect(check.stdout + check.stderr).not.toMatch(/secret-word|other-word/)
+    }, 30_000)
+
+    it('are refused with a sentence where a login page answers, without the query', async () => {
+      using folder = new WorkFolder({
+        'marquee.yaml':
+          'crm: { kind: files, events: { from: { env: SHEET }, showOnWeb: null }, venues: { from: { url: { env: SHEET } } } }',
+      })
+      const env = { SHEET: `${server.origin}/login?sig=secret-word` }
+      const check = await runCommand(['check'], { cwd: folder.path, runtime, env })
+      expect(check.status).toBe(1)
+      const host = new URL(server.origin).host
+      expect(check.stderr).toContain(`${host} is a web page (HTML), not a file: publish the sheet`)
+      expect(check.stdout + check.stderr).not.toMatch(/secret-word|login/)
+      const init = await runCommand(['init', 'files', '--replace', '--from', env.SHEET], { cwd: folder.path, runtime })
+      expect(init.status).toBe(2)
+      expect(init.stderr).toContain('is a web page (HTML), not a file')
+    }, 30_000)
+  })
+}
