@@ -63,13 +63,15 @@ export class RealFleet {
     this.#timer = null
   }
 
-  async start(runtime: Runtime): Promise<RealInstance> {
+  /** @param main the program; another build's for an upgrade */
+  async start(runtime: Runtime, more: Settings = {}, main?: string): Promise<RealInstance> {
     const settings = {
       crm: { kind: 'files', directory: this.#crm.crm },
       freshness: { maxAge: `${MAX_AGE_MS}ms`, refreshEvery: '1s' },
       ...this.settings,
+      ...more,
     }
-    const instance = await startInstance(runtime, settings, this.#env)
+    const instance = await startInstance(runtime, settings, this.#env, main)
     this.instances.push(instance)
     return instance
   }
@@ -108,12 +110,33 @@ export class RealFleet {
       answers++
       if (version < last) wrong.push(`it went back from ${last} to ${version}`)
       last = version
-      const next = this.#writtenAtMs[version + 1]
-      const oldMs = next === undefined ? 0 : askedAtMs - next
-      if (oldMs > MAX_AGE_MS) wrong.push(`version ${version} was ${Math.round(oldMs)} ms old`)
+      wrong.push(...this.#tooOld(version, askedAtMs))
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     return { wrong, unavailable, answers }
+  }
+
+  /** Asks a proxy in front of all instances; tells what it answered that it must not, and how often. */
+  async callFront(
+    address: string,
+    end: () => boolean,
+  ): Promise<{ readonly wrong: readonly string[]; readonly answers: number }> {
+    const wrong: string[] = []
+    let answers = 0
+    while (!end()) {
+      const askedAtMs = performance.now()
+      const { status, version } = await versionAt(address)
+      answers++
+      if (version === null) wrong.push(`it was answered with ${status}`)
+      else wrong.push(...this.#tooOld(version, askedAtMs))
+    }
+    return { wrong, answers }
+  }
+
+  #tooOld(version: number, askedAtMs: number): readonly string[] {
+    const next = this.#writtenAtMs[version + 1]
+    const oldMs = next === undefined ? 0 : askedAtMs - next
+    return oldMs > MAX_AGE_MS ? [`version ${version} was ${Math.round(oldMs)} ms old`] : []
   }
 
   /** What else is to be asked than an instance, such as a proxy in front of them all. */

@@ -25,15 +25,16 @@ interface Told extends Pick<Status, 'ready' | 'snapshot'> {
   readonly lists: { readonly events: { readonly withheld: number; readonly shrunk: object | null } }
 }
 
-/** Starts a process with these settings; resolves when it listens, be it ready or not. */
+/** Starts a process with these settings; resolves when it listens, be it ready or not. `main` may be another build's. */
 export async function startInstance(
   runtime: Runtime,
   settings: Settings,
   env: Readonly<Record<string, string>> = {},
+  main = 'src/main.ts',
 ): Promise<RealInstance> {
   const defaults = { operations: { port: 0 }, snapshot: null }
   const folder = new FilesDirectory({ ...defaults, ...settings }, null)
-  const args = ['src/main.ts', 'serve', '--config', folder.configuration]
+  const args = [main, 'serve', '--config', folder.configuration]
   const process = await untilListening(new Child(programOf(runtime), args, { env }))
   return {
     runtime,
