@@ -16,8 +16,8 @@ const { run } = await import('./cli/program.ts')
 const { answer, droppedLines, error, lastLines, out, statusOfOutput } = await import('./app/standard-streams.ts')
 
 const isTerminal = process.stdout.isTTY
-const surroundings = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
-const ended = await run(args, surroundings)
+const context = { env: process.env, cwd: process.cwd(), isTerminal, out, error, answer, droppedLines, signals }
+const ended = await run(args, context)
 await lastLines()
 const isStatusTheAnswer = args.includes('ready') || args.includes('accept')
 const status = isService ? ended : await statusOfOutput(ended, isStatusTheAnswer)

@@ -21,30 +21,30 @@ import type { DescriptorReserve } from '../runtime/descriptor-reserve.ts'
 import type { Sharing } from './cluster-member.ts'
 import { usualReadyBytes } from './usable-memory.ts'
 
-/** All parts of a running Marquee but its listeners. */
+/** A running Marquee without its listeners. */
 export interface Marquee {
   readonly crm: Crm
-  /** What is told of both lists as they are now, whoever reads them. */
+  /** The current state of both lists, regardless of which instance reads them. */
   readonly lists: ToldLists
-  /** Reads the CRM for this instance alone, or shares what one of several reads. */
+  /** Reads the CRM for this instance alone, or takes part in a cluster. */
   readonly reading: Replica | Sharing
-  /** The first of the two; a bug where it is the other. */
+  /** `reading` of an instance without a cluster. Throws in a cluster. */
   readonly replica: Replica
   readonly admissions: Admissions
   readonly limits: Configuration['limits']
   readonly ready: ReadyBodies
-  /** What answers now; another once other settings were adopted. */
+  /** Answers the requests. A reload replaces it. */
   service: Service
-  /** Takes over what a reload may change; the records that are held stay. Where it rejects, nothing has changed. */
+  /** Applies the settings that a reload may change, and keeps the records. If it rejects, nothing has changed. */
   adopt(configuration: Configuration): Promise<void>
-  /** Null where the CRM's ids are GUIDs. */
+  /** Derives ids from the CRM's own; `null` if those are GUIDs. */
   readonly idsOf: IdsOf | null
   readonly suspicions: ListSuspicions
 }
 
 const REQUEST_TIMEOUT_CEILING_MS = 10_000
 
-/** Puts the parts together as the configuration says; nothing runs yet. */
+/** Creates the parts of a Marquee from the configuration, and starts none of them. */
 export async function assemble(
   configuration: Configuration,
   time: Time,
@@ -54,7 +54,7 @@ export async function assemble(
   suspicions: ListSuspicions = listSuspicions(),
 ): Promise<Marquee> {
   const { listen, timeZone } = configuration
-  // Live: whoever has one looks at it again each time, so that a reload is an assignment.
+  // Mutable and read on every use, so a reload only assigns to them.
   const freshness = { ...configuration.freshness }
   const limits = { ...configuration.limits }
   const representation = { basePath: listen.basePath, ...configuration.representation }
@@ -112,7 +112,7 @@ export async function assemble(
   if (keepsIndexes && isAlone) await reading.keepIndexes()
   const admissions = new Admissions(freshness, limits, time)
   const serviceOf = async (settings: Configuration): Promise<Service> => {
-    // Loaded where they are on: a start without them is the quicker for it.
+    // Imported on demand: start-up is faster when lists and feeds are off.
     const { Lists } = settings.lists ? await import('../http/lists.ts') : { Lists: null }
     const { openFeeds } = switches.calendar || switches.jsonLd ? await import('./open-feeds.ts') : { openFeeds: null }
     return new Service({
@@ -157,7 +157,7 @@ export async function assemble(
       ready.limitTo(readyBytes())
       if (isAlone) {
         if (!keepsIndexes) reading.dropIndexes()
-        // Until what is held is in order, a list is answered with 502.
+        // Requests for lists get 502 until the index is complete.
         else if (reading.events.list.order === null) void reading.keepIndexes()
       }
       marquee.service = service
@@ -166,7 +166,7 @@ export async function assemble(
   return marquee
 }
 
-/** What tells of this instance; null where `describe` is off. */
+/** The description of this instance; `null` if `describe` is off. */
 function descriptionIn(configuration: Configuration): Description | null {
   const { describe, listen, representation, lists, feeds, conditionalRequests, freshness, timeZone } = configuration
   if (!describe) return null
@@ -181,20 +181,19 @@ function descriptionIn(configuration: Configuration): Description | null {
 
 export interface CrmRead {
   readonly marquee: Marquee
-  /** One a list that could not be read. */
+  /** One for each list that could not be read. */
   readonly failures: readonly { readonly list: ListName; readonly failure: Failure }[]
   readonly observations: readonly Observation[]
-  /** What the CRM lets an operator know though it can be read. */
+  /** Findings that do not prevent reading, one sentence each. */
   readonly warnings: readonly string[]
-  /** Of the lists that were refused as broken: what they were meant to be. */
+  /** What broken lists were most likely meant to contain. */
   readonly diagnoses: ReadonlyMap<ListName, Diagnosis>
 }
 
-/** Reads both lists of the CRM in full, once, and serves nothing; of each row all faults are told. */
+/** Reads both lists in full once, reports all faults of each row, and serves nothing. */
 export async function readCrm(configuration: Configuration): Promise<CrmRead> {
   const observations: Observation[] = []
   const observe = (observation: Observation): void => void observations.push(observation)
-  // Nothing is served, and nothing is described.
   const silent = { ...configuration, describe: false, cluster: null }
   const marquee = await assemble(silent, systemTime, observe, undefined, null, listSuspicions(true))
   const { venues, events } = marquee.replica

@@ -29,21 +29,21 @@ export type ClusterSettings = NonNullable<Configuration['cluster']>
 export interface SharingOptions extends Omit<ReplicaOptions, 'lists' | 'resumeState'> {
   readonly configuration: Configuration
   readonly section: ClusterSettings
-  /** Whether lists are kept in order, as of now. */
+  /** Whether lists currently have indexes. */
   readonly keepsIndexes: () => boolean
 }
 
 const LEAST_HEARTBEAT_MS = 50
-/** How often a start looks whether there is something to answer from: ever less often, since it may wait for hours. */
+/** The interval at which a starting instance looks for data. It grows, because a start may wait for hours. */
 const LOOK_MS = { least: 10, most: 1000 } as const
 const LOOKS_PART = 1 / 16
 
-/** How often an instance with these settings says that it is there. */
+/** The heartbeat interval of an instance with these settings, ms. */
 export function heartbeatOf({ heartbeatMs }: ClusterSettings, { maxAgeMs }: { readonly maxAgeMs: number }): number {
   return heartbeatMs ?? Math.min(LONGEST_DEFAULT_MS, Math.max(LEAST_HEARTBEAT_MS, maxAgeMs / 20))
 }
 
-/** This instance among those that share what one of them reads: what it answers from, and what it tells of itself. */
+/** This instance as a member of a cluster: the lists it answers from, and its status. */
 export class Sharing implements ToldLists {
   readonly events: CurrentList<EventRecord>
   readonly venues: CurrentList<VenueRecord>
@@ -52,7 +52,7 @@ export class Sharing implements ToldLists {
   readonly #otherLogs: OtherLogs
   readonly #ended = new AbortController()
   readonly #resyncs = new Map<string, number>()
-  /** What callers get, and what may take its place, as long as somebody holds it. */
+  /** The served lists and those that may replace them. Weak, so that replaced lists can be collected. */
   #made: WeakRef<RecordList<EventRecord> | RecordList<VenueRecord>>[] = []
   readonly #keepers = new WeakMap<Replica, SnapshotKeeper>()
   #storeLost: string | null = null
@@ -109,7 +109,7 @@ export class Sharing implements ToldLists {
     void this.#otherLogs.run(this.#ended.signal)
   }
 
-  /** Says that it goes, where it reads; resolves when nothing runs any more. */
+  /** Hands over if this instance is the leader. Resolves when everything has stopped. */
   async stop(): Promise<void> {
     const { own } = this.#cluster.member
     this.#ended.abort()
@@ -117,13 +117,13 @@ export class Sharing implements ToldLists {
     await own?.replica.stop()
   }
 
-  /** Keeps what is read here in a file; null where none is, or another instance reads. */
+  /** Writes the snapshot file; `null` if there is none or another instance is the leader. */
   get keeper(): SnapshotKeeper | null {
     const { own } = this.#cluster.member
     return (own === null ? undefined : this.#keepers.get(own.replica)) ?? null
   }
 
-  /** Resolves when both lists may be answered from, as far as that is known. */
+  /** Resolves when both lists have an age, or when the instance stops. */
   async untilRead(): Promise<void> {
     const { time } = this.#options
     const { signal } = this.#ended
@@ -141,7 +141,7 @@ export class Sharing implements ToldLists {
     await this.#cluster.member.own?.replica.untilReadsEnd()
   }
 
-  /** What records look like, or the settings, have changed; what is held stays. */
+  /** Applies reloaded settings. The records stay. */
   applySettings(formatChanged: boolean): void {
     for (const made of this.#made) {
       const list = made.deref()
@@ -153,12 +153,12 @@ export class Sharing implements ToldLists {
     this.#cluster.member.own?.replica.applySettings(false)
   }
 
-  /** Said to the leader, whichever instance that is: as `Replica` does; null where none answers. */
+  /** Asks the leader to accept shorter lists. Returns their names; `null` if no leader answers. */
   acceptShorter(): Promise<readonly string[] | null> {
     return this.#cluster.member.accept()
   }
 
-  /** The instance that reads the CRM for this one; null where none is known, or this one does. */
+  /** The leader; `null` if it is unknown or this instance. */
   get readBy(): string | null {
     const { role, leader } = this.status()
     return role === 'follower' ? leader : null
@@ -202,7 +202,7 @@ export class Sharing implements ToldLists {
     }
   }
 
-  /** Whether the CRM has what the configuration names, and lets us read it: said where it has not, once a reason. */
+  /** Checks if this instance can read what the configuration names. Reports each problem once. */
   async #examine(): Promise<boolean> {
     const problems = (await this.#options.crm.examine?.())?.problems ?? []
     for (const { message } of problems) {
@@ -239,7 +239,7 @@ export class Sharing implements ToldLists {
     if (configuration.snapshot === null) return replica
     keeper = keepSnapshot(configuration.snapshot.directory, configuration, replica, limits, time, observe)
     this.#keepers.set(replica, keeper)
-    // What the store had was taken first; where it had nothing, the reads wait for what the file has.
+    // The store's snapshot has priority. Without one, the first reads wait for the file.
     if (resumeState === null) void keeper.load()
     else keeper.begin()
     return replica

@@ -1,11 +1,11 @@
-/** Each would end Bun at once, and the first opens a debugger on Node; an operator who sends one most likely means SIGHUP. */
+/** By default, both end Bun, and SIGUSR1 opens a debugger on Node. An operator who sends one most likely means SIGHUP. */
 const MEANINGLESS = ['SIGUSR1', 'SIGUSR2'] as const
 
 type EarlySignal = 'SIGHUP' | (typeof MEANINGLESS)[number]
 
 /**
- * Keeps the signals of the start, from the first module on: by default each of them would end the process. SIGHUP is
- * kept for a service alone, since a closed terminal ends every other command.
+ * Keeps signals that arrive during the start, because by default they end the process. Only `serve` keeps SIGHUP: a
+ * closed terminal ends all other commands.
  */
 export class EarlySignals {
   readonly #kept: EarlySignal[] = []
@@ -17,7 +17,7 @@ export class EarlySignals {
     }
   }
 
-  /** Tells the listener every signal from now on, and first those that came before; of the same several, one. */
+  /** Passes the kept signals to the listener, each kind once, and then every new one. */
   handTo(listener: (signal: EarlySignal) => void): void {
     this.#listener = listener
     for (const signal of new Set(this.#kept.splice(0))) listener(signal)

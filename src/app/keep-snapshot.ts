@@ -9,12 +9,12 @@ import { yieldToEventLoop } from '../time/waiting.ts'
 import { SnapshotFile } from '../snapshot/snapshot-file.ts'
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.ts'
 
-/** Which records a snapshot has, and instances share: those of another fingerprint have another snapshot, and another log. */
+/** Identifies the records that a configuration makes. Each fingerprint has its own snapshot and its own cluster log. */
 export function dataFingerprint(configuration: Configuration): string {
   return dataFingerprintOf(configuration, [SNAPSHOT_FORMAT, RECORDS])
 }
 
-/** Keeps the lists of a replica in the directory that the configuration names. */
+/** Keeps a snapshot of the replica's lists in the directory. */
 export function keepSnapshot(
   directory: string,
   configuration: Configuration,

@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url'
 import { standOf } from '../config/load-configuration.ts'
 import type { CommandContext } from './command-context.ts'
 
-/** What starts Marquee: the launcher of the checkout, the command that npm made for the package, or the one executable. */
+/** Returns the path that starts Marquee: the checkout's launcher, npm's command for the package, or the executable. */
 function programPath(): string {
   const isWindows = process.platform === 'win32'
   const launcher = fileURLToPath(new URL(`../../${isWindows ? 'marquee.cmd' : 'marquee'}`, import.meta.url))
   if (!existsSync(launcher)) return process.execPath
   const around = dirname(dirname(launcher))
-  // A package with a scope lies one folder deeper. On Windows npm's own command needs a shell that is not there.
+  // A scoped package lies one folder deeper. npm's command does not work from every Windows shell.
   const modules = [around, dirname(around)].find((folder) => basename(folder) === 'node_modules')
   const command = modules === undefined || isWindows ? launcher : join(modules, '.bin/marquee')
   return existsSync(command) ? command : launcher
 }
 
 /**
- * A command line that works where the person stands: `./marquee check` in a checkout, `./node_modules/.bin/marquee check` beside an
- * installed package, the launcher by its path elsewhere.
+ * Returns a command line that works in the current directory: `./marquee check` in a checkout,
+ * `./node_modules/.bin/marquee check` beside an installed package, otherwise the launcher's whole path.
  */
 export function commandLine(
   words: readonly string[],

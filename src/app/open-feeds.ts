@@ -8,11 +8,11 @@ import { yieldToEventLoop } from '../time/waiting.ts'
 
 interface FeedParts {
   readonly held: HeldLists
-  /** Knows whether the columns of Price are there, if this process has read the events. */
+  /** Tells if the columns of Price exist, once this process has read the events. */
   readonly pricing: Pick<Suspicions, 'readsPrice'>
 }
 
-/** The feeds of an instance of which at least one is on. */
+/** Creates the feeds of an instance that has at least one switched on. */
 export function openFeeds(configuration: Configuration, { held, pricing }: FeedParts): Feeds {
   const { feeds, listen, representation, timeZone, crm } = configuration
   const saysPrice = mapsPrice(crm)
@@ -26,7 +26,7 @@ export function openFeeds(configuration: Configuration, { held, pricing }: FeedP
   })
 }
 
-/** Whether the configuration maps Price to anything. */
+/** Whether the configuration maps Price. */
 function mapsPrice(crm: Configuration['crm']): boolean {
   if (crm.kind !== 'files') return isMapped(crm.events.fields)
   const fields = crm.events.block?.fields

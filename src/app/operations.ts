@@ -26,23 +26,22 @@ import type { SuspicionWatch } from './suspicion-watch.ts'
 import type { Telemetry } from './telemetry.ts'
 import { type CommandContext, runtimeName, VERSION } from './command-context.ts'
 
-/** A Marquee that serves. */
+/** A serving process. */
 export interface Running {
   configuration: Configuration
   readonly marquee: Marquee
-  /** Null where no snapshot is kept. */
   readonly keeper: SnapshotKeeper | null
   readonly telemetry: Telemetry
   readonly watched: SuspicionWatch
-  /** A signal has come. */
+  /** Whether a signal to stop has arrived. */
   stopping: boolean
-  /** Why the last reload was refused; null if it was not. */
+  /** Why the last reload was refused; `null` if it succeeded. */
   refused: RefusedReload | null
-  /** Reads that are under way are cut off. */
+  /** Whether running reads are being aborted. */
   isEnding: boolean
 }
 
-/** Opens the operations listener. Rejects with a system error. */
+/** Opens the operations listener. Rejects with a system error if it cannot listen. */
 export async function openOperations(
   running: Running,
   section: NonNullable<Configuration['operations']>,

@@ -7,32 +7,32 @@ import { type Moment, type Time, elapsedMs } from '../time/time.ts'
 
 const LISTS = ['events', 'venues'] as const
 
-/** How often the age of the lists is looked at; a read that ends is looked at at once. */
+/** The interval between two looks at the lists' ages. The end of a read is looked at immediately. */
 const LOOK_EVERY_MS = 1000
 
-/** What is known of a running service when it is looked at. */
+/** The state of a running service at one look. */
 export interface Watched {
   readonly lists: ToldLists
   readonly settings: RefreshSettings
-  /** How long a request waits for a read that hangs. */
+  /** How long a request waits for a read, ms. */
   readonly waitForMs: number
 }
 
-/** Reports once a list when callers begin to get 502, and once when that is over. */
+/** Reports, for each list, when callers begin to get 502 and when that ends. */
 export class OutageWatch {
   readonly #watched: () => Watched | null
   readonly #observe: Observe
   readonly #time: Time
   readonly #since: Partial<Record<ListName, Moment>> = {}
 
-  /** @param watched null: the service stops, and nothing is reported any more */
+  /** @param watched returns the state; `null` once the service is stopping, after which nothing is reported */
   constructor(watched: () => Watched | null, observe: Observe, time: Time) {
     this.#watched = watched
     this.#observe = observe
     this.#time = time
   }
 
-  /** Looks from now on; returns what ends it. */
+  /** Begins to look. The returned function ends it. */
   start(): () => void {
     let isOver = false
     const lookLater = (): void => {
@@ -65,7 +65,7 @@ export class OutageWatch {
   }
 }
 
-/** Whether a request of now gets 502: while a read is under way it may still be answered, unless it waits in vain. */
+/** Whether a request gets 502 now. During a read it may still be answered, unless the read takes too long. */
 function isRefused(name: ListName, { lists, settings, waitForMs }: Watched, now: Moment): boolean {
   const list = lists[name]
   if (mayAnswer(list, settings, now)) return false

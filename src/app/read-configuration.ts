@@ -7,13 +7,13 @@ import type { CommandContext } from './command-context.ts'
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
-  /** Which one it is and why, as the end of a sentence. */
+  /** The configuration's origin, as the end of a sentence. */
   readonly from: string
 }
 
-/** What a person typed about the configuration. */
+/** The command line options that select or override the configuration. */
 export interface ConfigurationOptions extends Ports {
-  /** What `--config` named. */
+  /** The value of `--config`. */
   readonly config?: string | undefined
 }
 
@@ -21,7 +21,7 @@ type ReadOrProblems =
   | (ReadConfiguration & { readonly ok: true; readonly warnings: readonly string[] })
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** The configuration every command finds alike, or all that is wrong with it, a sentence each. */
+/** Finds and loads the configuration as every command does. If it is wrong, returns all problems, one sentence each. */
 export async function loadFound(
   { config, port, operationsPort }: ConfigurationOptions,
   { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
@@ -51,13 +51,13 @@ export async function loadFound(
   return { ok: true, configuration, warnings, from }
 }
 
-/** The whole number from 0 to 65535 that a text is, blanks around it allowed; null if it is none. */
+/** Parses a port, 0 to 65535, with optional blanks around it; `null` if the text is not a port. */
 export function portOf(text: string): number | null {
   const number = Number(text)
   return /^\s*\d{1,5}\s*$/.test(text) && number <= 65_535 ? number : null
 }
 
-/** The port that a variable holds; one that is empty is as if it were not set. */
+/** Returns the port in an environment variable. An empty variable counts as not set. */
 function portIn(
   env: CommandContext['env'],
   name: string,
@@ -69,19 +69,19 @@ function portIn(
   return { number, problems: isWrong ? [problem] : [] }
 }
 
-/** As `loadFound`, with the warnings and problems told; null where there is nothing to go on with. */
+/** Loads the configuration and prints its warnings and problems; `null` if there are problems. */
 export async function readConfiguration(
   options: ConfigurationOptions,
-  surroundings: CommandContext,
+  context: CommandContext,
 ): Promise<ReadConfiguration | null> {
-  const found = await loadFound(options, surroundings)
+  const found = await loadFound(options, context)
   for (const line of found.ok ? found.warnings.map((warning) => `warning: ${warning}`) : found.problems) {
-    surroundings.error(line)
+    context.error(line)
   }
   return found.ok ? found : null
 }
 
-/** Where the file as a whole is wrong, who named it is half of the answer. */
+/** Describes the problem. If the whole file is wrong, adds why this file was chosen. */
 function sentenceOf(problem: Problem, because: string): string {
   const sentence = renderProblem(problem)
   return problem.key === '' && problem.line === null ? `${sentence} (${because})` : sentence

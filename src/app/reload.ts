@@ -8,23 +8,23 @@ import { type ConfigurationOptions, loadFound } from './read-configuration.ts'
 import type { Running } from './operations.ts'
 import type { CommandContext } from './command-context.ts'
 
-/** npm ends by a SIGHUP, and the same one may reach its child before. */
+/** How long npm may take to end after a SIGHUP, which may reach its child first. */
 const NPM_ENDS_MS = 1000
 const STANDARD_OUTPUT = 1
 
 /**
- * What a SIGHUP does: reads the configuration again, one time after another; of several that come meanwhile one is enough.
- * `keepLimits` has the listener keep those that are its own. It tells whether the terminal, or the npm, that the service was
- * started from is gone: nobody else would end it.
+ * Returns the function to call on SIGHUP. It reloads the configuration; signals that arrive meanwhile cause one further
+ * reload. It resolves to true if the terminal or the npm that started the service is gone: nothing else would end it.
+ * `keepLimits` applies the listener's own limits.
  */
 export function onHangUp(
   running: Running,
   options: ConfigurationOptions,
-  surroundings: CommandContext,
+  context: CommandContext,
   observe: Observe,
   keepLimits: (configuration: Configuration) => void,
 ): () => Promise<boolean> {
-  const { isTerminal, env } = surroundings
+  const { isTerminal, env } = context
   const parent = process.ppid
   const isNpms = env['npm_lifecycle_event'] !== undefined
   let isReading = false
@@ -36,7 +36,7 @@ export function onHangUp(
   }
 
   async function reload(): Promise<void> {
-    const found = await loadFound(options, surroundings)
+    const found = await loadFound(options, context)
     if (running.stopping) return
     if (!found.ok) return refuse(found.problems)
     const { configuration, warnings } = found

@@ -19,19 +19,19 @@ import { SuspicionWatch } from './suspicion-watch.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from './command-context.ts'
 import { createTelemetry } from './telemetry.ts'
 
-/** How long the first line waits for something to try: a large list goes on loading after it. */
+/** How long the first log line waits for a record to name. A large list continues loading after it. */
 const FIRST_READ_MS = 2000
-/** How long what no record needs waits for the first read: probes ask the operations listener soon. */
+/** How long the operations listener waits for the first read before it opens. Probes soon need it. */
 const ASIDE_AFTER_MS = 100
 
 /** Runs the service until a signal ends it; resolves with the exit status. */
-export async function serve(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
-  const read = await readConfiguration(options, surroundings)
+export async function serve(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const { configuration, from } = read
-  const telemetry = createTelemetry(surroundings, configuration.log.requests)
+  const telemetry = createTelemetry(context, configuration.log.requests)
   const { watch, log } = telemetry
-  // What the configuration names and the CRM does not have: waiting does not help.
+  // Things that the configuration names and the CRM does not have. Waiting would not help.
   const lacks = new Set<string>()
   const inVain = Promise.withResolvers<void>()
   const suspicions = listSuspicions()
@@ -57,19 +57,19 @@ export async function serve(options: ConfigurationOptions, surroundings: Command
   const runtime = 'Bun' in globalThis ? await import('../runtime/bun.ts') : await import('../runtime/node.ts')
   const marquee = await assemble(configuration, systemTime, observe, watch, runtime.openReserve(), suspicions)
   const keeper = await keeperOf(configuration, marquee, observe)
-  // The lists wait for it, however early somebody asks for them.
+  // Reads wait for the snapshot, even if a request asks for them first.
   void keeper?.load()
   const { host, port } = configuration.listen
   const { idleMs } = configuration.limits
   const listener = await runtime
     .listen({ host, port, idleMs, answer: (call) => marquee.service.answer(call) })
     .catch((cause: unknown) => {
-      surroundings.error(whyNotListening(cause, { host, port }, 'listen'))
+      context.error(whyNotListening(cause, { host, port }, 'listen'))
       return null
     })
   if (listener === null) return ANSWER_IS_NO
   const listenedAtMs = Date.now()
-  keepLimits(listener, configuration, surroundings)
+  keepLimits(listener, configuration, context)
   const running: Running = {
     configuration,
     marquee,
@@ -80,17 +80,17 @@ export async function serve(options: ConfigurationOptions, surroundings: Command
     isEnding: false,
     refused: null,
   }
-  // The public's lists come first: what else there is to load and write waits for them, but not long.
+  // The lists come first. Everything else waits for them briefly.
   marquee.reading.start()
   const firstReads = marquee.reading.untilRead()
   const opening = withTimeout(systemTime, ASIDE_AFTER_MS, firstReads).then(() =>
-    openAside(running, runtime.listenFetch, surroundings),
+    openAside(running, runtime.listenFetch, context),
   )
   const { ended, stop } = untilSignal(running, listener, opening, observe)
-  const hungUp = onHangUp(running, options, surroundings, observe, (next) => keepLimits(listener, next, surroundings))
+  const hungUp = onHangUp(running, options, context, observe, (next) => keepLimits(listener, next, context))
   const ignored = new Set<string>()
   const takeSignals = (): void =>
-    surroundings.signals?.handTo((signal) => {
+    context.signals?.handTo((signal) => {
       if (signal === 'SIGHUP') {
         void hungUp().then((isAlone) => (isAlone && !running.stopping ? stop(signal) : null))
       } else if (!ignored.has(signal)) {
@@ -108,14 +108,14 @@ export async function serve(options: ConfigurationOptions, surroundings: Command
     }
     const { startUp } = await import('./start-up.ts')
     const atMs = Math.min(listenedAtMs, telemetry.firstAtMs)
-    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, surroundings)
+    startUp({ configuration, from, marquee, option: options.config, atMs, ...addresses }, context)
     log.begin()
     takeSignals()
   }
   const ending = inVain.promise.then(async () => {
-    // That of the other list, if it is under way, may tell of more.
+    // The other list's read may find more.
     await withTimeout(systemTime, FIRST_READ_MS, marquee.reading.untilReadsEnd())
-    for (const message of lacks) surroundings.error(printable(message))
+    for (const message of lacks) context.error(printable(message))
     await listener.stop(LAST_ANSWERS_MS)
     return WRONG_USAGE
   })
@@ -123,20 +123,20 @@ export async function serve(options: ConfigurationOptions, surroundings: Command
   return Promise.race([ended, ending]).finally(endWatch)
 }
 
-/** Loaded only where a snapshot is kept. */
+/** Creates the keeper of the snapshot. Its code is imported on demand. */
 async function keeperOf(
   configuration: Configuration,
   marquee: Marquee,
   observe: Observe,
 ): Promise<SnapshotKeeper | null> {
   const { snapshot } = configuration
-  // Where something is shared, who reads it keeps it (cluster.ts).
+  // In a cluster, the leader keeps the snapshot (cluster-member.ts).
   if (snapshot === null || configuration.cluster !== null) return null
   const { keepSnapshot } = await import('./keep-snapshot.ts')
   return keepSnapshot(snapshot.directory, configuration, marquee.replica, marquee.limits, systemTime, observe)
 }
 
-/** Says which of the limits the runtime or the system cannot keep. */
+/** Applies the limits, and warns of those that the runtime or the system cannot keep. */
 function keepLimits(listener: PublicListener, { limits }: Configuration, { error }: CommandContext): void {
   const idleMs = listener.keepIdle(limits.idleMs)
   if (idleMs < limits.idleMs) {
@@ -150,20 +150,20 @@ function keepLimits(listener: PublicListener, { limits }: Configuration, { error
   }
 }
 
-/** The operations side must never keep the public from being served: without its port, the service goes on without it. */
+/** Opens the operations listener. If its port is taken, the service continues without it. */
 async function openAside(
   running: Running,
   listenFetch: ListenFetch,
-  surroundings: CommandContext,
+  context: CommandContext,
 ): Promise<Listener | null> {
   const { operations } = running.configuration
   if (operations === null) return null
   try {
     const { openOperations } = await import('./operations.ts')
-    return await openOperations(running, operations, surroundings, listenFetch)
+    return await openOperations(running, operations, context, listenFetch)
   } catch (cause) {
     const why = whyNotListening(cause, operations, 'operations')
-    surroundings.error(`warning: serving without the operations listener: ${why}`)
+    context.error(`warning: serving without the operations listener: ${why}`)
     return null
   }
 }
@@ -184,10 +184,10 @@ function whyNotListening(
   return `${where} cannot be listened on (${code})`
 }
 
-/** What is answered without a record. */
+/** Routes that need no record. */
 const WITHOUT_CRM: ReadonlySet<RouteLabel> = new Set(['/api/openapi.json', '/', 'other'])
 
-/** Whether anybody got a record, or could have got any: what goes wrong later does not end the process. */
+/** Whether records were or could have been served. From then on, a wrong configuration does not end the process. */
 function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
   const now = systemTime.now()
   if (lists.events.ageMs(now) !== null && lists.venues.ageMs(now) !== null) return true
@@ -196,16 +196,16 @@ function hasServed({ marquee: { lists }, telemetry }: Running): boolean {
     .some(({ route, status }) => !WITHOUT_CRM.has(route) && (status === 200 || status === 304))
 }
 
-/** How long a read of the CRM that is under way may take to end: one that hangs must not hold up the end. */
+/** How long a stop waits for running reads of the CRM. */
 const LAST_READS_MS = 1000
 
-/** What reads say that are cut off so: that is no failure of the CRM's. */
+/** Whether the observation comes from aborting reads, not from a failure of the CRM. */
 function isCutOff(observation: Observation): boolean {
   if (observation.kind === 'read-ended') return observation.read.outcome !== 'ok'
   return observation.kind === 'cluster-changed' && observation.what === 'unfit'
 }
 
-/** How long what the operations listener answers last may take. */
+/** How long a stop waits for the last answers. */
 const LAST_ANSWERS_MS = 1000
 
 async function endReads(running: Running): Promise<void> {
@@ -216,10 +216,10 @@ async function endReads(running: Running): Promise<void> {
   await refreshed
 }
 
-/** What is in flight at a first signal is not given up for one that comes with it: a terminal and npm both send Ctrl-C. */
+/** Signals within this time count as one: a terminal and npm both send Ctrl-C. */
 const SECOND_SIGNAL_MS = 1000
 
-/** Ends in order at the first signal, at once at one that comes a second or more after it. */
+/** Stops in order at the first signal, and immediately at one that follows a second or more later. */
 function untilSignal(
   running: Running,
   listener: Listener,
@@ -239,7 +239,7 @@ function untilSignal(
       return
     }
     firstMs = nowMs
-    // Not ready from now on, and said so until all is over: the operations listener closes last.
+    // `/ready` says no from now on. The operations listener closes last, so that it can be asked until the end.
     running.stopping = true
     const { drainMs } = running.configuration.limits
     observe({ kind: 'stopping', signal, drainMs })

@@ -3,12 +3,12 @@ import { codeOf } from '../observe/system-error.ts'
 import { systemTime } from '../time/time.ts'
 import { withTimeout } from '../time/waiting.ts'
 
-/** How long an end waits for a reader of the output that stands still. */
+/** How long the process waits at its end for a stalled reader of its output. */
 const LAST_LINES_MS = 1000
 
 type Standard = typeof process.stdout | typeof process.stderr
 
-/** Whoever read the output has closed it: `check | head` wants no more. */
+/** The reader has closed the output, as in `check | head`. */
 let isReaderGone = false
 const stdout = streamOf(process.stdout)
 const output = sinkOf(stdout, !process.stdout.isTTY)
@@ -32,7 +32,7 @@ function sinkOf(stream: LineStream, isJson: boolean): LineSink {
 
 export const out = (line: string): void => output.write(line)
 export const error = (line: string): void => errors.write(line)
-/** An answer that a script goes on with is whole, or said not to be; how slowly it is read is the reader's affair. */
+/** Writes a command's answer whole, however slowly it is read. Reports a failure and resolves to false. */
 export const answer = (text: string): Promise<boolean> =>
   new Promise((resolve) => {
     stdout.write(`${text}\n`, (cause) => {
@@ -42,12 +42,12 @@ export const answer = (text: string): Promise<boolean> =>
   })
 export const droppedLines = (): number => output.dropped
 
-/** Pipes are written to in the background: what was said must be out before the end, where anybody reads it. */
+/** Waits for lines still being written, because pipes are written to in the background. */
 export async function lastLines(): Promise<void> {
   await withTimeout(systemTime, LAST_LINES_MS, Promise.all([output.drained(), errors.drained()]))
 }
 
-/** The status to end with: 1 in place of 0 if lines of the output were lost, which is said. */
+/** Returns the exit status: 1 instead of 0 if output lines were lost, which is reported. */
 export async function statusOfOutput(status: number, isStatusTheAnswer: boolean): Promise<number> {
   if (output.dropped === 0 || isReaderGone) return status
   error(`the output could not be written to standard output (${output.dropped} lines were lost)`)

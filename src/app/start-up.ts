@@ -12,18 +12,18 @@ interface StartUp {
   readonly marquee: Marquee
   readonly address: string
   readonly operations: string | null
-  /** When it began to listen, or the first line of the log came, if that was earlier: wall clock. */
+  /** When listening began or the first log line was written, whichever was earlier, wall ms. */
   readonly atMs: number
-  /** What `--config` named. */
+  /** The value of `--config`. */
   readonly option: string | undefined
 }
 
-/** Says that the service listens, and what to try: a few lines to a person, one JSON line to a machine. */
+/** Prints the addresses and what to try: a few lines on a terminal, otherwise one JSON line. */
 export function startUp(
   { configuration, from, marquee, address, operations, atMs, option }: StartUp,
-  surroundings: CommandContext,
+  context: CommandContext,
 ): void {
-  const { isTerminal, env, out } = surroundings
+  const { isTerminal, env, out } = context
   const { basePath } = configuration.listen
   const id = firstId(marquee)
   const link = id === null ? null : `${address}${basePath === '/' ? '' : basePath}/api/events/${id}`
@@ -40,7 +40,7 @@ export function startUp(
     return
   }
   const [strong, quiet, blue] = [painter(env, 1), painter(env, 2), painter(env, 36)]
-  const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], surroundings)
+  const check = commandLine(['check', ...(option === undefined ? [] : ['--config', option])], context)
   const said = standingOf(marquee, `${check} tells why`)
   const label = (name: string): string => `  ${quiet(name.padEnd(12))}`
   out('')
@@ -54,7 +54,7 @@ export function startUp(
   out(`${label('read from')}${printable(from)}`)
   out('')
   if (link !== null && id !== null) {
-    // On lines of their own: within 80 columns no id is broken in two.
+    // On separate lines, so that no id is broken within 80 columns.
     out(`  ${quiet('try')}`)
     out(`  ${strong(`curl ${link}`)}`)
     out(`  ${strong("curl -H 'Accept: application/hal+json' \\")}`)
@@ -66,7 +66,7 @@ export function startUp(
   out('')
 }
 
-/** Whether anything can be served, for a person. */
+/** Describes in a sentence what can be served. */
 function standingOf(
   { lists: { events, venues } }: Marquee,
   toldBy: string,
@@ -96,7 +96,7 @@ function firstId({ lists }: Marquee): string | null {
   return null
 }
 
-/** Colours and the like (SGR), but not where NO_COLOR is set (no-color.org) or the terminal has none. */
+/** Returns a function that adds an SGR code, unless NO_COLOR is set (no-color.org) or the terminal has no colours. */
 function painter(env: CommandContext['env'], code: number): (text: string) => string {
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb'
   return (text) => (isPlain ? text : `\x1b[${code}m${text}\x1b[0m`)

@@ -9,14 +9,14 @@ import type { Status } from '../operations/status.ts'
 import { isOnPurpose } from '../domain/withheld.ts'
 import { unmatchedVenues } from './venue-references.ts'
 
-/** What is most likely wrong in the lists, looked at after each read: told once a kind until a full read finds none of it, and kept for the dashboard. */
+/** Collects what is suspicious in the lists after each read. Logs each kind once, until a full read no longer finds it. */
 export class SuspicionWatch {
-  /** What is served all the same. */
+  /** The suspicions of each list, for the dashboard. */
   readonly found: Record<ListName, readonly Suspicion[]> = { events: [], venues: [] }
-  /** When rows of a list were last withheld for a mistake and had not been before, monotonic ms. */
+  /** When a row of each list was last newly withheld for a mistake, monotonic ms. */
   readonly mistakenAtMs: Record<ListName, number> = { events: -Infinity, venues: -Infinity }
   readonly #told = new Set<string>()
-  /** Of `found.events`, what the events name and the venues do not have. */
+  /** The part of `found.events` about VenueIds that match no venue. */
   #unmatched: readonly Suspicion[] = []
   #venuesAre: 'to be compared' | 'compared now' | 'compared' = 'to be compared'
   #wereCompared = false
@@ -30,7 +30,7 @@ export class SuspicionWatch {
     this.#observe = observe
   }
 
-  /** Dates without an offset, and the zone they are read in. */
+  /** The number of dates without an offset, and the zone they are read in. */
   get zone(): Status['zone'] {
     const { crm, isTimeZoneSet } = this.#settings
     return { name: crm.timeZone.id, set: isTimeZoneSet, datesWithoutOffset: this.#dates('events') }
@@ -45,7 +45,7 @@ export class SuspicionWatch {
     const isEmptied = rows === 0 && this.found[list].length > 0 && isEmpty(lists[list])
     if (rows > 0 || isEmptied) this.#venuesAre = 'to be compared'
     if (isEmptied && list === 'events') this.#unmatched = []
-    // A new event may name a new venue: the next read of the venues brings it.
+    // A new event may refer to a new venue, which the next read of the venues brings.
     if (list === 'venues' || !this.#wereCompared) void this.#compareVenues(lists)
     if (rows === 0 && !isEmptied) return
     if (kind === 'full' && rows > 0) this.#suspicions[list].judge(rows)
@@ -98,7 +98,7 @@ export class SuspicionWatch {
   }
 }
 
-/** No row of it is left, withheld ones included. */
+/** Whether the list has no rows, not even withheld ones. */
 function isEmpty(told: ToldLists[ListName]): boolean {
   return told.list.served + withheldIn(told) === 0
 }

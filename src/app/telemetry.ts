@@ -10,7 +10,7 @@ export type Telemetry = ReturnType<typeof createTelemetry>
 
 const LONGEST_PATH = 200
 
-/** What becomes of the observations of a running Marquee. `logsRequests`: each request has a line; a reload changes it. */
+/** Turns observations into log lines, metrics and history. @param logsRequests whether each request has a log line */
 export function createTelemetry(
   { out, isTerminal }: Pick<CommandContext, 'out' | 'isTerminal'>,
   logsRequests: boolean,
@@ -36,7 +36,7 @@ export function createTelemetry(
       request: { method: call.method, route, path, status, type, durationMs, traceId },
     })
   }
-  // The time of the first observation, wall clock.
+  // `firstAtMs` is the time of the first observation, wall clock.
   const telemetry = { observe, watch, logsRequests, log, requests, reads, history, firstAtMs: Infinity }
   return telemetry
 }

@@ -11,18 +11,18 @@ import { yieldToEventLoop } from '../time/waiting.ts'
 type Texts = Readonly<Record<keyof ListSuspicions, Pick<ListSuspicions['events'], 'venueTexts'>>>
 
 const MOST_TEXTS = 20
-/** To compare a text with more venues than these would hold up requests. */
+/** Comparing a text with more venues would delay requests. */
 const MOST_COMPARED = 2000
 
-/** The texts in VenueId that no row of the venues has, the most frequent first; none as long as a list was not read. */
+/** Returns the VenueId texts that match no venue, most frequent first. Empty until both lists were read. */
 export async function unmatchedVenues(lists: ToldLists, texts: Texts): Promise<readonly Suspicion[]> {
   const { events, venues } = lists
   const known = texts.events.venueTexts
   const isHeld = (venue: Guid): boolean => venues.list.inspect(venue) !== null
-  // Without venues nobody expects a match.
+  // A list without venues is no mistake.
   if (!events.isLoaded || !venues.isLoaded || venues.list.size === 0) return []
   const unmatched = new Map([...known].flatMap(([venue]) => (isHeld(venue) ? [] : [[venue, 0]])))
-  // Nearly always all of them match, and no row has to be looked at.
+  // Usually all match, and no row needs to be looked at.
   if (unmatched.size === 0) return []
   await events.list.someServed((packed) => {
     const venue = readVenueId(packed)
@@ -73,7 +73,7 @@ function suspicionOf(
   }
 }
 
-/** A sentence for the events whose venue is there and withheld; null if there is none. */
+/** Describes the events whose venue is withheld, in one sentence; `null` if there are none. */
 export function withheldVenues({ events, venues }: ToldLists, texts: Texts): string | null {
   let count = 0
   let first: { readonly event: Guid; readonly venue: Guid } | null = null

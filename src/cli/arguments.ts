@@ -8,11 +8,11 @@ import { type CommandContext, FINE, VERSION, WRONG_USAGE } from '../app/command-
 
 type JsonOption = ConfigurationOptions & { readonly json?: boolean }
 
-/** Runs whichever command the arguments name, or tells how they are meant; resolves with the exit status. */
-export async function runTyped(args: readonly string[], surroundings: CommandContext): Promise<number> {
+/** Runs the command that the arguments name, or prints help. Resolves with the exit status. */
+export async function runTyped(args: readonly string[], context: CommandContext): Promise<number> {
   const ordered = commandFirst(args)
   if (ordered === null) {
-    surroundings.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
+    context.error('error: a command is missing, such as `./marquee serve`; `./marquee --help` lists them')
     return WRONG_USAGE
   }
   let status = FINE
@@ -25,8 +25,8 @@ export async function runTyped(args: readonly string[], surroundings: CommandCon
     .addHelpText('after', FIRST_STEPS)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => surroundings.out(text.trimEnd()),
-      writeErr: (text) => surroundings.error(text.trimEnd()),
+      writeOut: (text) => context.out(text.trimEnd()),
+      writeErr: (text) => context.error(text.trimEnd()),
       outputError: (text, write) => write(oneSentence(text, './marquee --help')),
     })
   const command = (name: CommandName): Command =>
@@ -48,20 +48,20 @@ export async function runTyped(args: readonly string[], surroundings: CommandCon
     .option('--port <n>', 'the public port in place of listen.port; 0 for any', portNumber)
     .action(async (options: ConfigurationOptions) => {
       const { serve } = await import('../app/serve.ts')
-      status = await serve(options, surroundings)
+      status = await serve(options, context)
     })
   asJson(configured('check'))
     .option('--show <n>', 'the first n records of each list, as published', wholeNumber)
     .option('--strict', 'end with 1 where anything is withheld by fault, suspicious,\nor nothing would be served')
     .action(async (options: CheckOptions) => {
       const { check } = await import('./check.ts')
-      status = await check(options, surroundings)
+      status = await check(options, context)
     })
   asJson(withOperationsPort(configured('explain')))
     .argument('<id>', 'the id of an event or a venue')
     .action(async (id: string, options: JsonOption) => {
       const { explain } = await import('./explain.ts')
-      status = await explain(id, options, surroundings)
+      status = await explain(id, options, context)
     })
   const { kinds } = await import('./init.ts')
   command('init')
@@ -70,12 +70,12 @@ export async function runTyped(args: readonly string[], surroundings: CommandCon
     .option('--replace', 'write over an existing marquee.yaml; with --from its idNamespace is kept')
     .action(async (kind: string, options: InitOptions) => {
       const { init } = await import('./init.ts')
-      status = await init(kind, surroundings, options)
+      status = await init(kind, context, options)
     })
   for (const name of ['accept', 'ready'] as const) {
     withOperationsPort(configured(name)).action(async (options: ConfigurationOptions) => {
       const asking = await import('./ask-running.ts')
-      status = await asking[name](options, surroundings)
+      status = await asking[name](options, context)
     })
   }
   try {
@@ -116,7 +116,7 @@ function wholeNumber(value: string): number {
   return Number(value)
 }
 
-/** Commander's message on one line, with where to read on. */
+/** Returns Commander's message on one line, with a pointer to the help. */
 function oneSentence(text: string, help: string): string {
   const [message = '', ...hints] = text.trim().split('\n')
   const hint = hints.map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?')).join(' ')
@@ -126,7 +126,7 @@ function oneSentence(text: string, help: string): string {
 const WITH_VALUE: ReadonlySet<string> = new Set(['--config', '--port', '--operations-port'])
 
 /**
- * Null where there are such options and no command; else the arguments with options that stand before the command's name moved behind it, where the command knows them.
+ * Moves options of the command from before its name to behind it. `null` if there are such options and no command.
  * @example ['--config', 'x', 'check'] becomes ['check', '--config', 'x']
  */
 export function commandFirst(args: readonly string[]): readonly string[] | null {
@@ -134,7 +134,7 @@ export function commandFirst(args: readonly string[]): readonly string[] | null 
   for (let arg = args[at]; arg !== undefined && arg.startsWith('-'); arg = args[at]) {
     if (WITH_VALUE.has(arg)) at += 2
     else if (arg === '--json' || WITH_VALUE.has(arg.slice(0, Math.max(0, arg.indexOf('='))))) at += 1
-    // The program's own options, and what is not an option, stay where they are.
+    // The program's own options and all operands keep their place.
     else return args
   }
   const command = args[at]

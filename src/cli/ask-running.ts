@@ -3,17 +3,17 @@ import { type ConfigurationOptions, readConfiguration } from '../app/read-config
 import { type Reply, askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
-/** Asks the running instance whether it is ready: for probes in images without a shell. */
-export async function ready(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
-  const read = await readConfiguration(options, surroundings)
+/** Asks the running instance if it is ready. Probes use it in images without a shell. */
+export async function ready(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'GET', '/ready')
   if (reply.kind === 'answered' && reply.status === 200) {
-    surroundings.out('ready')
+    context.out('ready')
     return FINE
   }
   const why = whyNot(reply, (at) => `it runs and answers 502 for now, or is about to stop: ${at}/status says which`)
-  surroundings.error(`not ready: ${why}`)
+  context.error(`not ready: ${why}`)
   return ANSWER_IS_NO
 }
 
@@ -22,12 +22,12 @@ function whyNot(reply: Reply, on503: (address: string) => string): string {
   return reply.status === 503 ? on503(reply.address) : whyRefused(reply)
 }
 
-/** It asks the instance that reads the CRM, and that may take its time. */
+/** How long to wait: the instance may have to ask the leader. */
 const ACCEPT_MS = 15_000
 
-/** Tells the running instance that the shorter list is right. */
-export async function accept(options: ConfigurationOptions, surroundings: CommandContext): Promise<number> {
-  const read = await readConfiguration(options, surroundings)
+/** Tells the running instance to accept shorter lists. */
+export async function accept(options: ConfigurationOptions, context: CommandContext): Promise<number> {
+  const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const reply = await askRunning(read.configuration, 'POST', '/accept', ACCEPT_MS)
   const lists = reply.kind === 'answered' && reply.status === 200 ? acceptedLists(reply.body) : null
@@ -37,10 +37,10 @@ export async function accept(options: ConfigurationOptions, surroundings: Comman
       reply,
       (at) => `no leader answered within 10 s; ${later}; ${at}/status says which instance reads the CRM, if any does`,
     )
-    surroundings.error(`nothing was accepted: ${why}`)
+    context.error(`nothing was accepted: ${why}`)
     return ANSWER_IS_NO
   }
-  surroundings.out(
+  context.out(
     lists.length === 0
       ? 'no list was held back, so there was nothing to accept'
       : printable(`accepted: the shorter list of ${lists.join(' and ')} is read now`),
@@ -48,7 +48,7 @@ export async function accept(options: ConfigurationOptions, surroundings: Comman
   return FINE
 }
 
-/** The lists that an instance says it will believe; null where that is not what it says. */
+/** Parses the names of the accepted lists; `null` if the answer has another form. */
 function acceptedLists(body: unknown): readonly string[] | null {
   const accepted: unknown = typeof body === 'object' && body !== null && 'accepted' in body ? body.accepted : null
   return Array.isArray(accepted) && accepted.every((list) => typeof list === 'string') ? accepted : null

@@ -13,21 +13,25 @@ import { heartbeatOf, type ClusterSettings } from '../app/cluster-member.ts'
 import { dataFingerprint } from '../app/keep-snapshot.ts'
 
 export interface StoreChecked {
-  /** What the store is, such as `Redis 7.0.15`; null where it did not say. */
+  /** The store's name and version, for example `Redis 7.0.15`; `null` if it did not say. */
   readonly server: string | null
-  /** What keeps instances from sharing. */
+  /** Why instances cannot use the store. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }
 
 const PATIENCE_MS = 5000
-/** Of a log whose heartbeats are further apart `check` does not see that it is in use. */
+/** How long `check` waits for a heartbeat. A log with rarer heartbeats looks unused. */
 const LONGEST_HEARTBEAT_MS = 1000
 const SEE = 'The instances replace a log that nobody leads; see who else writes to the store'
 const PROBE = 'probe'
 const LEAST_VERSION = '6.2'
 
-/** Whether the store of the `cluster` section can be used with the rights that are given there: each is tried on keys that are gone again afterwards. `recordBytes`: what the CRM's records take. */
+/**
+ * Checks if the cluster's store can be used, trying each right on temporary keys.
+ *
+ * @param recordBytes the memory that the CRM's records take
+ */
 export async function checkCluster(
   settings: ClusterSettings,
   configuration: Configuration,
@@ -42,7 +46,7 @@ export async function checkCluster(
     const asked = Promise.all([store.connect(), probing.connect()]).then(async ([connection, probe]) => {
       open.push(connection, probe)
       const info = await connection.info()
-      // What a replica refuses says less than that it is one.
+      // That the store is a replica explains more than the commands it refuses.
       const problems = problemsOf(info)
       if (problems.length === 0) await tryRights(probe)
       return { connection, info, problems }
@@ -72,7 +76,7 @@ export async function checkCluster(
   }
 }
 
-/** What instances would find wrong with the log, or with the nonces beside it; null if nothing is. */
+/** Returns why instances could not use the log or its nonces; `null` if they can. */
 async function logTrouble(connection: RedisConnection, signing: Signing, usedMs: number): Promise<string | null> {
   const look = async () => {
     const [top, nonces] = [await connection.top(), await connection.readNonces(MOST_NONCES)]
@@ -91,7 +95,7 @@ async function logTrouble(connection: RedisConnection, signing: Signing, usedMs:
   return `instances are there, and none leads: ${end}. /status of each says why, and it is replaced unless an election finds a leader`
 }
 
-/** Every command that an instance uses, once. */
+/** Runs every command that an instance uses, once. */
 async function tryRights(probe: RedisConnection): Promise<void> {
   try {
     await probe.append({ id: '1-1', h: '{}', b: null, s: null }, true)

@@ -2,7 +2,7 @@ import type { FieldFound } from '../crm/mapping/field-coverage.ts'
 import type { Suspicions } from '../crm/mapping/suspicions.ts'
 import { printable } from '../observe/printable.ts'
 
-/** A field of a list as `check` tells where it comes from. */
+/** A field of a list and its source, as `check` prints it. */
 export interface FieldReport extends FieldFound {
   readonly kind: 'event' | 'venue'
 }
@@ -16,7 +16,7 @@ export function fieldReports(
 
 const LONGEST = 40
 
-/** A line for each field of each list, below what the list is called. */
+/** Returns the table: for each list its name, then a line for each field. */
 export function fieldTable(fields: readonly FieldReport[]): readonly string[] {
   return (['event', 'venue'] as const).flatMap((kind) => {
     const rows = fields.filter((field) => field.kind === kind)

@@ -26,7 +26,7 @@ interface WithheldReport extends WithheldWords {
 
 type SuspiciousReport = { readonly kind: 'event' | 'venue' } & Omit<Suspicion, 'where'>
 
-/** The values that a `not` lets pass, the most frequent first. */
+/** The values that pass a `not` condition, most frequent first. */
 export interface Passing {
   readonly kind: 'event' | 'venue'
   readonly column: string
@@ -34,7 +34,7 @@ export interface Passing {
 }
 
 interface ZoneReport {
-  /** What dates without an offset are read in, and whether somebody said so. Null where there is no configuration. */
+  /** The zone of dates without an offset, and whether it is configured. `null` without a configuration. */
   readonly name: string | null
   readonly set: boolean
   readonly datesWithoutOffset: number
@@ -42,30 +42,30 @@ interface ZoneReport {
 
 /** What `check --json` prints. */
 export interface Report {
-  /** Both lists were read. */
+  /** Whether both lists were read. */
   readonly ok: boolean
   readonly events: number
   readonly venues: number
   readonly groups: readonly FaultGroup[]
   readonly suspicious: readonly SuspiciousReport[]
   readonly zone: ZoneReport
-  /** What `not` lets pass; absent if no condition has one. */
+  /** The values that pass `not` conditions; absent if there are no such conditions. */
   readonly passing?: readonly Passing[]
-  /** In the order of the lists. */
+  /** Ordered by list. */
   readonly withheld: readonly WithheldReport[]
   readonly ignored: readonly string[]
   readonly warnings: readonly string[]
   readonly problems: readonly string[]
-  /** Of the lists that were read. */
+  /** The fields of the lists that were read. */
   readonly fields: readonly FieldReport[]
 }
 
-/** What a person is told beside the report. */
+/** Facts that only the printed report needs. */
 export interface Asides {
-  /** Rows, those of a list that could not be read too. */
+  /** The number of rows, including those of lists that could not be read. */
   readonly mistakes: number
   readonly onPurpose: number
-  /** A list has rows and serves none. */
+  /** Whether a list has rows and serves none. */
   readonly servesNothing: boolean
   readonly ignoredOf: ReadonlyMap<ListName, readonly string[]>
 }
@@ -82,7 +82,7 @@ export const NOTHING_READ: Omit<Report, 'warnings' | 'problems'> = {
   fields: [],
 }
 
-/** What the reading of both lists came to. */
+/** Creates the report on a read of both lists. */
 export function reportOf(
   { marquee: { lists, suspicions }, failures, observations, diagnoses }: CrmRead,
   { crm, isTimeZoneSet }: Configuration,
@@ -98,7 +98,7 @@ export function reportOf(
   const withheld = held.flatMap(({ kind, rows }) =>
     rows.map(({ id, withheld: row }) => ({ kind, where: row.where, id, ...withheldWords(row) })),
   )
-  // What would be wrong with the rows of a list that could not be read is told in the same round.
+  // Includes the faults in rows of a list that could not be read, so that one round shows everything.
   const meant = held.map(({ kind, list, rows }) => ({ kind, rows: [...rows, ...meantRows(diagnoses.get(list))] }))
   const rows = meant.flatMap((each) => each.rows)
   const ignoredOf = ignoredColumns(observations, diagnoses)
@@ -108,7 +108,7 @@ export function reportOf(
   const mistakes = rows.filter((row) => !isOnPurpose(row.withheld)).length
   const groups = meant
     .flatMap((each) => faultGroups(each.kind, each.rows, textKeyFor))
-    // Mistakes first, of whichever list.
+    // Mistakes first, regardless of the list.
     .toSorted((left, right) => Number(isOnPurpose(left)) - Number(isOnPurpose(right)))
   const withheldReference = withheldVenues(lists, suspicions)
   const warnings = [
@@ -153,7 +153,7 @@ const LISTS = [
   ['venue', 'venues'],
 ] as const
 
-// Lines and items in their order as numbers: line 9 before line 10.
+// Compares numbers in texts as numbers: line 9 before line 10.
 const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
 function meantRows(diagnosis: Diagnosis | undefined): readonly WithheldRow[] {
@@ -164,7 +164,7 @@ function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
   return [...rows].toSorted((left, right) => BY_PLACE.compare(left.withheld.where, right.withheld.where))
 }
 
-/** What is suspicious in a date without an offset. */
+/** The suspicion about dates without an offset. */
 export function zoneNotSet({ name }: ZoneReport): string {
   return `has no offset, and is read in ${name} because timeZone was never set`
 }
@@ -210,7 +210,7 @@ function ignoredColumns(
   return new Map(both.filter(([, columns]) => columns.length > 0))
 }
 
-/** A renamed column takes all rows down, and the rows' own faults do not say that. */
+/** Describes columns that no row has: a renamed column withholds all rows, and their faults do not name the cause. */
 function nothingServed({ events, venues }: ToldLists): readonly string[] {
   return [events.list, venues.list].flatMap(({ kind, served, withheld, unidentified }) => {
     const count = withheld + unidentified.length
@@ -221,7 +221,7 @@ function nothingServed({ events, venues }: ToldLists): readonly string[] {
 function misspeltColumns(ignoredOf: ReadonlyMap<ListName, readonly string[]>, crm: CrmSettings): readonly string[] {
   return [...ignoredOf].flatMap(([list, columns]) => {
     const { columns: known, isMapped } = columnsRead(crm, list)
-    // What the configuration names is there, or the list could not be read.
+    // Configured columns exist, or the list could not be read.
     if (isMapped) return []
     return columns.flatMap((column) => {
       const near = nearestName(column.replaceAll(/[\s_-]/g, ''), known)
@@ -236,7 +236,7 @@ function isCase(left: string, right: string): boolean {
   return left.toLowerCase() === right.trim().toLowerCase()
 }
 
-/** Dates that cannot be read yet would be read in a zone that nobody chose. */
+/** Warns of a zone that nobody chose, even if no date can be read yet. */
 function zoneToCome(
   groups: readonly FaultGroup[],
   { name, set }: ZoneReport,

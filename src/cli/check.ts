@@ -20,18 +20,18 @@ import type { TextKeyFor } from '../faults/text-keys.ts'
 export interface CheckOptions {
   readonly config?: string
   readonly json?: boolean
-  /** How many records of each list are shown as they would be published. */
+  /** The number of records of each list to show as they would be published. */
   readonly show?: number
   readonly strict?: boolean
 }
 
-/** Reads the configuration and the CRM once, serves nothing, and tells what would be served and what not. */
+/** Reads the configuration and the CRM once, and reports what would be served and withheld. Serves nothing. */
 export async function check(
   { config, json = false, show = 0, strict = false }: CheckOptions,
-  surroundings: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
-  const { out, error, answer } = surroundings
-  const found = await loadFound({ config }, surroundings)
+  const { out, error, answer } = context
+  const found = await loadFound({ config }, context)
   if (!found.ok) {
     if (json) await answer(JSON.stringify({ ...NOTHING_READ, warnings: [], problems: found.problems }))
     else for (const problem of found.problems) error(problem)
@@ -48,7 +48,7 @@ export async function check(
       : await (await import('./check-cluster.ts')).checkCluster(cluster, found.configuration, recordBytes)
   const snapshotProblems = await problemsOfSnapshot(found.configuration)
   const warnings = [...found.warnings, ...crm.warnings, ...store.warnings]
-  // Most lists have nothing that cannot be read, and do not wait until what names keys for it is loaded.
+  // Imported on demand: most lists have no unreadable cells.
   const isClean = crm.failures.length === 0 && lists.events.list.withheld + lists.venues.list.withheld === 0
   const keyFor: TextKeyFor = isClean ? () => null : (await import('../faults/text-keys.ts')).textKeyFor
   const { report: read, asides } = reportOf(
@@ -64,11 +64,11 @@ export async function check(
     problems: [...read.problems, ...store.problems, ...snapshotProblems],
   }
   if (!json) {
-    printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, surroundings)
+    printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, context)
     if (store.server !== null) out(printable(`What instances share is in ${store.server}.`))
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
-    if (show > 0) printRecords(crm, show, surroundings)
+    if (show > 0) printRecords(crm, show, context)
     for (const told of fieldTable(report.fields)) out(told)
   } else if (!(await answer(JSON.stringify(report)))) return ANSWER_IS_NO
   const isMisconfigured = crm.failures.some(({ failure }) => failure.kind === 'misconfigured')
@@ -79,7 +79,7 @@ export async function check(
 
 const NO_STORE: StoreChecked = { server: null, problems: [], warnings: [] }
 
-/** A directory that lacks is made at a start; where a file stands, none can be. */
+/** Reports a snapshot directory that a start could not create because a file is in its place. */
 async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly string[]> {
   if (snapshot === null) return []
   const found = await stat(snapshot.directory).catch((cause: unknown) => codeOf(cause))
@@ -89,7 +89,7 @@ async function problemsOfSnapshot({ snapshot }: Configuration): Promise<readonly
     : []
 }
 
-/** What `/api/events` would begin with; null where lists are off. */
+/** Describes how many events `/api/events` lists; `null` if lists are off. */
 function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
   const { list } = lists.events
   const index = indexOf(list)
@@ -101,7 +101,7 @@ function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
 const MOST_GROUPS = 40
 const MOST_EXAMPLES = 3
 
-/** Tells a report to a person: what is wrong as a whole, the sum, then group by group, mistakes first. */
+/** Prints a report: general problems, the totals, then each group, mistakes first. */
 function printReport(
   { ok, events, venues, groups, suspicious, zone, passing = [], withheld, warnings, problems }: Report,
   { mistakes, onPurpose, ignoredOf }: Asides,
@@ -166,7 +166,7 @@ function sentenceOf({ kind, column, fault, count, found, examples, remedy }: Fau
   return `${subject}${values === '' ? '' : `; found ${values}`}. ${remedy} See ${places.join('; ')}${more}.`
 }
 
-/** The first records of each list as they would be published, in the order of the CRM. */
+/** Returns the first records of each list as they would be published, in the CRM's order. */
 function printRecords({ marquee: { lists, suspicions } }: CrmRead, most: number, { out }: CommandContext): void {
   for (const list of ['events', 'venues'] as const) {
     const records = lists[list].list

@@ -7,46 +7,46 @@ import { readCrm } from '../app/assemble.ts'
 import { askRunning, whyRefused } from './running-instance.ts'
 import { type CommandContext, ANSWER_IS_NO, FINE, WRONG_USAGE } from '../app/command-context.ts'
 
-/** What `explain --json` prints; the running instance's answer has more. */
+/** The output of `explain --json`, a part of the running instance's answer. */
 type ToldRecord = Pick<Explanation, 'id' | 'kind' | 'shown' | 'steps'>
 type Told = ToldRecord & { readonly also?: readonly ToldRecord[] }
 
 interface Explained {
   readonly told: Told
-  /** Where it comes from, as the end of a sentence. */
+  /** The explanation's origin, as the end of a sentence. */
   readonly from: string
-  /** The configuration names what the CRM does not have. */
+  /** Whether the configuration names something that the CRM does not have. */
   readonly misconfigured: boolean
 }
 
-/** Tells why a record is, or is not, on the web: from the running instance where there is one, else from the CRM. */
+/** Explains why a record is or is not on the web. Asks the running instance if there is one, otherwise the CRM. */
 export async function explain(
   id: string,
   { json = false, ...options }: ConfigurationOptions & { readonly json?: boolean },
-  surroundings: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
-  const read = await readConfiguration(options, surroundings)
+  const read = await readConfiguration(options, context)
   if (read === null) return WRONG_USAGE
   const { configuration } = read
-  const running = await fromRunning(id, configuration, surroundings)
+  const running = await fromRunning(id, configuration, context)
   const explained =
     running === null || running === 'something-else'
-      ? await fromCrm(id, configuration, running === null, surroundings)
+      ? await fromCrm(id, configuration, running === null, context)
       : running
   const { told, misconfigured } = explained
-  if (!json) print(explained, surroundings)
-  else if (!(await surroundings.answer(JSON.stringify(told)))) return ANSWER_IS_NO
+  if (!json) print(explained, context)
+  else if (!(await context.answer(JSON.stringify(told)))) return ANSWER_IS_NO
   if (misconfigured) return WRONG_USAGE
   return recordsOf(told).every(({ shown }) => shown) ? FINE : ANSWER_IS_NO
 }
 
-/** Null if no instance runs; `something-else` if what listens there gives no explanation, which is told. */
+/** Asks the running instance. `null` if none runs; `something-else` if the server there gives no explanation. */
 async function fromRunning(
   id: string,
   configuration: Configuration,
   { error }: CommandContext,
 ): Promise<Explained | 'something-else' | null> {
-  // No path ends in these: the question would be another.
+  // A URL parser would remove these from the end of the path.
   const reply = ['', '.', '..'].includes(id)
     ? null
     : await askRunning(configuration, 'GET', `/explain/${encodeURIComponent(id)}`)
@@ -86,7 +86,7 @@ async function fromCrm(
   }
 }
 
-/** The record that was asked for, then the others that have its id. */
+/** Returns the requested record, then others with the same id. */
 function recordsOf({ also = [], ...first }: Told): readonly ToldRecord[] {
   return [first, ...also]
 }

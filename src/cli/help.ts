@@ -1,9 +1,9 @@
-/** What `--help` says of a command below its options. */
+/** The text below a command's options in `--help`. */
 export interface CommandHelp {
   readonly summary: string
   readonly teaches: string
   readonly examples: readonly (readonly [command: string, does: string])[]
-  /** What each exit status means here. */
+  /** The meaning of each exit status. */
   readonly status: string
 }
 
@@ -71,14 +71,14 @@ export const HELP: Readonly<Record<CommandName, CommandHelp>> = {
   },
 }
 
-/** What stands below the options in a command's `--help`. */
+/** Returns the text below the options in a command's `--help`. */
 export function helpAfter({ examples, status }: CommandHelp): string {
   const width = Math.max(...examples.map(([command]) => command.length))
   const lines = examples.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`)
   return `\nFor example:\n${lines.join('\n')}\n\nExit status: ${status}`
 }
 
-/** What stands below the commands in `./marquee --help`. */
+/** Returns the text below the commands in `./marquee --help`. */
 export const FIRST_STEPS = `
 First steps:
   ./marquee serve       a sample, and a link to try

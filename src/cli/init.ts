@@ -78,7 +78,7 @@ export async function init(
   return FINE
 }
 
-/** Tells editors where the schema of the file is; empty in the executable, which has no files beside it. */
+/** Returns the line that names the schema for editors. Empty in the executable, which has no files beside it. */
 function schemaLine(folder: string): string {
   const path = fileURLToPath(new URL('../../docs/marquee.schema.json', import.meta.url))
   if (!existsSync(path)) return ''

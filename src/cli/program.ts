@@ -1,27 +1,26 @@
-// The room of the commands: what a person types, and what puts all parts together (assemble.ts, serve.ts).
-// In: arguments, the environment, a configuration. Out: lines, an exit status, and for `serve` two listeners.
-// A command is a file that is loaded when it is asked for; nothing else of ours imports from here.
+// The commands. In: arguments, the environment, a configuration. Out: lines and an exit status.
+// Each command is a file that is imported on demand.
 import { bugPlace } from '../observe/printable.ts'
 import { type CommandContext, ANSWER_IS_NO } from '../app/command-context.ts'
 
-/** Runs the command the arguments name; resolves with the exit status. */
-export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
+/** Runs the command that the arguments name. Resolves with the exit status. */
+export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   try {
     const plain = plainServe(args)
     if (plain !== null) {
       const { serve } = await import('../app/serve.ts')
-      return await serve(plain, surroundings)
+      return await serve(plain, context)
     }
     const { runTyped } = await import('./arguments.ts')
-    return await runTyped(args, surroundings)
+    return await runTyped(args, context)
   } catch (error) {
-    // A bug of ours; a stack would tell the operator nothing.
-    surroundings.error(`Internal error; please report it: ${bugPlace(error)}`)
+    // A bug. Its stack would not help the operator.
+    context.error(`Internal error; please report it: ${bugPlace(error)}`)
     return ANSWER_IS_NO
   }
 }
 
-/** `serve` as services are started, which needs no parser to be loaded; null for all else, mistakes too. */
+/** Recognizes `serve` with its usual options without loading the argument parser; `null` for anything else. */
 function plainServe([command, ...options]: readonly string[]): { readonly config: string | undefined } | null {
   if (command !== 'serve') return null
   const [name, file = ''] = options

@@ -4,16 +4,16 @@ import { parseYaml } from '../config/tree.ts'
 import { type Guid, parseGuid } from '../domain/guid.ts'
 import { codeOf } from '../observe/system-error.ts'
 
-/** A configuration that is about to be replaced. */
+/** A configuration file to be replaced. */
 export interface ReplacedFile {
-  /** Where its bytes lie; the path itself if there is none yet. */
+  /** The file that a link points to, or the path itself. */
   readonly path: string
   readonly mode: number
-  /** The ids of all records follow from it. */
+  /** The file's `idNamespace`, which all ids are derived from. */
   readonly idNamespace: Guid | null
 }
 
-/** Else why it cannot be replaced: the rest of a sentence that begins with its path. */
+/** Examines the file. If it cannot be replaced, returns why, as the end of a sentence that begins with its path. */
 export async function lookAtReplaced(path: string): Promise<ReplacedFile | string> {
   const found = await stat(path).catch((cause: unknown) => codeOf(cause) ?? 'unknown reason')
   if (found === 'ENOENT') return { path, mode: 0o666, idNamespace: null }
@@ -24,7 +24,7 @@ export async function lookAtReplaced(path: string): Promise<ReplacedFile | strin
   return { path: await realpath(path), mode: found.mode & 0o777, idNamespace: namespaceIn(read.text) }
 }
 
-/** In a file that is no YAML any more the line counts. */
+/** Finds the `idNamespace`, by its line if the file is not valid YAML. */
 function namespaceIn(text: string): Guid | null {
   const crm = parseYaml(text, () => {})?.entries.get('crm')
   const said = crm?.kind === 'map' ? crm.entries.get('idNamespace') : undefined
@@ -33,7 +33,7 @@ function namespaceIn(text: string): Guid | null {
   return written === undefined ? null : parseGuid(written)
 }
 
-/** Writes the text in its place: at every moment the one or the other is there as a whole. */
+/** Replaces the file atomically. */
 export async function replaceFile({ path, mode }: ReplacedFile, text: string): Promise<void> {
   const next = `${path}.next`
   await rm(next, { force: true })

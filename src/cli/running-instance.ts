@@ -3,18 +3,18 @@ import { request } from 'node:http'
 import type { Configuration } from '../config/configuration.ts'
 import { codeOf } from '../observe/system-error.ts'
 
-/** What a command asks of the instance that runs by the same configuration. */
+/** The answer of the instance that runs with the same configuration. */
 export type Reply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown; readonly address: string }
-  /** Nothing listens there, or the operations listener is switched off: `message` says which. */
+  /** Nothing listens there, or the operations listener is off; `message` says which. */
   | { readonly kind: 'not-running'; readonly message: string }
-  /** Something listens there and gives no whole answer: an instance that hangs, or another server. */
+  /** Something listens there but gives no complete answer: a hanging instance or another server. */
   | { readonly kind: 'no-answer'; readonly message: string }
 
 const PATIENCE_MS = 5000
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** Asks the operations listener of the running instance, where there is one; by node:http, since `fetch` would send the token to the proxy that HTTP_PROXY names. */
+/** Asks the running instance's operations listener. Uses node:http, because `fetch` would send the token to HTTP_PROXY. */
 export async function askRunning(
   { operations }: Configuration,
   method: 'GET' | 'POST',
@@ -54,7 +54,7 @@ export async function askRunning(
     if (UNREACHABLE.has(codeOf(cause) ?? '')) fail('not-running', 'nothing answers')
     else fail('no-answer', 'the connection broke off')
   })
-  // By a timer of its own: a server may switch protocols, or send nothing but interim responses.
+  // An own timer, because a server may switch protocols or send only interim responses.
   const timer = setTimeout(() => fail('no-answer', `no response within ${patienceMs / 1000} s`), patienceMs)
   asked.end()
   const reply = await promise
@@ -63,7 +63,7 @@ export async function askRunning(
   return reply
 }
 
-/** What it means that nothing listens, on Bun also by a name of its own. */
+/** The error codes that mean nothing listens, including Bun's own. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -74,7 +74,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ])
 
-/** Why an answer is not the one that was asked for, as a sentence. */
+/** Describes in a sentence why an answer cannot be used. */
 export function whyRefused({ status, address }: { readonly status: number; readonly address: string }): string {
   if (status === 401) return `${address} refused the token: operations.token must be what the instance was started with`
   if (status === 403)
@@ -82,7 +82,7 @@ export function whyRefused({ status, address }: { readonly status: number; reado
   return `${address} answered ${status}: that is not the operations listener of this Marquee (operations.port)`
 }
 
-/** An address to connect to for one to listen on. */
+/** Returns the address to connect to for a listening address. */
 function dialable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -4,5 +4,5 @@ import { check } from '../../src/cli/check.ts'
 if (process.getuid?.() === 0) process.setuid?.(65_534)
 
 const error = (line: string): void => void process.stderr.write(`${line}\n`)
-const surroundings = { env: {}, cwd: process.cwd(), isTerminal: false, out: () => {}, error, answer: async () => true }
-process.exitCode = await check({}, surroundings)
+const context = { env: {}, cwd: process.cwd(), isTerminal: false, out: () => {}, error, answer: async () => true }
+process.exitCode = await check({}, context)
