@@ -4,7 +4,7 @@ import { canonicalHost, isLoopback } from '../config/addresses.ts'
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d+)?$/i
 
-/** Whether a `Host` is this machine's own, or the loopback address that is listened on: a name that an attacker's DNS points here is not (DNS rebinding). */
+/** Whether a `Host` names this machine or the loopback address of the listener. Refuses names that an attacker's DNS resolves to this machine (DNS rebinding). */
 export function isLocalHost(host: string | undefined, listensOn: string): boolean {
   const [, bracketed, plain] = HOST.exec(host ?? '') ?? []
   const name = canonicalHost(bracketed ?? plain ?? '')
@@ -12,8 +12,8 @@ export function isLocalHost(host: string | undefined, listensOn: string): boolea
 }
 
 /**
- * Whether an `Authorization` header carries the token: as `Bearer`, or as the password of `Basic`, which is how a browser
- * can send it. Takes the same time for any wrong one.
+ * Whether an `Authorization` header has the token: as `Bearer`, or as the password of `Basic`, for browsers. Takes the
+ * same time for every wrong token.
  */
 export function holdsToken(authorization: string | undefined, token: string): boolean {
   const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
@@ -21,25 +21,25 @@ export function holdsToken(authorization: string | undefined, token: string): bo
   return timingSafeEqual(digest(given), digest(token))
 }
 
-/** Of two challenges in one header browsers understand only the first: a person is asked by Basic, a program by Bearer. */
+/** Browsers understand only the first challenge of a header, so browsers get Basic and programs get Bearer. */
 export function challengeFor(accept: string | undefined): string {
   return accept?.includes('text/html') === true ? 'Basic realm="Marquee operations", charset="UTF-8"' : 'Bearer'
 }
 
-/** Whether a POST comes from this listener's own page, or from no page at all: browsers send their `Origin` along. */
+/** Whether a POST comes from this listener's page or from no page. Browsers send `Origin`. */
 export function isSameSite(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined) return true
-  // The scheme is left out: a proxy in front may speak TLS.
+  // The scheme is not compared, because a proxy in front may use TLS.
   return /^https?:\/\/(.+)$/.exec(origin)?.[1]?.toLowerCase() === host?.toLowerCase()
 }
 
-/** RFC 7617 §2: the user's name ends at the first colon. */
+/** Returns the password: the user name ends at the first colon (RFC 7617 §2). */
 function passwordOf(credentials: string): string {
   const text = Buffer.from(credentials, 'base64').toString('utf8')
   return text.slice(text.indexOf(':') + 1)
 }
 
-/** Of one length whatever is given: not even the token's length shows in the time it takes. */
+/** Returns a digest. Its fixed length hides the token's length from timing. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -1,6 +1,6 @@
-// The room of the operations listener: health for probes; status, metrics, the dashboard and explanations for people.
-// In: the replica and the counts, which it only reads. Out: JSON, Prometheus' text, and the files in page/.
-// CRM content is shown here and nowhere trusted.
+// The operations listener: health for probes; status, metrics, the dashboard and explanations for people.
+// In: the lists and the counts, which it only reads. Out: JSON, Prometheus' text format, and the files in page/.
+// CRM content is shown here but never trusted.
 import { type Context, Hono } from 'hono'
 import { challengeFor, holdsToken, isLocalHost, isSameSite } from './access.ts'
 import type { Explanation } from './explanation.ts'
@@ -12,24 +12,24 @@ export interface OperationsOptions {
   readonly isReady: () => boolean
   readonly status: () => Status
   readonly explain: (id: string) => Explanation
-  /** A page of the rows that are not served; null where too many search at once. */
+  /** Returns a page of the withheld rows; `null` if too many searches are waiting. */
   readonly withheld: (query: WithheldQuery, signal: AbortSignal) => Promise<unknown>
-  /** Records by their names, and those that changed lately; null where too many search at once. */
+  /** Return records by name, and those that changed recently; `null` if too many searches are waiting. */
   readonly find: (text: string, signal: AbortSignal) => Promise<unknown>
   readonly changes: (signal: AbortSignal) => Promise<unknown>
-  /** The last day, as JSON. */
+  /** Returns the samples of the last day. */
   readonly samples: () => unknown
-  /** The last reads of the CRM, as JSON. */
+  /** Returns the last reads of the CRM. */
   readonly reads: () => unknown
-  /** The metrics, in Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   readonly metrics: () => string
-  /** The operator says that the shorter lists are right; resolves with those that were not believed, null where no instance that reads the CRM answers. */
+  /** Accepts shorter lists. Resolves with the names of the lists that the guard held; `null` if no leader answers. */
   readonly accept: () => Promise<readonly string[] | null>
-  /** Is told of a bug; the listener goes on. */
+  /** Called with a bug. The listener continues. */
   readonly onFailure: (cause: unknown) => void
-  /** Null where none is asked for: then only local Hosts are answered. */
+  /** The token to ask for. If `null`, only local Hosts are answered. */
   readonly token: string | null
-  /** The address that is listened on. */
+  /** The listening address. */
   readonly host: string
 }
 
@@ -39,14 +39,14 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // CRM text is shown here: no script but our own files may run, and none may make HTML of a text.
+  // The page shows CRM text: only our own script files may run, and no script may turn text into HTML.
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 } as const
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** The operations listener: health for probes, and for people who hold the token the rest. */
+/** Creates the operations listener. Health needs no token; everything else does, if there is one. */
 export function createOperations(options: OperationsOptions): Hono {
   const { isReady, token, host } = options
   const app = new Hono()
@@ -95,7 +95,7 @@ function addRoutes(
     if (query === null) return context.text('list is events or venues, offset a whole number\n', 400)
     return answerFound(context, await withheld(query, context.req.raw.signal))
   })
-  // An id may hold anything, line feeds too, which `.` is not.
+  // An id may contain anything, including line feeds, which `.` does not match.
   app.get('/explain/:id{[^]+}', (context) => context.json(explain(context.req.param('id'))))
   app.post('/accept', async (context) => {
     if (isSameSite(context.req.header('origin'), context.req.header('host'))) {

@@ -2,44 +2,44 @@ import { type Metric, counter, gauge } from './exposition.ts'
 
 const ROLES = ['leader', 'follower', 'standalone', 'waiting'] as const
 
-/** What this instance is to the others that share what one of them reads, and what it was told of them. */
+/** The role of this instance in the cluster, and what it knows of the others. */
 export interface ClusterStatus {
-  /** `standalone`: it reads for itself, since the store is lost; `waiting`: it has nothing to answer from yet. */
+  /** `standalone`: it reads the CRM alone, because the store is lost. `waiting`: it has no data yet. */
   readonly role: (typeof ROLES)[number]
   readonly connected: boolean
-  /** 16 hex digits, drawn at start. */
+  /** 16 random hex digits, drawn at the start. */
   readonly instance: string
-  /** Who reads the CRM for all; null where nobody is known to. */
+  /** The instance that reads the CRM for all; `null` if none is known. */
   readonly leader: string | null
   readonly epoch: number
-  /** `<epoch>-<number>` of the last entry that is held here; null where nothing is followed. */
+  /** The last applied entry, `<epoch>-<number>`; `null` if this instance follows no log. */
   readonly position: string | null
-  /** The leader among them; with their versions and who reads where the store is lost, as the last heartbeat said. */
+  /** The number of instances including the leader, their versions, and the instances that read the CRM if the store is lost. From the last heartbeat. */
   readonly instances: number
   readonly versions: readonly string[]
   readonly candidates: readonly string[]
-  /** Why the store cannot be used, or what in it is not believed; null where that is over. */
+  /** Why the store cannot be used or what in it is refused; `null` if all is well. */
   readonly lastError: string | null
-  /** Logs under the same name that other instances lead: those read the CRM too. */
+  /** Logs of other instances with the same `cluster.name`. Their leaders read the CRM too. */
   readonly otherLogs: readonly string[]
-  /** The one in the store, and how long it has been known here. */
+  /** The snapshot in the store. `ageMs` counts from when this instance learned of it. */
   readonly snapshot: { readonly rows: number; readonly bytes: number; readonly ageMs: number } | null
 }
 
 export interface ClusterCounts {
   readonly status: ClusterStatus
-  /** Rows that are read and not yet in the log. */
+  /** The number of rows that were read and are not in the log yet. */
   readonly outbox: number
-  /** Nonces in the store that are not believed, or not looked at yet; seen by the leader alone. */
+  /** The number of nonces in the store that are refused or not examined yet. Only the leader counts them. */
   readonly refusedNonces: number
   readonly epochs: number
   readonly resyncs: ReadonlyMap<string, number>
-  /** By kind and direction. */
+  /** Entries and bytes by kind and direction. */
   readonly entries: readonly { readonly kind: string; readonly direction: string; readonly count: number }[]
   readonly bytes: Readonly<Record<string, number>>
 }
 
-/** None where nothing is shared. */
+/** Returns the cluster's metrics; none if there is no cluster. */
 export function clusterMetrics(counts: (() => ClusterCounts) | null): readonly Metric[] {
   if (counts === null) return []
   return [

@@ -9,7 +9,7 @@ import { MEDIA_TYPES, shapeOf, SHAPES } from '../formats/media-types.ts'
 import { textOf } from '../formats/body.ts'
 import type { HeldRow } from '../records/record-list.ts'
 
-/** One step on the way from the CRM's row to the answer; `detail` is a sentence for an admin. */
+/** One step from the CRM's row to the answer. `detail` is a sentence for the CRM admin. */
 interface Step {
   readonly step: 'id' | 'listed' | 'mapped' | 'active' | 'shown' | 'venue' | 'held' | 'current' | 'answered'
   readonly ok: boolean
@@ -21,12 +21,12 @@ type ExplainedKind = 'event' | 'venue'
 export interface Explanation {
   readonly id: string
   readonly kind: ExplainedKind | null
-  /** It is on the web now. */
+  /** Whether the record is on the web now. */
   readonly shown: boolean
   readonly steps: readonly Step[]
-  /** What is answered, where it is. */
+  /** The answers' bodies, if the record is on the web. */
   readonly representations: ReturnType<typeof represent>
-  /** Other records with this id: an event and a venue may both have it. Absent if there is none. */
+  /** Other records with this id, since an event and a venue may share one. Absent if there are none. */
   readonly also?: readonly Explanation[]
 }
 
@@ -34,17 +34,17 @@ export interface ExplainOptions {
   readonly lists: ToldLists
   readonly now: Moment
   readonly mayAnswer: (list: ListName) => boolean
-  /** The ids the replica may know the CRM's own id by, the events' first; null where the CRM's ids are GUIDs. */
+  /** Derives the possible ids from the CRM's own id, the event's first; `null` if the CRM's ids are GUIDs. */
   readonly idsOf: ((crmId: string) => readonly Guid[]) | null
-  /** The instance that reads the CRM, where it is another one. */
+  /** The leader; `null` if it is this instance or unknown. */
   readonly readBy?: string | null
-  /** What there is to say of a row that is served all the same. */
+  /** Returns a remark on a served row; `null` if there is none. */
   readonly remarkOn: (list: ListName, id: Guid) => string | null
-  /** What the CRM writes for the id of a venue; null if that is the id itself, or nobody noted it. */
+  /** Returns a venue's id as the CRM writes it; `null` if that is the id itself or unknown. */
   readonly venueText?: (id: Guid) => string | null
 }
 
-/** Tells every step from the CRM's row to the answer for one id, in the words of a CRM admin. */
+/** Explains every step from the CRM's row to the answer for one id, in terms of the CRM. */
 export function explainId(asked: string, options: ExplainOptions): Explanation {
   const guid = parseGuid(asked)
   const own = options.idsOf?.(asked) ?? []
@@ -68,10 +68,10 @@ function idStep(id: Guid, asked: string): Step {
   return { step: 'id', ok: true, detail }
 }
 
-/** A million rows may have the same id, or none. */
+/** The most rows listed: a million rows may have the same id or none. */
 const MOST_ROWS = 20
 
-/** A text that is not an id may still be what a row of the CRM has for one. */
+/** Searches withheld rows whose id column holds the text, which need not be a valid id. */
 function explainNoId(asked: string, { lists }: ExplainOptions): Explanation {
   const quoted = JSON.stringify(asked)
   const detail = `${quoted} is not an id: a GUID is expected, such as 5f6c2a3e-8d0b-4c57-9e21-0a4b7d9c1e34.`
@@ -99,12 +99,12 @@ function notListed({ lists, now }: ExplainOptions): Step {
   return { step: 'listed', ok: false, detail: [known, ...troubles].join(' ') }
 }
 
-/** Where what was found in a row is known, which goes to no other; empty where that is here. */
+/** Names the leader, which alone knows the values found in rows; empty if that is this instance. */
 function readBy({ readBy: instance = null }: ExplainOptions): string {
   return instance === null ? '' : `Instance ${instance} read it, and tells what was found in it.`
 }
 
-/** What keeps a list from being read, as a sentence; empty where nothing does. */
+/** Describes why a list cannot be read; empty if it can. */
 function troubleOf<Item>({ list, lastFailure }: ToldList<Item>): string {
   if (lastFailure === null) return ''
   return `The CRM's list of ${list.kind.name} cannot be read now, so what is new there is not known: ${lastFailure.message}.`
@@ -114,7 +114,7 @@ function explainIn<Item>(from: ToldList<Item>, id: Guid, asked: string, options:
   const row = from.list.inspect(id)
   if (row === null) return null
   const kind = kindOf(from)
-  // A read that found nothing changed mentions no row, and yet tells that the row is still there.
+  // A read without changes mentions no row, but confirms that the row still exists.
   const seenMs = from.ageMs(options.now) ?? Math.max(0, options.now.monotonicMs - row.seenAt)
   const listed = [
     `It is in the CRM's list of ${kind}s, as of ${agoText(seenMs)} ago.`,
@@ -134,7 +134,7 @@ function kindOf<Item>({ list }: ToldList<Item>): ExplainedKind {
   return list.kind.name === 'events' ? 'event' : 'venue'
 }
 
-/** Other rows with the same id: they are left out, and the admin may have meant one of them. */
+/** Describes the withheld rows with the same id, since the admin may have meant one of them. */
 function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
   const steps: Step[] = []
   for (const extra of list.unidentified.holding(id)) {
@@ -146,7 +146,7 @@ function twinSteps<Item>({ list }: ToldList<Item>, id: Guid): readonly Step[] {
   return steps
 }
 
-/** The steps of a row that is not served, up to the first that fails, and all others that do: conditions come before values. */
+/** Returns the steps of a withheld row: all up to the first that fails, then the others that fail. Conditions come before values. */
 function withheldSteps(kind: ExplainedKind, { where, name, also = [], ...first }: Withheld): readonly Step[] {
   const row = `The ${kind} ${name === undefined ? '' : `${JSON.stringify(name)} `}(${where})`
   const failed = [first, ...also].map((fault, index): Step => {
@@ -166,7 +166,7 @@ function stepAt({ fault, column }: RowFault): 'active' | 'shown' | 'mapped' {
 
 const LONGEST_BODY = 65_536
 
-/** Of a row that is held to be served, after what was told of it. */
+/** Adds the steps of a row that is held for serving. */
 function explainHeld<Item>(
   from: ToldList<Item>,
   id: Guid,
@@ -208,7 +208,7 @@ function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string |
   return { step: 'mapped', ok: false, detail: `The ${kind} (${kept.where}) ${reason}. ${remedy} ${served}` }
 }
 
-/** Whether `/api/events/{id}/venue` has an answer; where not, the event is shown all the same. */
+/** Explains the answer of `/api/events/{id}/venue`. The event is on the web regardless. */
 function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions): Step {
   const venue = lists.events.list.get(id)?.VenueId ?? EMPTY_GUID
   if (venue === EMPTY_GUID) {
@@ -223,7 +223,7 @@ function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions):
   return { step: 'venue', ok: false, detail: `Its venue ${named} ${why}. The event is shown without it.` }
 }
 
-/** The four bodies of a record and the media types that each is sent for; of a body, which is CRM content, the beginning. */
+/** Returns the beginnings of a record's four bodies, each with its media types. */
 function represent<Item>({ list }: ToldList<Item>, id: Guid) {
   return SHAPES.flatMap((shape) => {
     const held = list.represent(id, shape)
@@ -234,7 +234,7 @@ function represent<Item>({ list }: ToldList<Item>, id: Guid) {
   })
 }
 
-/** Whether the lists have it, where they are on. */
+/** Explains if the lists contain the record; nothing if lists are off. */
 function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOptions): readonly string[] {
   if (lists[`${kind}s`].list.order === null) return []
   const event = kind === 'event' ? lists.events.list.get(id) : null
@@ -248,7 +248,7 @@ function listDetail(kind: ExplainedKind, id: Guid, { lists, now }: ExplainOption
   ]
 }
 
-/** A time span in the words of a person: `3 s`, `5 min`, `2 h`, `4 days`. */
+/** Formats a time span: `3 s`, `5 min`, `2 h`, `4 days`. */
 function agoText(ms: number): string {
   const seconds = Math.round(ms / 1000)
   if (seconds < 120) return `${seconds} s`

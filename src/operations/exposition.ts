@@ -12,10 +12,10 @@ interface Series {
   readonly buckets: Buckets
 }
 
-/** The samples of a metric; its value where it has but one, without labels. */
+/** The samples of a metric, or its only value if it has no labels. */
 type Values = () => number | Iterable<Sample>
 
-/** A metric whose values are kept elsewhere and asked for at each scrape: nothing is kept twice, and no request pays for it. */
+/** A metric whose values are read at each scrape, so that requests do not pay for it. */
 export type Metric = { readonly name: string; readonly help: string } & (
   | { readonly type: 'gauge' | 'counter'; readonly samples: Values }
   | { readonly type: 'histogram'; readonly series: () => Iterable<Series> }
@@ -33,7 +33,7 @@ export function histogram(name: string, help: string, series: () => Iterable<Ser
   return { name, help, type: 'histogram', series }
 }
 
-/** The metrics in Prometheus' text format 0.0.4. */
+/** Formats metrics as Prometheus' text format 0.0.4. */
 export function expose(metrics: readonly Metric[]): string {
   let text = ''
   for (const metric of metrics) {

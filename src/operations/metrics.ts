@@ -16,20 +16,20 @@ export interface MetricsOptions {
   readonly reads: ReadMeter
   readonly time: Time
   readonly isReady: () => boolean
-  /** Requests that wait for a refresh now. */
+  /** Returns the number of requests that wait for a refresh. */
   readonly waiting: () => number
   readonly readyBodies: () => ReadyBodiesCount
-  /** What a restart goes on from; null where there is none. */
+  /** Returns the current snapshot; `null` if there is none. */
   readonly snapshot: () => SnapshotStanding | null
-  /** Null where this instance stands alone. */
+  /** Returns the cluster's counts; `null` without a cluster. */
   readonly cluster: (() => ClusterCounts) | null
-  /** Log lines that could not be written. */
+  /** Returns the number of log lines that could not be written. */
   readonly droppedLines: () => number
   readonly version: string
   readonly runtime: string
 }
 
-/** Everything that `/metrics` shows. */
+/** Returns all metrics of `/metrics`. */
 export function metricsOf(options: MetricsOptions): readonly Metric[] {
   const { isReady, waiting, droppedLines, version, runtime } = options
   return [
@@ -78,7 +78,7 @@ function readyBodiesMetrics({ readyBodies }: MetricsOptions): readonly Metric[] 
   ]
 }
 
-/** Without samples where there is no snapshot. */
+/** Returns the snapshot's metrics, without samples if there is no snapshot. */
 function snapshotMetrics({ snapshot }: MetricsOptions): readonly Metric[] {
   const of = (value: (standing: SnapshotStanding) => number) => (): number | Sample[] => {
     const standing = snapshot()
@@ -116,7 +116,7 @@ function requestMetrics({ requests }: MetricsOptions): readonly Metric[] {
   ]
 }
 
-/** What is held of each list, and how old it is. */
+/** Returns the size and the age of each list. */
 function listMetrics({ lists, time }: MetricsOptions): readonly Metric[] {
   const both = (): readonly [ToldLists['events'], ToldLists['venues']] => [lists.events, lists.venues]
   return [

@@ -3,11 +3,11 @@ import { readPageFile } from './page/read-page-file.ts'
 interface PageFile {
   readonly path: string
   readonly type: string
-  /** Its text; read once. */
+  /** The file's text, read once. */
   readonly read: () => string
 }
 
-/** The dashboard's files: a fixed table: no path from outside ever names a file. */
+/** The dashboard's files. A fixed table, so that no request names a path. */
 export const PAGE_FILES: readonly PageFile[] = [
   pageFile('/', 'index.html', 'text/html; charset=utf-8'),
   pageFile('/dashboard.css', 'dashboard.css', 'text/css; charset=utf-8'),

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import type { Time } from '../time/time.ts'
 import { type Metric, type Sample, counter, gauge } from './exposition.ts'
 
-/** The process, in the names every Prometheus dashboard knows: only what is true on both runtimes. */
+/** Returns the process metrics under Prometheus' standard names, as far as both runtimes provide them. */
 export function processMetrics(time: Time): readonly Metric[] {
   const startedAtS = time.now().wallMs / 1000 - process.uptime()
   return [

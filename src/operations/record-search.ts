@@ -8,35 +8,35 @@ import { yieldToEventLoop } from '../time/waiting.ts'
 import { faultWords } from '../faults/fault-words.ts'
 import { wordsIn } from './withheld-search.ts'
 
-/** A record that is served, or a row that is not. */
+/** A served record or a withheld row. */
 interface FoundRecord {
   readonly list: ListName
-  /** Null of a row that has none. */
+  /** The id; `null` if the row has no valid one. */
   readonly id: string | null
   readonly name: string
-  /** When an event starts, and the name of its venue; null if there is none, or the row is withheld. */
+  /** The event's start and the name of its venue; `null` if there is none or the row is withheld. */
   readonly start: string | null
   readonly venue: string | null
-  /** Where a withheld row stands; null if the row is served. */
+  /** The position of a withheld row; `null` if the row is served. */
   readonly where: string | null
-  /** How long it has been served as it is; 0 where it is not. */
+  /** How long the record has been served unchanged, ms; 0 if it is not served. */
   readonly changedAgoMs: number
-  /** The first reason why it is not served, null where it is. */
+  /** The first reason why the row is withheld; `null` if it is served. */
   readonly reason: string | null
 }
 
 interface Found {
   readonly total: number
-  /** The first of them. */
+  /** The first hits. */
   readonly records: readonly FoundRecord[]
 }
 
 const MOST_SHOWN = 20
-/** Records that are looked at without a pause: a search must not be felt by the public side. */
+/** The number of records examined without a pause, so that a search does not delay requests. */
 const SLICE_ROWS = 500
 const DAY_MS = 24 * 3_600_000
 
-/** Records and withheld rows whose names hold all words, in any case, the withheld ones first. */
+/** Finds records and withheld rows whose names contain all words, regardless of case, withheld ones first. */
 export function recordsNamed(lists: ToldLists, text: string, now: Moment, signal: AbortSignal): Promise<Found> {
   const words = wordsIn(text)
   return find(lists, now, signal, (name) => {
@@ -45,12 +45,12 @@ export function recordsNamed(lists: ToldLists, text: string, now: Moment, signal
   })
 }
 
-/** Records that are new or changed since a day ago, those of the first read left out; the newest first. */
+/** Finds records that came or changed within a day, newest first, except those of the first read. */
 export function recordsChangedLately(lists: ToldLists, now: Moment, signal: AbortSignal): Promise<Found> {
   return find(lists, now, signal, null)
 }
 
-/** Looks through what is held, in slices between which requests pass. Without a name to look for: what was changed lately. */
+/** Searches in slices, between which requests run. Without words, finds recent changes. */
 async function find(
   lists: ToldLists,
   now: Moment,
@@ -81,7 +81,7 @@ async function find(
         if (!isWanted || shard.state[slot] === FREE) continue
         if (++looked % SLICE_ROWS === 0) await yieldToEventLoop()
         if (signal.aborted) return
-        // What became of the row meanwhile counts.
+        // The row may have changed during the pause.
         if (shard.state[slot] === WITHHELD) keepWithheld(shard.guid(slot), shard.withheldAt(slot))
         if (shard.state[slot] !== SERVED) continue
         const id = shard.guid(slot)
@@ -106,14 +106,14 @@ async function find(
   return { total, records: first(records) }
 }
 
-/** Tells events of one title apart: when it starts, and where. */
+/** Returns the start and the venue, which distinguish events with the same title. */
 function placeOfEvent({ events, venues }: ToldLists, list: ListName, id: Guid): Pick<FoundRecord, 'start' | 'venue'> {
   const event = list === 'events' ? events.list.get(id) : null
   if (event === null) return { start: null, venue: null }
   return { start: event.Start, venue: venues.list.get(event.VenueId)?.Name ?? null }
 }
 
-/** What is withheld, then the newest. */
+/** Orders withheld rows first, then the newest records. */
 function first(records: readonly FoundRecord[]): FoundRecord[] {
   return records
     .toSorted(

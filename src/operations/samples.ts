@@ -1,10 +1,10 @@
 import type { Time } from '../time/time.ts'
 
-/** How the service was at the end of a minute. */
+/** The state of the service at the end of a minute. */
 export interface MinuteSample {
-  /** The age of the older list; null where one was never read in full. */
+  /** The age of the older list, ms; `null` if one was never read in full. */
   readonly ageMs: number | null
-  /** Since the start. */
+  /** Counts since the start. */
   readonly reads: number
   readonly requests: number
 }
@@ -12,7 +12,7 @@ export interface MinuteSample {
 const EVERY_MS = 60_000
 const MOST = 24 * 60
 
-/** Remembers a day, a sample each minute, so that the dashboard has a past without a Prometheus. */
+/** Keeps a sample of each minute of the last day, for dashboards without Prometheus. */
 export class Sampling {
   readonly #take: () => MinuteSample
   readonly #time: Time
@@ -25,12 +25,12 @@ export class Sampling {
 
   start(): void {
     this.#taken.push(this.#take())
-    // One more than is shown: each minute is a difference of two.
+    // One more than is shown, because each minute is a difference of two samples.
     if (this.#taken.length > MOST + 1) this.#taken.shift()
     this.#time.after(EVERY_MS, () => this.start())
   }
 
-  /** The oldest first, the reads and requests of each minute alone; the minute that is under way comes last. */
+  /** The samples, oldest first, with the reads and requests of each single minute. The current minute comes last. */
   get samples() {
     const all = [...this.#taken, this.#take()]
     const each = (of: (sample: MinuteSample) => number): readonly number[] =>

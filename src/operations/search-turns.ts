@@ -2,12 +2,12 @@ import { Mutex } from '../time/waiting.ts'
 
 const MOST_SEARCHES = 8
 
-/** One search at a time: several would take the processor from the public side. */
+/** Runs one search at a time, because several would delay requests. */
 export class SearchTurns {
   readonly #mutex = new Mutex()
   #searches = 0
 
-  /** Null where too many wait already. */
+  /** Runs the search in turn; `null` if too many are waiting. */
   async run<Found>(search: () => Promise<Found>): Promise<Found | null> {
     if (this.#searches >= MOST_SEARCHES) return null
     this.#searches++

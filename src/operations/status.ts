@@ -10,14 +10,14 @@ import type { Moment } from '../time/time.ts'
 import type { ClusterStatus } from './cluster-status.ts'
 import { countWithheld, faultCounts } from '../faults/fault-words.ts'
 
-/** The snapshot in its file. */
+/** The snapshot in the file or the store. */
 export interface SnapshotStanding {
   readonly rows: number
   readonly bytes: number
   readonly ageMs: number
 }
 
-/** A SIGHUP that changed nothing: when, and why, a sentence each. */
+/** A refused reload: its time and its problems, one sentence each. */
 export interface RefusedReload {
   readonly at: string
   readonly problems: readonly string[]
@@ -25,21 +25,21 @@ export interface RefusedReload {
 
 export interface Status {
   readonly ready: boolean
-  /** A signal has come: what is in flight may end, and nothing new is to be sent here. */
+  /** Whether the service is stopping. Running requests are completed; probes must send no new ones. */
   readonly stopping: boolean
   readonly version: string
   readonly startedAt: string
-  /** Requests that wait for a refresh now. */
+  /** The number of requests that wait for a refresh. */
   readonly waiting: number
-  /** What a restart goes on from; null where there is none. */
+  /** The current snapshot; `null` if there is none. */
   readonly snapshot: SnapshotStanding | null
   readonly readyBodies: ReadyBodiesCount
-  /** Absent where this instance stands alone. */
+  /** Absent without a cluster. */
   readonly cluster?: ClusterStatus
-  /** Absent unless the last reload was refused. */
+  /** The last reload, if it was refused. */
   readonly reload?: RefusedReload
   readonly settings: RefreshSettings
-  /** What dates without an offset are read in, whether somebody said so, and how many there are. */
+  /** The zone of dates without an offset, whether it is configured, and the number of such dates. */
   readonly zone: { readonly name: string; readonly set: boolean; readonly datesWithoutOffset: number }
   readonly lists: { readonly events: ListStatus; readonly venues: ListStatus }
 }
@@ -56,12 +56,12 @@ export interface StatusOptions extends Pick<
   readonly watched: {
     readonly zone: Status['zone']
     readonly found: Readonly<Record<ListName, readonly Suspicion[]>>
-    /** When rows of each list were last withheld anew for a mistake, monotonic ms. */
+    /** When a row of each list was last newly withheld for a mistake, monotonic ms. */
     readonly mistakenAtMs: Readonly<Record<ListName, number>>
   }
 }
 
-/** What `/status` says: whether answers may be given, and how each list is. */
+/** Creates the answer of `/status`: whether the service is ready, and the state of each list. */
 export function statusOf(options: StatusOptions): Status {
   const { lists, settings, now, version, startedAt, stopping, waiting, snapshot, readyBodies, cluster, refused } =
     options
@@ -82,17 +82,17 @@ export function statusOf(options: StatusOptions): Status {
   }
 }
 
-/** Both lists were read in full, and neither is past what may be answered. */
+/** Whether requests for both lists are answered. */
 export function isReady({ events, venues }: HeldLists, settings: RefreshSettings, now: Moment): boolean {
   return mayAnswer(events, settings, now) && mayAnswer(venues, settings, now)
 }
 
-/** Whether requests are answered from this list rather than with 502. */
+/** Whether requests for this list are answered; otherwise they get 502. */
 export function mayAnswer(list: Aged, settings: RefreshSettings, now: Moment): boolean {
   const standing = listStanding(list, settings, now)
   if (standing === 'empty') return false
   if (isAnswered(standing, list)) return true
-  // Renewed on demand: being past the maximum age between two requests is no trouble.
+  // A list that is only refreshed on demand may be past the maximum age between two requests.
   return settings.refreshEveryMs > settings.maxAgeMs && !list.isFailing
 }
 
@@ -111,30 +111,30 @@ function listStatus<Item>(told: ToldList<Item>, { now, settings, ignoredColumns,
   const mistakenAt = watched.mistakenAtMs[list.kind.name]
   return {
     served: list.served,
-    // Events that `/api/events` begins with; only where lists are on.
+    // The number of events in `/api/events`, if lists are on.
     ...(list.kind.name === 'events' && index !== null ? { notYetOver: index.countFrom(now.wallMs) } : {}),
     withheld,
     withheldByReason: countWithheld(list),
-    // The same by column too; a row with several faults counts in several groups.
+    // The same by column. A row with several faults counts in several groups.
     groups: faultCounts(list).flatMap(({ column, fault, count }) => (count > 0 ? [{ column, fault, count }] : [])),
-    // Since rows were last withheld for a mistake that had not been before; null where none ever were.
+    // Time since a row was last newly withheld for a mistake; null if there was none.
     newMistakesAgeMs: mistakenAt === -Infinity ? null : now.monotonicMs - mistakenAt,
     servesNothing: isLoaded && list.served === 0 && withheld > 0,
     suspicious: watched.found[list.kind.name],
     ignoredColumns: ignoredColumns(list.kind.name),
     standing: listStanding(told, settings, now),
     answers: mayAnswer(told, settings, now),
-    // Null where the list was never read in full.
+    // Null if the list was never read in full.
     confirmedAgeMs: freshness.confirmedAgeMs(now),
     auditedAgeMs: freshness.auditedAgeMs(now),
     ...(told.hasOwnAvailability ? { availabilityAgeMs: freshness.availabilityAgeMs(now) } : {}),
     lastError: told.lastFailure?.message ?? null,
-    // Whether that only says that a file may be half-written, which is read once it is whole.
+    // Whether the error only says that the file may be half-written. It is read once it is complete.
     waits: told.lastFailure?.kind === 'waiting',
     nextTryInMs: told.nextReadInMs,
-    // What the shrink guard does not believe, and until when the old list is served; null while the list is believed.
+    // The losses that the shrink guard refuses, and until when the old list is served; null if it refuses none.
     shrunk: shrunk === null ? null : shrunkStatus(shrunk, settings.shrinkGuardMs ?? 0, now),
-    // Records that had changed without the CRM reporting it, by column, since the start.
+    // The number of changes that the CRM did not report, by column, since the start.
     drift: Object.fromEntries(drift.byColumn),
   }
 }

@@ -5,23 +5,23 @@ import { faultWords, withheldWords } from '../faults/fault-words.ts'
 
 export interface WithheldQuery {
   readonly list: ListName
-  /** All of these words must be in the row's id, name, place, column or reason; in lower case. */
+  /** Words in lower case that must all appear in the row's id, name, position, column or reason. */
   readonly words: readonly string[]
-  /** Null for any; mistakes are all but those that are meant: drafts, and what is not active. */
+  /** The fault to find; `null` for any. `mistakes` are all faults except drafts and inactive rows. */
   readonly fault: WithheldFault | 'mistakes' | null
-  /** Rows that have the fault, or any where none is named, in this column, be it not their first; null for all rows. */
+  /** The column that must have the fault, or any fault if none is named; `null` for all rows. */
   readonly column: string | null
   readonly offset: number
 }
 
 const PAGE_ROWS = 20
-/** Further down nobody pages: what was found so far is kept meanwhile. */
+/** The last page. Hits before it are kept during the search. */
 const FURTHEST = 10_000
 const LONGEST_TEXT = 200
-/** Rows between two pauses, a batch more or less: a search must not be felt by the public side. */
+/** The approximate number of rows between two pauses, so that a search does not delay requests. */
 const SLICE_ROWS = 500
 
-/** Reads a query; null where it is malformed. */
+/** Parses a query; `null` if it is malformed. */
 export function withheldQuery(given: (name: string) => string | undefined): WithheldQuery | null {
   const list = given('list') ?? 'events'
   const offset = given('offset') ?? '0'
@@ -32,13 +32,13 @@ export function withheldQuery(given: (name: string) => string | undefined): With
   return { list, words: wordsIn(given('q') ?? ''), fault, column, offset: Number(offset) }
 }
 
-/** The words that somebody looks for, in lower case. */
+/** Splits a search text into words in lower case. */
 export function wordsIn(text: string): readonly string[] {
   const words = text.slice(0, LONGEST_TEXT).toLowerCase().split(/\s+/)
   return words.filter((word) => word !== '')
 }
 
-/** Mistakes first, then as they stand in the file or the table. */
+/** Orders mistakes first, then by position in the file or table. */
 function inOrder(left: WithheldRow, right: WithheldRow): number {
   const [one, other] = [left.withheld, right.withheld]
   return (
@@ -52,7 +52,7 @@ function placeOf(where: string): number {
   return Number(/(?:row|line|item) (\d+)/.exec(where)?.[1] ?? 0)
 }
 
-/** Searches the withheld rows of a list, in slices between which requests pass: those of a batch are looked at without a pause. */
+/** Searches the withheld rows of a list in slices of whole batches, between which requests run. */
 export async function searchWithheld(
   batches: Iterable<readonly WithheldRow[]>,
   { list, words, offset, ...about }: WithheldQuery,
@@ -77,7 +77,7 @@ export async function searchWithheld(
     if (signal.aborted) break
   }
   const rows = found.toSorted(inOrder).slice(offset, most).map(shown)
-  // All withheld rows of the list, and those that the query is about.
+  // The number of withheld rows in the list, and of those that match the query.
   return { list, total, matching, offset, rows }
 }
 
@@ -95,7 +95,7 @@ function holdsAll(row: WithheldRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-/** The row as the dashboard has it, with reason and remedy of all its faults, and of each. */
+/** Returns the row for the dashboard, with reasons and remedies for the row and for each fault. */
 function shown({ id, withheld }: WithheldRow) {
   const { name = null, where, fault } = withheld
   const faults = [withheld, ...(withheld.also ?? [])].map(faultWords)

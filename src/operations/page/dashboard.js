@@ -17,14 +17,14 @@ function showState(kind, text) {
   state.className = `state ${kind}`
   say(state, text)
   document.body.classList.toggle('silent', kind === 'silent bad')
-  // Seen from among other tabs too.
+  // The title shows the state in a background tab.
   document.title = `${kind === 'good' ? '' : '⚠ '}Marquee operations`
 }
 
 async function ask(path) {
   const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store' })
   if (response.status === 401) throw new Error('The token is not accepted any more: load the page again.')
-  // Not ready is 503, and says how it is all the same.
+  // A 503 (not ready) has the same content.
   if (!response.ok && response.status !== 503) throw new Error(`The service answers ${response.status}.`)
   return response.json()
 }

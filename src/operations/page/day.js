@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT] = [300, 48]
 let shownMs = Number.NEGATIVE_INFINITY
 let served = ''
 
-/** Shows the last day as the process remembers it: each minute, and when the lists are other ones. */
+/** Shows the last day: updated each minute and when the lists change. */
 export async function showDay(ask, status) {
   const now = Object.values(status.lists)
     .map((list) => list.served)
@@ -32,12 +32,12 @@ export async function showDay(ask, status) {
   byId('changes').replaceChildren(...records.map(recordRow))
 }
 
-/** A point a minute, the newest at the right; its words say what it shows to whoever does not see it. */
+/** Creates a line with a point a minute, the newest on the right, and a text alternative. */
 function drawLine(id, values, words) {
   const known = values.map((value) => value ?? 0)
   const most = Math.max(...known, 0)
   const text = `${words(most)}, over ${spanText(known.length * EVERY_MS)}`
-  // Of a single minute a line all the same.
+  // A single minute is drawn as a line, too.
   const drawn = known.length === 1 ? [...known, ...known] : known
   const points = drawn.map((value, index) => {
     const y = HEIGHT - 2 - (most === 0 ? 0 : (value / most) * (HEIGHT - 4))

@@ -1,5 +1,5 @@
 /**
- * A new element. Strings become text nodes, never markup: what the CRM holds is shown, not read.
+ * Creates an element. Strings become text nodes, never markup, because they may come from the CRM.
  * @param {string} name
  * @param {Record<string, string>} attributes
  * @param {...(Node | string)} children
@@ -11,19 +11,19 @@ export function element(name, attributes = {}, ...children) {
   return made
 }
 
-/** The element that index.html gives this id. */
+/** Returns the element of index.html with this id. */
 export function byId(id) {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no ${id}`)
   return found
 }
 
-/** Writes a text only where it differs: a live region speaks again whenever it is touched. */
+/** Sets the text only if it differs: screen readers announce a live region whenever it is written. */
 export function say(target, text) {
   if (target.textContent !== text) target.textContent = text
 }
 
-/** A text of the CRM's, kept apart from its surroundings whatever direction it runs in. */
+/** Creates an element for CRM text that isolates its writing direction. */
 export function crmText(text) {
   return element('span', { class: 'crm' }, text)
 }

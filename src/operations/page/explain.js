@@ -1,16 +1,16 @@
 import { byId, crmText, element, say } from './element.js'
 import { numberText, spanText } from './words.js'
 
-/** Has an id explained, and leads the keyboard and the eye there. */
+/** Shows the explanation of an id, and moves focus there. */
 export async function explain(id) {
   await show(id, () => fetchJson(`explain/${encodeURIComponent(id)}`).then((answer) => explanations(id, answer)))
 }
 
-/** Shows what is said of a text that somebody put in. */
+/** Shows the results for a search text. */
 async function show(text, partsOf) {
   const target = byId('explanation')
   byId('explain-id').value = text
-  // The address of the page is one to send.
+  // The page's address can be shared.
   history.replaceState(null, '', `?explain=${encodeURIComponent(text)}`)
   target.replaceChildren(element('p', {}, 'Asking…'))
   try {
@@ -39,7 +39,7 @@ export function startExplain() {
 
 const GUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i
 
-/** Explains the id in a text, an address for example; a text that holds none may be a title, or an id of the CRM's own. */
+/** Explains the id in the text, which may be an address. A text without an id may be a title or the CRM's own id. */
 async function look(text) {
   const [id = null] = GUID.exec(text) ?? []
   showFound({ total: 0, records: [] })
@@ -51,12 +51,12 @@ async function look(text) {
     ])
     if (found === null) say(byId('found-count'), 'The service did not answer the search for a title.')
     else showFound(found)
-    // A title is no id: what has it stands above.
+    // A title needs no explanation: its hits are listed above.
     return found !== null && found.total > 0 && isUnknown(answer) ? [] : explanations(text, answer)
   })
 }
 
-/** Whether no row of the CRM has this id, or this text where its id should be. */
+/** Whether no row has this id, or this text in its id column. */
 function isUnknown({ kind, steps }) {
   return kind === null && (steps.length === 1 || steps[0].ok)
 }
@@ -67,7 +67,7 @@ function showFound({ total, records }) {
   byId('found').replaceChildren(...records.map(recordRow))
 }
 
-/** A record or a withheld row by its name, which leads to its explanation. */
+/** Creates a hit: the name of a record or withheld row, with a link to its explanation. */
 export function recordRow({ list, id, name, start, venue, where, changedAgoMs, reason }) {
   const kind = list === 'events' ? 'event' : 'venue'
   const moment = start === null ? '' : `, ${start.slice(0, 16).replace('T', ' ')}`
@@ -86,7 +86,7 @@ export function recordRow({ list, id, name, start, venue, where, changedAgoMs, r
   return element('li', {}, link, ` ${kind}`, ...standing)
 }
 
-/** @param text what was asked for, which may be a title, or an id of the CRM's own */
+/** @param text the search text, which may be a title or the CRM's own id */
 function explanations(text, { also = [], ...first }) {
   const { kind, steps } = first
   if (kind !== null || GUID.test(text)) return [first, ...also].flatMap(explanation)
@@ -113,14 +113,14 @@ function stepList(steps, shown) {
   return element('ol', { class: 'steps' }, ...steps.map((step) => stepOf(step, shown)))
 }
 
-/** What is wrong with a record that is shown all the same is a warning. */
+/** A problem with a record that is on the web is shown as a warning. */
 function stepOf({ ok, detail }, shown) {
   const [kind, word] = ok ? ['yes', 'yes'] : shown ? ['but', 'but'] : ['no', 'NO']
   const mark = element('span', { class: kind }, word)
   return element('li', {}, mark, crmText(detail))
 }
 
-/** The body as its bytes are, not made nicer. */
+/** Shows the body byte for byte, not reformatted. */
 function bodyOf({ types, etag, sizeBytes, body }) {
   const title = `${types.join(' and ')} · ${numberText(sizeBytes)} bytes · ETag ${etag}`
   return element('details', {}, element('summary', {}, title), element('pre', { class: 'crm' }, body))

@@ -3,7 +3,7 @@ import { isMistake, lossText, numberText, REASONS, spanText } from './words.js'
 
 const cards = new Map()
 
-/** Shows what is held of each list; the elements stay, so that the keyboard's focus does. */
+/** Shows the state of each list. The elements are reused, so that focus stays. */
 export function showLists(status, onAccept) {
   for (const [name, list] of Object.entries(status.lists)) {
     if (!cards.has(name)) {
@@ -41,12 +41,12 @@ function newCard(name, onAccept) {
 }
 
 function fillCard({ fields, error, ignored, shrunk, loss, suspicious }, name, list) {
-  // A count in large type would say that callers see so many.
+  // A count in large type would suggest that callers get these records.
   say(fields.Served, list.answers ? numberText(list.served) : 'nothing')
   fields.Served.classList.toggle('no', !list.answers)
   for (const part of [fields.Held, fields.Held.previousElementSibling]) part.hidden = list.answers || list.served === 0
   say(fields.Held, `${numberText(list.served)}, kept but not served`)
-  // Only events end, and they are counted only where lists are on.
+  // Only events end, and they are counted only if lists are on.
   const isCounted = list.answers && list.notYetOver !== undefined
   for (const part of [fields['Not yet over'], fields['Not yet over'].previousElementSibling]) part.hidden = !isCounted
   say(fields['Not yet over'], isCounted ? `${numberText(list.notYetOver)}, in /api/events` : '')
@@ -70,7 +70,7 @@ function fillCard({ fields, error, ignored, shrunk, loss, suspicious }, name, li
   )
 }
 
-/** Whether a part of the page shows something else by now: it is touched only then, for the keyboard's focus. */
+/** Whether a part of the page must be redrawn. Otherwise it is left alone, so that focus stays. */
 function isOther(part, shown) {
   const text = JSON.stringify(shown)
   if (part.dataset.shown === text) return false
@@ -78,7 +78,7 @@ function isOther(part, shown) {
   return true
 }
 
-/** How many for each reason, each a link to those rows. */
+/** Creates the counts by reason, each with a link to its rows. */
 function showWithheld(field, name, { withheld, withheldByReason }) {
   if (!isOther(field, withheldByReason)) return
   const links = Object.entries(withheldByReason)
@@ -92,7 +92,7 @@ function showWithheld(field, name, { withheld, withheldByReason }) {
 
 const MOST_GROUPS = 8
 
-/** How many rows have each fault in each column, each a link to them; a row may be in several. */
+/** Creates the counts by column and fault, each with a link to its rows. A row may count several times. */
 function showMistakes(field, name, { groups }) {
   const mistakes = groups.filter(({ fault }) => isMistake(fault))
   for (const part of [field, field.previousElementSibling]) part.hidden = mistakes.length === 0
@@ -107,7 +107,7 @@ function showMistakes(field, name, { groups }) {
   field.replaceChildren(element('ul', { class: 'groups' }, ...items))
 }
 
-/** What is suspicious, an item a kind. */
+/** Creates an item for each kind of suspicion. */
 function showSuspicious(note, suspicious) {
   note.hidden = suspicious.length === 0
   if (!isOther(note, suspicious)) return

@@ -3,7 +3,7 @@ import { clockText, dayText, numberText } from './words.js'
 
 let shown = ''
 
-/** Shows the last reads, the newest first; reads that went alike share a line. */
+/** Shows the last reads, newest first. Equal consecutive reads share a line. */
 export function showReads(reads) {
   const text = JSON.stringify(reads)
   if (text === shown) return

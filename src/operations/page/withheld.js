@@ -5,13 +5,13 @@ const PAGE_ROWS = 20
 const TYPING_MS = 250
 
 let offset = 0
-/** The column that the rows have a fault in; empty for any. */
+/** The column whose faults are shown; empty for all. */
 let column = ''
 let counted = ''
 let timer = 0
 let asking = new AbortController()
 
-/** Sets the search up; `onExplain` is called with an id. */
+/** Sets up the search. `onExplain` is called with an id. */
 export function startWithheld(onExplain) {
   for (const [reason, words] of Object.entries(REASONS)) {
     byId('withheld-reason').append(element('option', { value: reason }, words))
@@ -46,7 +46,7 @@ function aboutColumn(name, then) {
   then()
 }
 
-/** Shows the rows of a list that are withheld for what the query of an address says. */
+/** Shows the withheld rows that the query of an address selects. */
 export function filterWithheld(query, onExplain) {
   byId('withheld-list').value = query.get('list')
   byId('withheld-reason').value = query.get('reason') ?? ''
@@ -56,7 +56,7 @@ export function filterWithheld(query, onExplain) {
   byId('withheld-title').scrollIntoView()
 }
 
-/** Searches again where the service says that the withheld rows are other ones. */
+/** Searches again if the withheld rows have changed. */
 export function followWithheld(status, onExplain) {
   const now = JSON.stringify(Object.values(status.lists).map((list) => [list.withheldByReason, list.groups]))
   if (now === counted) return
@@ -110,7 +110,7 @@ function rowOf({ id, name, where, faults: [first, ...others] }, onExplain) {
   )
 }
 
-/** Folded: a row may have as many faults as columns, and the next row must be in sight. */
+/** Creates a collapsed list of the other faults: a row may have as many as columns. */
 function furtherFaults(faults) {
   const items = faults.map((fault) => element('li', {}, 'It ', ...sentences(fault)))
   const count = faults.length === 1 ? 'One more fault' : `${numberText(faults.length)} more faults`

@@ -1,4 +1,4 @@
-/** Why rows are withheld, in the words of the page. */
+/** The reasons why rows are withheld. */
 export const REASONS = {
   inactive: 'not active',
   'not-shown': 'not marked to be shown on the web',
@@ -10,7 +10,7 @@ export const REASONS = {
 
 const ON_PURPOSE = new Set(['inactive', 'not-shown'])
 
-/** Whether nobody can have meant that a row is withheld for this. */
+/** Whether the reason is a mistake, not a choice. */
 export function isMistake(reason) {
   return !ON_PURPOSE.has(reason)
 }
@@ -24,7 +24,7 @@ export function numberText(number) {
   return NUMBERS.format(number)
 }
 
-/** A time span: `3 s`, `5 min`, `2 h`, `4 days`; null is never. */
+/** Formats a time span: `3 s`, `5 min`, `2 h`, `4 days`; null as "never". */
 export function spanText(ms) {
   if (ms === null) return 'never'
   const seconds = Math.round(ms / 1000)
@@ -35,7 +35,7 @@ export function spanText(ms) {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
 }
 
-/** The clock, in this browser's time zone. */
+/** Formats a time of day in the browser's time zone. */
 export function clockText(iso) {
   return CLOCK.format(new Date(iso))
 }
@@ -44,7 +44,7 @@ export function dayText(iso) {
   return DAY_AND_CLOCK.format(new Date(iso))
 }
 
-/** What the shrink guard does not believe of a list, and until when the old one is served. */
+/** Describes the losses that the shrink guard refuses, and until when the old list is served. */
 export function lossText(name, { until, absent, unreadable }) {
   const missing = absent === 0 ? [] : [`${numberText(absent)} ${name} are missing from the CRM's list`]
   const broken = unreadable === 0 ? [] : [`${numberText(unreadable)} ${name} became unreadable`]
@@ -55,7 +55,7 @@ export function lossText(name, { until, absent, unreadable }) {
   return `${[...missing, ...broken].join(' and ')}, which Marquee does not believe. ${kept}`
 }
 
-/** How it is, in a sentence, and whether that is good. */
+/** Describes the state of the service in a sentence, with its class. */
 export function stateOf(status) {
   if (status.stopping) return ['warn', 'The service is stopping.']
   const lists = Object.entries(status.lists)
@@ -100,12 +100,12 @@ export function stateOf(status) {
   return [kind, `Callers are answered with data at most ${bound} old; ${what} are withheld for mistakes, listed below.`]
 }
 
-/** Why a SIGHUP changed nothing. */
+/** Describes why the last reload was refused. */
 export function reloadText({ at, problems }) {
   return `The reload of ${dayText(at)} was refused, and the configuration is what it was: ${problems.join('; ')}.`
 }
 
-/** Who reads the CRM where several instances share it, and who this one is among them. */
+/** Describes this instance's role in the cluster and who reads the CRM. */
 export function clusterText({ role, instance, leader, instances, candidates, connected, lastError }) {
   const roles = {
     leader: 'It reads the CRM for all',
