@@ -258,7 +258,7 @@ export class Sharing implements ToldLists {
 
 function detailOf(news: ClusterNews): string | null {
   if ('why' in news) return news.why
-  if (news.kind === 'became-leader') return `epoch ${news.epoch}${news.anew ? ', with what is held here' : ''}`
+  if (news.kind === 'became-leader') return `epoch ${news.epoch}${news.newLog ? ', with a new log' : ''}`
   if (news.kind === 'snapshot-written') return `${news.rows} rows in ${news.bytes} bytes`
   return null
 }

@@ -166,7 +166,7 @@ function inOrder(rows: Iterable<WithheldRow>): readonly WithheldRow[] {
 
 /** The suspicion about dates without an offset. */
 export function zoneNotSet({ name }: ZoneReport): string {
-  return `has no offset, and is read in ${name} because timeZone was never set`
+  return `has no offset and timeZone is not set, so it is read as ${name}`
 }
 
 function suspiciousIn<Item>(

@@ -65,7 +65,7 @@ export async function check(
   }
   if (!json) {
     printReport({ ...report, ok: read.ok }, asides, found.configuration.crm, context)
-    if (store.server !== null) out(printable(`What instances share is in ${store.server}.`))
+    if (store.server !== null) out(printable(`Cluster store: ${store.server}, reachable, all rights granted.`))
     const line = notYetOverLine(crm)
     if (line !== null) out(line)
     if (show > 0) printRecords(crm, show, context)
@@ -95,7 +95,7 @@ function notYetOverLine({ marquee: { lists } }: CrmRead): string | null {
   const index = indexOf(list)
   if (index === null) return null
   const count = index.countFrom(systemTime.now().wallMs)
-  return `Not yet over, and so in /api/events: ${count.toLocaleString('en')} of ${list.served.toLocaleString('en')}.`
+  return `/api/events lists ${count.toLocaleString('en')} of ${list.served.toLocaleString('en')}: the events that are not over.`
 }
 
 const MOST_GROUPS = 40
@@ -116,12 +116,14 @@ function printReport(
   }
   for (const [list, columns] of ignoredOf) {
     const names = columns.map((column) => JSON.stringify(column)).join(', ')
-    out(printable(`Ignored in the ${list}: ${names}. Read are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
+    const unused = columns.length === 1 ? `column ${names} is not used` : `columns ${names} are not used`
+    out(printable(`${list}: ${unused}; used are ${columnsRead(crm, list).columns.join(', ')}.`, 4000))
   }
   if (zone.datesWithoutOffset > 0) {
-    const fact = `${howMany(zone.datesWithoutOffset, 'date')} without an offset: read in ${zone.name ?? 'UTC'}`
+    const verbs = zone.datesWithoutOffset === 1 ? 'has no offset and is' : 'have no offset and are'
+    const fact = `${howMany(zone.datesWithoutOffset, 'date')} ${verbs} read as ${zone.name ?? 'UTC'}`
     if (zone.set) out(`${fact}.`)
-    else error(`warning: ${fact}, as timeZone was never set; say timeZone: Europe/London, or whichever it is`)
+    else error(`warning: ${fact}, because timeZone is not set; set it, for example timeZone: Europe/London`)
   }
   const not = withheld.length === 0 ? '' : `, ${howMany(withheld.length, 'row')} would not`
   out(`${howMany(events, 'event')} and ${howMany(venues, 'venue')} would be served${not}.`)

@@ -77,14 +77,14 @@ describe('a silence (instances: Who reads the CRM)', () => {
 
 describe('what may be claimed (instances: Who reads the CRM)', () => {
   const cases = [
-    ['the end of the log is held', at(2, 5), at(2, 5), false, { anew: false, after: null }],
+    ['the end of the log is held', at(2, 5), at(2, 5), false, { newLog: false, after: null }],
     ['the log goes on', at(2, 6), at(2, 5), false, null],
-    ['the log has gone back', at(2, 4), at(2, 5), false, { anew: true, after: at(2, 5) }],
-    ['the log has gone back an epoch', at(1, 9), at(2, 5), false, { anew: true, after: at(2, 5) }],
-    ['its end is of another claim', at(2, 5, 'other'), at(2, 5), false, { anew: true, after: at(2, 5) }],
-    ['there is no log', null, at(2, 5), false, { anew: true, after: at(2, 5) }],
-    ['nothing is held, and there is no log', null, null, false, { anew: true, after: null }],
-    ['more is held than was in the log', at(2, 5), at(2, 5), true, { anew: true, after: at(2, 5) }],
+    ['the log has gone back', at(2, 4), at(2, 5), false, { newLog: true, after: at(2, 5) }],
+    ['the log has gone back an epoch', at(1, 9), at(2, 5), false, { newLog: true, after: at(2, 5) }],
+    ['its end is of another claim', at(2, 5, 'other'), at(2, 5), false, { newLog: true, after: at(2, 5) }],
+    ['there is no log', null, at(2, 5), false, { newLog: true, after: at(2, 5) }],
+    ['nothing is held, and there is no log', null, null, false, { newLog: true, after: null }],
+    ['more is held than was in the log', at(2, 5), at(2, 5), true, { newLog: true, after: at(2, 5) }],
   ] as const
   for (const [name, top, held, isAlone, claim] of cases) {
     it(`is right where ${name}`, () => expect(claimableAt(top, held, isAlone)).toEqual(claim))

@@ -100,7 +100,7 @@ export class ElectionTimer {
 
 /** What an instance may claim. */
 export type Claimable =
-  | { readonly anew: boolean; readonly after: LogPosition | null }
+  | { readonly newLog: boolean; readonly after: LogPosition | null }
   /** Nothing: there are entries to read first, or there is no basis for a claim. */
   | null
 
@@ -110,8 +110,8 @@ export type Claimable =
  * lacks.
  */
 export function claimableAt(top: LogPosition | null, held: LogPosition | null, isAlone: boolean): Claimable {
-  if (top === null || isAlone) return { anew: true, after: held }
-  if (held === null) return { anew: true, after: null }
-  if (isSame(top, held)) return { anew: false, after: null }
-  return compareIds(top, held) <= 0 ? { anew: true, after: held } : null
+  if (top === null || isAlone) return { newLog: true, after: held }
+  if (held === null) return { newLog: true, after: null }
+  if (isSame(top, held)) return { newLog: false, after: null }
+  return compareIds(top, held) <= 0 ? { newLog: true, after: held } : null
 }

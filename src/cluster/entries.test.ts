@@ -28,8 +28,8 @@ const READ = {
 
 describe('an entry of the log (instances: What is on the log)', () => {
   const entries: readonly LogEntry[] = [
-    { position, head: { kind: 'claim', instance: 'a', version: '1', anew: true, after: position }, body: NO_BODY },
-    { position, head: { kind: 'claim', instance: 'a', version: '1', anew: false, after: null }, body: NO_BODY },
+    { position, head: { kind: 'claim', instance: 'a', version: '1', newLog: true, after: position }, body: NO_BODY },
+    { position, head: { kind: 'claim', instance: 'a', version: '1', newLog: false, after: null }, body: NO_BODY },
     { position, head: { kind: 'rows', updatedAtMs: [1, 1_770_000_000_000] }, body: Buffer.from('x'.repeat(5000)) },
     {
       position,

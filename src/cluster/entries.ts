@@ -59,7 +59,7 @@ export type Head =
        * Whether the claim starts a new log instead of continuing. `after` is then the last entry that the claimant's
        * rows include.
        */
-      readonly anew: boolean
+      readonly newLog: boolean
       readonly after: LogPosition | null
     }
   /** `updatedAtMs`: the CRM's times of change, by the CRM's clock, for a metric only. */
@@ -156,7 +156,7 @@ function headOf(given: Fields): Head {
         kind: 'claim',
         instance: textAt(given, 'instance'),
         version: textAt(given, 'version'),
-        anew: given['anew'] === true,
+        newLog: given['newLog'] === true,
         after: logPositionOf(given['after']),
       }
     case 'rows':

@@ -78,7 +78,7 @@ async function take(member: Member, session: Session, target: Following, stored:
   }
   const { claimed } = member
   const isOurs = claimed !== null && isSame(entry.position, claimed.position)
-  if (isOurs && claimed.anew) {
+  if (isOurs && claimed.newLog) {
     // Our own claim, whose answer was lost.
     member.takeOver(entry.position, true)
     return false
@@ -143,7 +143,7 @@ function isDue(member: Member): boolean {
 
 async function claimIfDue(member: Member, session: Session): Promise<void> {
   const { election, target, claimed } = member
-  if (claimed !== null && claimed.anew) {
+  if (claimed !== null && claimed.newLog) {
     // Our claim may be in the log although its answer was lost.
     const { entry } = await member.top(session)
     if (isSame(entry?.position ?? null, claimed.position)) return member.takeOver(claimed.position, true)
@@ -171,10 +171,10 @@ async function claim(member: Member, session: Session, top: LogEntry | null): Pr
   const position = member.nextClaim(top?.position ?? null)
   const { version, signing } = options
   const head = { kind: 'claim', instance, version, ...claimable } as const
-  member.claimed = { position, anew: claimable.anew }
-  const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claimable.anew)
+  member.claimed = { position, newLog: claimable.newLog }
+  const appended = await session.append(encodeEntry({ position, head, body: NO_BODY }, signing), claimable.newLog)
   election.heard()
-  if (appended === 'added') return member.won({ position, anew: claimable.anew })
+  if (appended === 'added') return member.won({ position, newLog: claimable.newLog })
   member.claimed = null
   if (appended !== 'refused') return
   const last = await session.ask((store) => store.top())

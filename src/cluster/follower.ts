@@ -125,7 +125,7 @@ export class Following implements ServedLists {
 
   async #follows({ position, head }: LogEntry, isInLog: (position: LogPosition) => Promise<boolean>): Promise<boolean> {
     if (head.kind === 'claim' && position.epoch > this.position.epoch) {
-      return head.anew ? this.isGoneOnFrom(head.after) : isInLog(this.position)
+      return head.newLog ? this.isGoneOnFrom(head.after) : isInLog(this.position)
     }
     return this.isNext(position)
   }

@@ -15,7 +15,7 @@ export async function lead(member: Member, publisher: Publisher, session: Sessio
   const { time, heartbeat } = member.options
   const found = await standing(member, publisher, session, signal)
   if (found === 'deposed') return member.resign('another has claimed the reading')
-  if (found === 'anew') {
+  if (found === 'new-log') {
     await publisher.claimAnew(session, member.nextClaim(null))
     member.makeSnapshots(null)
   }
@@ -68,7 +68,7 @@ async function standing(
     publisher.refused = null
     if (fate === 'led') continue
     await member.dropLog(session)
-    return 'anew'
+    return 'new-log'
   }
 }
 

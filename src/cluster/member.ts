@@ -38,7 +38,7 @@ export class Member {
   publisher: Publisher | null = null
   snapshots: SnapshotMaker | null = null
   /** A claim that was sent and is not known to be in the log. */
-  claimed: { readonly position: LogPosition; readonly anew: boolean } | null = null
+  claimed: { readonly position: LogPosition; readonly newLog: boolean } | null = null
   /** Monotonic ms: until then this instance claims nothing, because it has just resigned. */
   restsUntilMs: number = Number.NEGATIVE_INFINITY
   readonly unusable: UnusableLog
@@ -241,7 +241,7 @@ export class Member {
   }
 
   /** Becomes leader: the claim is in the log, and everything before it has been applied. */
-  takeOver(position: LogPosition, anew: boolean): void {
+  takeOver(position: LogPosition, newLog: boolean): void {
     const { options, instance } = this
     const { time, signing, tell } = options
     const own = this.own ?? this.#readFrom()
@@ -261,14 +261,14 @@ export class Member {
     this.unusable.clear()
     this.#refused = null
     this.resync.needsSnapshot = false
-    if (anew) this.makeSnapshots(null)
+    if (newLog) this.makeSnapshots(null)
     this.offer()
-    tell({ kind: 'became-leader', epoch: position.epoch, anew })
+    tell({ kind: 'became-leader', epoch: position.epoch, newLog })
   }
 
   /** Notes an accepted claim. Everything before it is read first. */
-  won({ position, anew }: { readonly position: LogPosition; readonly anew: boolean }): void {
-    if (anew) this.takeOver(position, true)
+  won({ position, newLog }: { readonly position: LogPosition; readonly newLog: boolean }): void {
+    if (newLog) this.takeOver(position, true)
   }
 
   /** What is wrong with the content of the store, and what Marquee does about it; `null` if nothing is. */
@@ -340,7 +340,7 @@ export class Member {
     this.#readFrom()
     this.target = null
     // The rows read here lack the entries before a claim that continues the log.
-    if (this.claimed?.anew === false) this.claimed = null
+    if (this.claimed?.newLog === false) this.claimed = null
     this.resync.begin(false)
     this.offer()
     tell({ kind: 'reads-alone' })

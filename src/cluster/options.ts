@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 
 /** What the cluster reports to the operator, once per change. */
 export type ClusterNews =
-  | { readonly kind: 'became-leader'; readonly epoch: number; readonly anew: boolean }
+  | { readonly kind: 'became-leader'; readonly epoch: number; readonly newLog: boolean }
   | { readonly kind: 'lost-leadership'; readonly why: string }
   | { readonly kind: 'store-lost'; readonly why: string }
   | { readonly kind: 'store-found' }

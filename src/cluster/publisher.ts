@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 import { StoreFailure } from './store.ts'
 
 /** The state of the log as seen by the instance that wrote to it last. */
-export type LogStanding = 'goes-on' | 'deposed' | 'anew'
+export type LogStanding = 'goes-on' | 'deposed' | 'new-log'
 
 export interface PublisherOptions extends Pick<
   ClusterOptions,
@@ -74,7 +74,7 @@ export class Publisher {
 
   /** Compares the log's last entry with what was written here. An entry whose answer was lost may be in the log. */
   standingOf(top: LogPosition | null): LogStanding {
-    if (top === null) return 'anew'
+    if (top === null) return 'new-log'
     const sent = this.#pending
     if (sent !== null && isSame(top, sent.position)) {
       this.#arrived(sent)
@@ -82,7 +82,7 @@ export class Publisher {
     }
     if (isSame(top, this.position)) return 'goes-on'
     const isOurs = top.claimId === this.position.claimId || top.claimId === sent?.position.claimId
-    return top.epoch > this.position.epoch || (top.epoch === this.position.epoch && !isOurs) ? 'deposed' : 'anew'
+    return top.epoch > this.position.epoch || (top.epoch === this.position.epoch && !isOurs) ? 'deposed' : 'new-log'
   }
 
   /** Claims a new log that continues nothing in the store. */
@@ -91,7 +91,7 @@ export class Publisher {
     for (const name of LISTS) this.outbox.tell(name)
     this.#shrunkToldAt = {}
     const { instance, version } = this.#options
-    const head = { kind: 'claim', instance, version, anew: true, after: this.position } as const
+    const head = { kind: 'claim', instance, version, newLog: true, after: this.position } as const
     await this.#send(session, (this.#pending = { position, head, body: NO_BODY }), true)
   }
 

@@ -212,7 +212,7 @@ function mappedStep(kind: ExplainedKind, kept: Withheld | null, remark: string |
 function venueStep(id: Guid, { lists, venueText = () => null }: ExplainOptions): Step {
   const venue = lists.events.list.get(id)?.VenueId ?? EMPTY_GUID
   if (venue === EMPTY_GUID) {
-    return { step: 'venue', ok: true, detail: 'No venue is assigned, so its venue is answered with 404.' }
+    return { step: 'venue', ok: true, detail: 'No venue is assigned, so its /venue answers 404.' }
   }
   const row = lists.venues.list.inspect(venue)
   const text = venueText(venue)

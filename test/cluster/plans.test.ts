@@ -89,7 +89,7 @@ function logIsCut(seed: number): Promise<readonly string[]> {
   })
 }
 
-/** The log is lost, and the leader claims anew: it goes on from what the sleeper does not hold. */
+/** The log is lost, and the leader claims again: it goes on from what the sleeper does not hold. */
 function logIsLost(seed: number): Promise<readonly string[]> {
   return sleepsThrough(seed, async (fleet) => {
     fleet.store.empty()
@@ -151,7 +151,7 @@ async function candidateComesBack(seed: number): Promise<readonly string[]> {
   const { onAdded } = fleet.store
   fleet.store.onAdded = (entry, ...rest) => {
     // A store so slow may be silent for so long that the reading is handed over: by who follows, and goes on from there.
-    if (entry.h.includes('"kind":"claim"') && entry.h.includes('"anew":true'))
+    if (entry.h.includes('"kind":"claim"') && entry.h.includes('"newLog":true'))
       taken.push('the reading was taken from one who reads')
     onAdded(entry, ...rest)
   }
@@ -299,7 +299,7 @@ describe('a log that is lost under a stopped follower (instances: What a followe
     for (const seed of SEEDS) expect(await logIsLost(seed)).toEqual([])
   }, 600_000)
 
-  it('shows where any claim anew is taken for one that goes on from what is held', async () => {
+  it('shows where a claim of a new log is taken for one that goes on from what is held', async () => {
     const breakIt = (): (() => void) => override(Following.prototype, 'isGoneOnFrom', () => () => true)
     expect(await missedBy(logIsLost, breakIt)).toEqual([])
   }, 600_000)
@@ -316,8 +316,8 @@ describe('a claim (instances: Taking over)', () => {
         Member.prototype,
         'won',
         () =>
-          function won(this: Member, { position, anew }) {
-            this.takeOver(position, anew)
+          function won(this: Member, { position, newLog }) {
+            this.takeOver(position, newLog)
           },
       )
     expect(await missedBy(readerWakesLate, breakIt)).toEqual([])

@@ -70,7 +70,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     expect([status, stderr]).toEqual([0, ''])
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toBe(`Checking ${folder.at('marquee.yaml')}, found here.`)
-    expect(lines[1]).toBe('6 dates without an offset: read in UTC.')
+    expect(lines[1]).toBe('6 dates have no offset and are read as UTC.')
     expect(lines[2]).toBe('1 event and 0 venues would be served, 2 rows would not.')
     expect(lines[4]).toBe('To correct (1 row):')
     expect(lines[5]).toBe(
@@ -202,7 +202,7 @@ describe('marquee check (SURFACE: Commands)', () => {
     const { status, stderr } = await runCommand(['check', '--strict'], { cwd: folder.path })
     expect(status).toBe(1)
     expect(stderr).toContain('warning: TicketsAvailable is above TicketCapacity (1 event; events.csv, line 3: ')
-    expect(stderr).toContain('4 dates without an offset: read in UTC, as timeZone was never set')
+    expect(stderr).toContain('4 dates have no offset and are read as UTC, because timeZone is not set')
   })
 
   it.each(['bun', 'node'] as const)(
@@ -375,7 +375,7 @@ crm:
         'warning: TicketCapacity and TicketsAvailable are read from no column: every event is sold out (1 event; if that is meant, say so by crm.events.fields: { TicketCapacity: null, TicketsAvailable: null })\n',
       ].join('\n'),
     )
-    expect(stdout).toContain('Ignored in the events: "Strat", "Ticket Capacity". Read are Id, Name, VenueId, ')
+    expect(stdout).toContain('events: columns "Strat", "Ticket Capacity" are not used; used are Id, Name, VenueId, ')
     expect(stdout).toMatch(/Start: 1 event, nothing there.* See events\.csv, line 2/)
   })
 

@@ -206,7 +206,7 @@ export class StandInQuery {
 
   #pageLink(table: StandInTable, page: Issued): string {
     const number = ++this.#links
-    // An apostrophe, hexadecimal digits in lower case and a code within a code: whatever encodes anew changes one of them.
+    // An apostrophe, hexadecimal digits in lower case and a code within a code: whatever encodes again changes one of them.
     const cookie = `%3Ccookie%20pagenumber=%22${number}%22%20pagingcookie=%22%253ccookie%2520page%253d'${number}'%2f%22%20istracking=%22${page.tracked ? 'True' : 'False'}%22%20/%3E`
     return this.#issue(`/api/data/v9.2/${table.entitySet}?$select=${page.select}&$skiptoken=${cookie}`, page)
   }

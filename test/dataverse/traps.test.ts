@@ -34,14 +34,14 @@ function failureOf(attempt: Attempt): {
 
 describe('what the connector must survive (DATAVERSE §9)', () => {
   it('pages of an opaque absolute link, which comes back byte by byte', async () => {
-    // The stand-in refuses a link that was encoded anew, and its links hold what every encoder changes.
+    // The stand-in refuses a link that was encoded again, and its links hold what every encoder changes.
     await filled(3500)
     const pages = environment.standIn.reads.filter(({ path }) => path.includes('skiptoken'))
     expect(pages.length).toBe(3)
     expect(pages[0]?.path).toContain("d'")
   })
 
-  it('a token that ends in the middle of a read: once asked for anew', async () => {
+  it('a token that ends in the middle of a read: it is asked for once more', async () => {
     fill(environment, 2500)
     environment.standIn.trap('skiptoken', { kind: 'reply', reply: { status: 401, headers: {}, body: '' } })
     expect(await events()).toEqual({ ok: true })

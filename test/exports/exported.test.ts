@@ -343,12 +343,12 @@ describe('a file as it was exported (SURFACE: Files as they are exported)', () =
       return kinds
     }
     const events = EVENTS.replace('csv', 'ndjson')
-    const [anew, known] = [Array(3).fill('record'), Array(3).fill('unchanged')]
-    expect(await kindsOf(events)).toEqual(anew)
+    const [fresh, known] = [Array(3).fill('record'), Array(3).fill('unchanged')]
+    expect(await kindsOf(events)).toEqual(fresh)
     expect(await kindsOf(events)).toEqual(known)
-    expect(await kindsOf(events.replace('Name: Titel', 'Name: { value: x }'))).toEqual(anew)
-    expect(await kindsOf(events)).toEqual(anew)
-    expect(await kindsOf(events, 'timeZone: Asia/Tokyo,')).toEqual(anew)
+    expect(await kindsOf(events.replace('Name: Titel', 'Name: { value: x }'))).toEqual(fresh)
+    expect(await kindsOf(events)).toEqual(fresh)
+    expect(await kindsOf(events, 'timeZone: Asia/Tokyo,')).toEqual(fresh)
     write('Spielplan.ndjson', `${row('7')}\n${row('"Ä 8"').replace('Figaro', 'Tosca')}\n${row('9')}\n`)
     await kindsOf(events)
     write('Spielplan.ndjson', `${row('7')}\n${row('"Ä 8"')}\n${row('9')}\n`)

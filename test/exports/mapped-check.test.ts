@@ -51,8 +51,8 @@ describe('check of a file as it was exported speaks of its columns and its words
       'Frei is above Plätze',
       'Plätze ends in .000, most likely a thousand, and is read as a whole number without it',
       'Tag + Ende is before Beginn',
-      'Beginn has no offset, and is read in UTC because timeZone was never set',
-      'Tag + Ende has no offset, and is read in UTC because timeZone was never set',
+      'Beginn has no offset and timeZone is not set, so it is read as UTC',
+      'Tag + Ende has no offset and timeZone is not set, so it is read as UTC',
     ])
     expect(suspicious[1]?.example).toBe('Spielplan.csv, line 2: Frei is 120, and Plätze 100')
     expect(zone).toEqual({ name: 'UTC', set: false, datesWithoutOffset: 7 })

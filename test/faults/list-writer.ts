@@ -1,5 +1,5 @@
 /**
- * A program: puts a list of `RECORDS` events into `FILE`, then each second anew with one record in a hundred changed, and
+ * A program: puts a list of `RECORDS` events into `FILE`, then each second again with one record in a hundred changed, and
  * says so each time. Record i changes in the rounds that leave the same remainder by 100 as i. It ends with SIGTERM.
  */
 import { renameSync, writeFileSync } from 'node:fs'

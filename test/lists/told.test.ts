@@ -18,7 +18,7 @@ describe('where lists are on', () => {
   it('check says how many events are not yet over, and nothing of it where they are off', async () => {
     using folder = new WorkFolder({ 'on.yaml': `lists: on\n${CONFIGURATION}`, 'off.yaml': CONFIGURATION })
     folder.copySample('crm')
-    const line = /^Not yet over, and so in \/api\/events: 31 of 31\.$/m
+    const line = /^\/api\/events lists 31 of 31: the events that are not over\.$/m
     expect((await runCommand(['check', '--config', 'on.yaml'], { cwd: folder.path })).stdout).toMatch(line)
     expect((await runCommand(['check', '--config', 'off.yaml'], { cwd: folder.path })).stdout).not.toContain(
       'Not yet over',

@@ -206,7 +206,7 @@ describe('a walk over a list (contract §4.1)', () => {
             const shown = idsOf(page)
             expect(shown).toEqual(expected.slice(0, read.limit).map(({ Id }) => Id))
             expect(page.next !== null).toBe(expected.length > read.limit)
-            // Asked again it is the same, made ready or anew.
+            // Asked again it is the same, whether kept ready or made again.
             expect(
               Buffer.from(new ListPages(list, formatter).page(read, 'json', nowMs)?.body ?? []).equals(page.body),
             ).toBe(true)

@@ -100,7 +100,7 @@ export class Table {
     this.changes++
     const before = story.state ?? NEVER
     const merged = { ...before, ...change }
-    // A row that appears is written anew.
+    // A row that appears is written again.
     if (merged.shown) this.broken.delete(story.id)
     if (merged.shown && !before.shown) this.garbled.delete(story.id)
     const isPromptly = before.shown && merged.shown && isPrompt(commit)

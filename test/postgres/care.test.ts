@@ -97,7 +97,7 @@ describeWithPostgres('the care for connections', () => {
     )
   })
 
-  it('begins anew after a restart, with a full read', async () => {
+  it('begins with a full read after a restart', async () => {
     await world.fill(3)
     const running = await world.start(QUICK)
     await world.server.stop()
